@@ -35,7 +35,6 @@ from schemac.text.source.report import Report
 from schemac.versions.evolution.tables import (
     SPREAD,
     TABLES,
-    DataCheck,
     PlanLine,
     PlannedChange,
     Spread,
@@ -347,6 +346,7 @@ def _apply(
         if is_asked and not ask(planned.question):
             print_status("nothing was changed", options)
             return None
+        assert planned.apply is not None, "tables have engines that change them"
         with progress_bar(options.format == "text" and sys.stderr.isatty()) as progress:
             if not planned.apply(report, progress, _spread(planned, options)):
                 return None
@@ -458,8 +458,7 @@ def _verify_table(
         tables = TABLES.of(owner)
         is_compared = tables.verify(options.table, locked, version, report) is not None
         if options.data and is_compared:
-            check = DataCheck(dict(options.references))
-            tables.verify_data(options.table, locked, version, check, report)
+            tables.verify_data(options.table, locked, version, dict(options.references), report)
     constraints_note = f", and its rows satisfy the constraints{_restriction(report)}" if options.data else ""
     return f"{options.table} matches {version.label} of {locked.name}{constraints_note}"
 

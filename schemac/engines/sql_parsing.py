@@ -13,6 +13,7 @@ import logging
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from itertools import groupby
 from typing import Any
 
 from schemac.language.attributes.constraints import CONDITION_WORDS
@@ -145,16 +146,9 @@ class SqlParser:
 
     def statements(self, text: str) -> Iterator[list[Any]]:
         """Yield the words between semicolons. Raises MalformedError."""
-        tokens: list[Any] = []
-        for token in self.tokens(text):
-            if token.token_type.name == "SEMICOLON":
-                if tokens:
-                    yield tokens
-                tokens = []
-            else:
-                tokens.append(token)
-        if tokens:
-            yield tokens
+        for is_end, tokens in groupby(self.tokens(text), lambda token: token.token_type.name == "SEMICOLON"):
+            if not is_end:
+                yield list(tokens)
 
     def parsed(self, tokens: list[Any], text: str) -> Any:
         """Return a statement; None where sqlglot has no words for it. Raises MalformedError."""

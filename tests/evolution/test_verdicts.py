@@ -23,7 +23,7 @@ import pytest
 from schemac.engines.iceberg import judge as iceberg
 from schemac.engines.paimon import judge as paimon
 from schemac.engines.paimon.attributes import PaimonFact
-from schemac.engines.paimon.types import LONGEST, Atomic, PaimonType, Vector
+from schemac.engines.paimon.types import LONGEST, PaimonType
 from schemac.engines.spark import judge as spark
 from schemac.engines.spark.attributes import SparkFact
 from schemac.language.kinds.registry import BY_NAME, KINDS
@@ -107,16 +107,19 @@ _LENGTHS = (4, 5, 6, 10, 11, 12, 20, 29, 32, 40)
 """Of the longest texts of Paimon's types."""
 PAIMON_TYPES: tuple[PaimonType, ...] = (
     *(
-        Atomic(root)
+        PaimonType(root)
         for root in ("BOOLEAN", "TINYINT", "SMALLINT", "INT", "BIGINT", "FLOAT", "DOUBLE", "DATE")
     ),
-    *(Atomic("DECIMAL", digits) for digits in ((2, 2), (3, 0), (3, 2), (5, 0), (10, 0), (19, 0), (38, 18))),
-    *(Atomic("CHAR", (length,)) for length in (4, 40)),
-    *(Atomic("VARCHAR", (length,)) for length in (*_LENGTHS, LONGEST)),
-    *(Atomic(root, (length,)) for root in ("BINARY", "VARBINARY") for length in (4, 8, LONGEST)),
-    *(Atomic(root, (digits,)) for root in ("TIME", "TIMESTAMP", "TIMESTAMP_LTZ") for digits in (3, 6)),
-    Atomic("BLOB"),
-    Vector(Atomic("FLOAT"), 4),
+    *(
+        PaimonType("DECIMAL", digits)
+        for digits in ((2, 2), (3, 0), (3, 2), (5, 0), (10, 0), (19, 0), (38, 18))
+    ),
+    *(PaimonType("CHAR", (length,)) for length in (4, 40)),
+    *(PaimonType("VARCHAR", (length,)) for length in (*_LENGTHS, LONGEST)),
+    *(PaimonType(root, (length,)) for root in ("BINARY", "VARBINARY") for length in (4, 8, LONGEST)),
+    *(PaimonType(root, (digits,)) for root in ("TIME", "TIMESTAMP", "TIMESTAMP_LTZ") for digits in (3, 6)),
+    PaimonType("BLOB"),
+    PaimonType("VECTOR", (4,), (PaimonType("FLOAT"),)),
 )
 """Rows and columns of `paimon_casts.txt`."""
 
@@ -261,10 +264,7 @@ def _cast_letter(old: PaimonType, new: PaimonType) -> str:
     if way is paimon.CastRule.NONE:
         return "."
     letter = "i" if way is paimon.CastRule.IMPLICIT else "x"
-    is_plain = isinstance(old, Atomic) and isinstance(new, Atomic)
-    return (
-        letter.upper() if not is_plain or paimon.is_lossless(cast("Any", old), cast("Any", new)) else letter
-    )
+    return letter.upper() if old.parts or new.parts or paimon.is_lossless(old, new) else letter
 
 
 def rules() -> Iterator[str]:

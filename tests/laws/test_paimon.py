@@ -20,14 +20,8 @@ from schemac.engines.paimon.table_schema import TableSchema, number_fields
 from schemac.engines.paimon.types import (
     LONGEST,
     VECTOR_ELEMENTS,
-    Array,
-    Atomic,
     DataField,
-    MapType,
-    Multiset,
     PaimonType,
-    RowType,
-    Vector,
     parse_type,
 )
 from schemac.importers.datasets import from_tree
@@ -45,20 +39,22 @@ lengths = st.sampled_from((1, 20, LONGEST))
 digits = st.integers(0, 9)
 decimals = st.integers(1, 38).flatmap(lambda p: st.tuples(st.just(p), st.integers(0, p)))
 plain = st.one_of(
-    st.sampled_from((*sorted(VECTOR_ELEMENTS), "DATE")).map(Atomic),
+    st.sampled_from((*sorted(VECTOR_ELEMENTS), "DATE")).map(PaimonType),
     st.builds(
-        lambda word, n: Atomic(word, (n,)),
+        lambda word, n: PaimonType(word, (n,)),
         st.sampled_from(("CHAR", "VARCHAR", "BINARY", "VARBINARY")),
         lengths,
     ),
     st.builds(
-        lambda word, n: Atomic(word, (n,)), st.sampled_from(("TIME", "TIMESTAMP", "TIMESTAMP_LTZ")), digits
+        lambda word, n: PaimonType(word, (n,)),
+        st.sampled_from(("TIME", "TIMESTAMP", "TIMESTAMP_LTZ")),
+        digits,
     ),
-    decimals.map(lambda parameters: Atomic("DECIMAL", parameters)),
+    decimals.map(lambda parameters: PaimonType("DECIMAL", parameters)),
 )
 vectors = st.builds(
-    Vector,
-    st.sampled_from(sorted(VECTOR_ELEMENTS)).map(Atomic).flatmap(lambda t: nullable(t)),
+    lambda element, length: PaimonType("VECTOR", (length,), (element,)),
+    st.sampled_from(sorted(VECTOR_ELEMENTS)).map(PaimonType).flatmap(lambda t: nullable(t)),
     st.integers(1, 99),
 )
 
@@ -79,15 +75,15 @@ def fields(draw: st.DrawFn, types: st.SearchStrategy[PaimonType]) -> tuple[DataF
 
 def nested(inner: st.SearchStrategy[PaimonType]) -> st.SearchStrategy[PaimonType]:
     return st.one_of(
-        st.builds(Array, inner),
-        st.builds(Multiset, inner),
-        st.builds(MapType, inner, inner),
-        st.builds(RowType, fields(inner)),
+        inner.map(lambda element: PaimonType("ARRAY", parts=(element,))),
+        inner.map(lambda element: PaimonType("MULTISET", parts=(element,))),
+        st.tuples(inner, inner).map(lambda parts: PaimonType("MAP", parts=parts)),
+        fields(inner).map(lambda members: PaimonType("ROW", fields=members)),
     ).flatmap(nullable)
 
 
 types = st.recursive(
-    st.one_of(plain, st.just(Atomic("VARIANT")), vectors).flatmap(nullable), nested, max_leaves=6
+    st.one_of(plain, st.just(PaimonType("VARIANT")), vectors).flatmap(nullable), nested, max_leaves=6
 )
 
 
@@ -97,7 +93,7 @@ def tables(draw: st.DrawFn) -> TableSchema:
     found = list(draw(fields(types)))
     options = draw(st.dictionaries(words, sentences, max_size=2))
     if draw(st.booleans()):
-        found.append(DataField(0, "photo", Atomic("BLOB"), draw(descriptions)))
+        found.append(DataField(0, "photo", PaimonType("BLOB"), draw(descriptions)))
         options |= EVOLVING
     count = len(member_ids(found))
     ids = draw(st.lists(st.integers(0, 500), min_size=count, max_size=count, unique=True))
@@ -122,11 +118,9 @@ def _numbered(field: DataField, ids: Iterator[int]) -> DataField:
 
 
 def _inside(type_: PaimonType, ids: Iterator[int]) -> PaimonType:
-    if isinstance(type_, RowType):
-        return replace(type_, fields=tuple([_numbered(member, ids) for member in type_.fields]))
-    if isinstance(type_, MapType):
-        return replace(type_, key=_inside(type_.key, ids), value=_inside(type_.value, ids))
-    return replace(type_, element=_inside(type_.element, ids)) if isinstance(type_, Array) else type_
+    # A vector has no members in it.
+    parts = tuple([_inside(part, ids) for part in type_.parts])
+    return replace(type_, parts=parts, fields=tuple([_numbered(member, ids) for member in type_.fields]))
 
 
 @pytest.fixture(scope="module")

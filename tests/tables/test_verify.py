@@ -15,7 +15,7 @@ from schemac.engines.lance.dataset import open_dataset
 from schemac.engines.spark import SPARK_LOSS
 from schemac.engines.spark.artifact import key_columns, schema_properties, to_fields
 from schemac.engines.spark.columns import BYTE_WIDTH, FLOAT16, LARGE_STRING, VECTOR_SIZE
-from schemac.engines.spark.connector import Maker
+from schemac.engines.spark.connector import made_table
 from schemac.engines.spark.versions import KNOWN
 from schemac.text.source.report import Report
 from tests.conformance.manifest_types import POSITIONS, TYPES, Manifest, member, of, option, struct
@@ -134,8 +134,7 @@ def made(dataset: schemac.Dataset) -> pa.Schema:
     columns = to_fields(compilation.lowered, Emission(compilation.dataset, "spark", SPARK_LOSS, Report()))
     properties = schema_properties(compilation, columns)
     key = key_columns(compilation)
-    fields = Maker(KNOWN).table(columns, properties, properties["file_format_version"], key)
-    return pa.schema([field.to_arrow() for field in fields])
+    return pa.schema(made_table(KNOWN, columns, properties, properties["file_format_version"], key))
 
 
 def test_find_drift_where_the_losses_name_it_and_nowhere_else(capsys: pytest.CaptureFixture[str]) -> None:

@@ -15,13 +15,8 @@ from schemac.engines.paimon.reader import _FromPaimon
 from schemac.engines.paimon.types import (
     STRING,
     VECTOR_ELEMENTS,
-    Array,
     DataField,
-    MapType,
-    Multiset,
     PaimonType,
-    RowType,
-    Vector,
     parse_type,
 )
 from schemac.language.attributes.attribute import spellings
@@ -194,12 +189,19 @@ def paimon_types() -> list[PaimonType]:
     leaves += [leaf.required() for leaf in leaves]
     return [
         *leaves,
-        *(Array(leaf) for leaf in leaves),
-        *(Multiset(leaf.required()) for leaf in leaves),
-        *(MapType(STRING, Array(leaf).required()) for leaf in leaves),
-        *(RowType((DataField(1, "x", leaf), DataField(2, "y", MapType(STRING, leaf)))) for leaf in leaves),
-        *(Vector(leaf, 3) for leaf in leaves if leaf.root in VECTOR_ELEMENTS),
+        *(PaimonType("ARRAY", parts=(leaf,)) for leaf in leaves),
+        *(PaimonType("MULTISET", parts=(leaf.required(),)) for leaf in leaves),
+        *(_map(PaimonType("ARRAY", parts=(leaf,)).required()) for leaf in leaves),
+        *(
+            PaimonType("ROW", fields=(DataField(1, "x", leaf), DataField(2, "y", _map(leaf))))
+            for leaf in leaves
+        ),
+        *(PaimonType("VECTOR", (3,), (leaf,)) for leaf in leaves if leaf.root in VECTOR_ELEMENTS),
     ]
+
+
+def _map(value: PaimonType) -> PaimonType:
+    return PaimonType("MAP", parts=(STRING, value))
 
 
 def test_mean_the_types_that_paimon_prints() -> None:

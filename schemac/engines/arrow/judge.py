@@ -26,7 +26,9 @@ from schemac.versions.evolution.changes import (
     Change,
     Judgement,
     Outcome,
+    depends_on_data,
     of_another_unit,
+    refused,
 )
 from schemac.versions.evolution.constraints import TIGHTENED, tightened
 from schemac.versions.evolution.judge import Judge, Rule, make_optional
@@ -59,8 +61,7 @@ def _added(change: Change, _pair: object) -> Judgement:
     """Return SAFE for a field that may be null; refuse a required one, which existing files lack."""
     if change.current_field.is_nullable:
         return SAFE
-    return Judgement(
-        Outcome.REFUSED,
+    return refused(
         f"existing files have no {change.path}, and it may not be null",
         make_optional(change.current_field.type),
     )
@@ -68,8 +69,7 @@ def _added(change: Change, _pair: object) -> Judgement:
 
 def _renamed(change: Change, _pair: object) -> Judgement:
     """Refuse a new name: Arrow matches fields by name, so the old values would read as null."""
-    return Judgement(
-        Outcome.REFUSED,
+    return refused(
         f"existing files have it as {change.old}, and Arrow finds fields by name, so it would read as null",
         "rewrite the files, or read them with the old schema and rename the field",
     )
@@ -77,12 +77,12 @@ def _renamed(change: Change, _pair: object) -> Judgement:
 
 def _required(change: Change, _pair: object) -> Judgement:
     """Return DATA: existing files have to be checked for nulls."""
-    return Judgement(Outcome.DATA, f"{change.path} may be null in existing files", "check for nulls first")
+    return depends_on_data(f"{change.path} may be null in existing files", "check for nulls first")
 
 
 def _relaid(change: Change, _pair: object) -> Judgement:
     """Refuse a blob or float encoding that comes, goes or changes, since existing files have another layout."""
-    return Judgement(Outcome.REFUSED, f"{change.path} has a different layout", "add a new field next to it")
+    return refused(f"{change.path} has a different layout", "add a new field next to it")
 
 
 def _type(change: Change, _pair: object) -> Judgement:
@@ -90,14 +90,9 @@ def _type(change: Change, _pair: object) -> Judgement:
     old, new = change.fields
     match castability(old.type, new.type):
         case Castability.NEVER:
-            return Judgement(
-                Outcome.REFUSED,
-                f"{old.type.type_text()} cannot be cast to {new.type.type_text()}",
-                _WRITE_ANEW,
-            )
+            return refused(f"{old.type.type_text()} cannot be cast to {new.type.type_text()}", _WRITE_ANEW)
         case Castability.DEPENDS:
-            return _layout(old, new) or Judgement(
-                Outcome.DATA,
+            return _layout(old, new) or depends_on_data(
                 f"{misfit(old.type, new.type)}: reading fails, or changes them",
                 "check the values first, or rewrite the files",
             )

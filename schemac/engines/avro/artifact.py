@@ -27,6 +27,7 @@ from schemac.language.logical.findings import Other
 from schemac.language.logical.model import LogicalType
 from schemac.language.logical.schema_fields import SchemaField
 from schemac.text.source.json_object import Json, in_order
+from schemac.text.source.report import Report
 from schemac.versions.identity.compilation import Compilation
 
 
@@ -159,6 +160,12 @@ def fits(value: Any, type_: Any) -> bool:
                 for field in type_["fields"]
             )
     return not isinstance(word, str) and fits(value, word)
+
+
+def is_default(value: Any, dataset: LogicalDataset) -> bool:
+    """Whether a JSON value is a default value of what the one column of a dataset becomes in Avro."""
+    (field,) = dataset.columns
+    return fits(value, _Writer(Emission(dataset, TARGET.name, AVRO_LOSS, Report()))._type(field, ""))
 
 
 def valid(name: str) -> str:

@@ -19,6 +19,8 @@ from schemac.versions.evolution.changes import (
     Change,
     Judgement,
     Outcome,
+    depends_on_data,
+    refused,
 )
 from schemac.versions.evolution.judge import (
     NEW_FIELD_HELP,
@@ -32,8 +34,7 @@ from schemac.versions.evolution.judge import (
 def _attribute(change: Change, _pair: object) -> Judgement:
     """Refuse to remove an alias; return METADATA for any other change of attributes."""
     if change.key == ALIASES.key and not set(change.old or ()) <= set(change.new or ()):
-        reason = "data that was written under an alias cannot be found without it"
-        return Judgement(Outcome.REFUSED, reason, "keep the alias")
+        return refused("data that was written under an alias cannot be found without it", "keep the alias")
     return METADATA
 
 
@@ -41,8 +42,7 @@ def _added(change: Change, _pair: object) -> Judgement:
     """Return SAFE if the field may be null or has a default; refuse it otherwise."""
     if change.current_field.is_nullable or DEFAULT.key in change.current_field.extra:
         return SAFE
-    return Judgement(
-        Outcome.REFUSED,
+    return refused(
         f"existing data has no {change.path}, and it has no default",
         f"wrap its type in `{{kind: Option, inner: …}}`, or give it an `{DEFAULT.key}`",
     )
@@ -54,8 +54,7 @@ def _renamed(change: Change, _pair: object) -> Judgement:
     was = name_of(old)
     if was == name_of(new) or was in old_names(new):
         return Judgement(Outcome.METADATA)
-    return Judgement(
-        Outcome.REFUSED,
+    return refused(
         f"existing data calls it {was}",
         f"write `{ALIASES.key}: [{', '.join([*old_names(new), was])}]` under the field's `extra:`",
     )
@@ -63,8 +62,7 @@ def _renamed(change: Change, _pair: object) -> Judgement:
 
 def _required(change: Change, _pair: object) -> Judgement:
     """Return DATA: a null in existing data can no longer be read."""
-    reason = f"a null in {change.path} can no longer be read"
-    return Judgement(Outcome.DATA, reason, "check for nulls first")
+    return depends_on_data(f"a null in {change.path} can no longer be read", "check for nulls first")
 
 
 def _type(change: Change, _pair: object) -> Judgement:
@@ -74,10 +72,8 @@ def _type(change: Change, _pair: object) -> Judgement:
     if written is None or target is None:
         return judge_parts("Avro", old, new)
     if not is_readable(written, target) or castability(old.type, new.type) is Castability.NEVER:
-        return Judgement(
-            Outcome.REFUSED,
-            f"Avro does not read {written.title} as {target.title} ({new.type.type_text()})",
-            NEW_FIELD_HELP,
+        return refused(
+            f"Avro does not read {written.title} as {target.title} ({new.type.type_text()})", NEW_FIELD_HELP
         )
     return judge_values("Avro", old, new)
 
@@ -90,9 +86,7 @@ JUDGE = Judge(
         Fact.BECAME_OPTIONAL: SAFE,
         Fact.FIELD_ADDED: _added,
         Fact.FIELD_RENAMED: _renamed,
-        Fact.FIELD_MOVED: Judgement(
-            Outcome.REFUSED, "Avro looks for a field in its own record only", NEW_FIELD_HELP
-        ),
+        Fact.FIELD_MOVED: refused("Avro looks for a field in its own record only", NEW_FIELD_HELP),
         Fact.BECAME_REQUIRED: _required,
     }
 )

@@ -21,14 +21,18 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from schemac.engines.avro.artifact import TYPE, fits, leaf_of
+from pydantic import ValidationError
+
+from schemac.engines.avro.artifact import TYPE, is_default
 from schemac.engines.avro.attributes import ALIASES, DEFAULT, NAMESPACE
-from schemac.importers.datasets import any_json, enumerated, fitting, optional, split_extra, typed
+from schemac.importers.datasets import any_json, enumerated, fitting, optional, split_extra
 from schemac.importers.importer import ImportedSchema, Importer, ImportNotes, double, refuse, together
 from schemac.importers.sources import ForeignDocument
 from schemac.language.attributes.attribute import KEY_PATTERN
 from schemac.language.attributes.builtin import DESCRIPTION
-from schemac.language.logical.model import FieldPath, Part, dotted
+from schemac.language.logical.dataset import LogicalDataset, Origins
+from schemac.language.logical.model import FieldPath, Part, Schema, dotted
+from schemac.language.logical.schema_fields import columns
 from schemac.text.source.json_object import Json
 from schemac.text.source.report import Report
 
@@ -354,25 +358,11 @@ def _annotated_type(type_: Json, read_tree: Json) -> Json:
 
 def _fits(value: Any, tree: Json) -> bool:
     """Whether a default is a value of the type that a field is read as, for that is what it is written as."""
-    match tree["kind"]:
-        case "Option":
-            return value is None or _fits(value, tree["inner"])
-        case "List":
-            return isinstance(value, list) and all(_fits(item, tree["itemType"]) for item in value)
-        case "Map" if tree["keyType"]["kind"] == "String":
-            return isinstance(value, dict) and all(_fits(item, tree["valueType"]) for item in value.values())
-        case "Struct":
-            return isinstance(value, dict) and all(
-                _fits(value[member["name"]], member["type"])
-                if member["name"] in value
-                else member["type"]["kind"] == "Option" or DEFAULT.key in member.get("extra", {})
-                for member in tree["fields"]
-            )
-    declared = typed(tree)
-    leaf = leaf_of(declared) if declared is not None else None
-    if leaf is None:
+    try:
+        schema = Schema.model_validate({"fields": [{"name": "it", "type": tree}]})
+    except ValidationError:
         return False
-    return fits(value, {"type": leaf.type, "size": leaf.size} if leaf.type == "fixed" else leaf.type)
+    return is_default(value, LogicalDataset("it", schema, columns(schema), Origins("")))
 
 
 def _part_of(member: Json) -> Json:

@@ -15,11 +15,14 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from pydantic import ValidationError
+
 from schemac.engines.delta.log import Log, Metadata, UnreadableDeltaLogError, log_files, log_folder, read_log
 from schemac.importers.importer import ImportedSchema, Importer, ImportNotes, NumberedVersion, refuse
 from schemac.importers.sources import import_value
 from schemac.language.attributes.builtin import DESCRIPTION
-from schemac.language.logical.model import PART_KEYS, FieldPath, Part
+from schemac.language.logical.model import FieldPath, Part, Schema
+from schemac.language.logical.schema_fields import columns, preorder
 from schemac.text.source.json_object import Json
 from schemac.text.source.report import Report
 
@@ -244,30 +247,16 @@ def _numbered(log: Log, tree: Json, newest: DeltaColumns, path: Path) -> tuple[N
 
 
 def _is_sound(schema: Json, ids: Mapping[FieldPath, int]) -> bool:
-    members = [path for path in _paths(schema) if not isinstance(path[-1], Part)]
+    try:
+        members = [path for path in _paths(schema) if not isinstance(path[-1], Part)]
+    except ValidationError:
+        return False
     return all(path in ids for path in members) and len(set(ids.values())) == len(ids)
 
 
 def _paths(schema: Json) -> list[FieldPath]:
-    """All paths of a schema in the standard's long form."""
-    paths: list[FieldPath] = []
-
-    def enter(tree: Any, path: FieldPath) -> None:
-        paths.append(path)
-        inside(tree, path)
-
-    def inside(tree: Any, path: FieldPath) -> None:
-        if "inner" in tree:
-            inside(tree["inner"], path)
-        for part, key in PART_KEYS.items():
-            if key in tree:
-                enter(tree[key], (*path, part))
-        for member in tree.get("fields", ()):
-            enter(member["type"], (*path, member["name"]))
-
-    for column in schema["fields"]:
-        enter(column["type"], (column["name"],))
-    return paths
+    """All paths of a schema in the standard's long form. Raises ValidationError where it is nested too deeply for a manifest."""
+    return [field.path for field in preorder(columns(Schema.model_validate(schema)))]
 
 
 class _Parts:

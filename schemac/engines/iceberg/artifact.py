@@ -21,14 +21,9 @@ from schemac.artifacts.type_writer import is_lost
 from schemac.engines.iceberg import ICEBERG_KEY, ICEBERG_LOSS, ICEBERG_NAME, attributes
 from schemac.engines.iceberg.types import (
     FORMAT_2,
-    DecimalType,
-    FixedType,
     IcebergSchema,
     IcebergType,
-    ListType,
-    MapType,
     NestedField,
-    StructType,
     collisions,
     fresh_ids,
     full_name,
@@ -102,7 +97,7 @@ def _identifier_error(schema_field: SchemaField, fields: Mapping[SchemaField, Ne
 
 DDL_FILE = "iceberg/create_table.sql"
 _FORMAT_VERSION = "format-version"
-_PLAIN = {
+_WORDS = {
     "boolean": "BOOLEAN",
     "int": "INT",
     "long": "BIGINT",
@@ -113,29 +108,29 @@ _PLAIN = {
     "timestamptz": "TIMESTAMP",
     "string": "STRING",
     "binary": "BINARY",
+    "fixed": "BINARY",
     "uuid": "STRING",
     "variant": "VARIANT",
+    "decimal": "DECIMAL",
+    "struct": "STRUCT",
+    "list": "ARRAY",
+    "map": "MAP",
 }
+"""Spark's words for types, by Iceberg's names."""
 
 
 def ddl(compilation: Compilation, schema: IcebergSchema, format_version: int, emission: Emission) -> str:
     """Return the file of statements, each with a semicolon at the end of its last line; empty where Spark has no words for it."""
     dataset = compilation.dataset
     fields = arrow_fields_by_field(dataset, schema).items()
-    wordless = [
-        (schema_field, field)
-        for schema_field, field in fields
-        if not field.type.fields and _word(field.type) is None
-    ]
+    wordless = [(schema_field, field) for schema_field, field in fields if field.type.name not in _WORDS]
     if wordless:
         for schema_field, field in wordless:
             message = f"no statement: Spark has no type for Iceberg's {field.type.word}"
-            emission.lose(schema_field, str(field.type.word), message, artifact=DDL_FILE)
+            emission.lose(schema_field, field.type.word, message, artifact=DDL_FILE)
         return ""
     for schema_field, field in fields:
-        becomes = {"uuid": "string"}.get(
-            field.type.word, "binary" if isinstance(field.type, FixedType) else None
-        )
+        becomes = {"uuid": "string", "fixed": "binary"}.get(field.type.name)
         if becomes is not None:
             emission.lose(schema_field, field.type.type_text(), becomes, artifact=DDL_FILE)
         if field.required and field.name in ("element", "value") and not schema_field.is_member:
@@ -174,23 +169,16 @@ def _suffix(field: NestedField) -> str:
 
 
 def _spark_type(type_: IcebergType) -> str:
-    if isinstance(type_, StructType):
-        members = [f"{quoted_name(m.name)}: {_spark_type(m.type)}{_suffix(m)}" for m in type_.members]
-        return f"STRUCT<{', '.join(members)}>"
-    if isinstance(type_, ListType):
-        return f"ARRAY<{_spark_type(type_.element.type)}>"
-    if isinstance(type_, MapType):
-        return f"MAP<{_spark_type(type_.key.type)}, {_spark_type(type_.value.type)}>"
-    word = _word(type_)
-    assert word is not None, "types without a name have no statement"
-    return word
-
-
-def _word(type_: IcebergType) -> str | None:
-    """Return what Spark calls a type without parts."""
-    if isinstance(type_, DecimalType):
-        return f"DECIMAL({type_.precision},{type_.scale})"
-    return "BINARY" if isinstance(type_, FixedType) else _PLAIN.get(type_.word)
+    word = _WORDS[type_.name]
+    if type_.name == "decimal":
+        return f"{word}({','.join(map(str, type_.parameters))})"
+    parts = [_spark_type(part.type) for part in type_.fields]
+    if type_.name == "struct":
+        parts = [
+            f"{quoted_name(member.name)}: {part}{_suffix(member)}"
+            for member, part in zip(type_.fields, parts, strict=True)
+        ]
+    return f"{word}<{', '.join(parts)}>" if parts else word
 
 
 SCHEMA_FILE = "iceberg/schema.json"

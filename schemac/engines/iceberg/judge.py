@@ -33,7 +33,9 @@ from schemac.versions.evolution.changes import (
     Change,
     Judgement,
     Outcome,
+    depends_on_data,
     of_another_unit,
+    refused,
 )
 from schemac.versions.evolution.constraints import TIGHTENED, tightened, verify_of
 from schemac.versions.evolution.diff import diff_of
@@ -67,8 +69,7 @@ def _first(change: Change, pair: VersionPair | None) -> Judgement | None:
         others = diff_of(pair)
         blamed = [e for e in errors if not any(_is_related(other, e.path) for other in others)]
     if blamed:
-        reason = f"Iceberg cannot represent the new schema: {blamed[0].message}"
-        return Judgement(Outcome.REFUSED, reason, _ELSEWHERE)
+        return refused(f"Iceberg cannot represent the new schema: {blamed[0].message}", _ELSEWHERE)
     return SAFE if errors else None
 
 
@@ -85,8 +86,7 @@ def _in_schema(change: Change, pair: VersionPair) -> Judgement:
     if change.key == attributes.FORMAT_VERSION.key:
         old, new = format_of(pair.old), format_of(pair.new)
         if new < old:
-            return Judgement(
-                Outcome.REFUSED,
+            return refused(
                 f"a table of format {old} cannot go back to format {new}",
                 f"keep `{attributes.FORMAT_VERSION.key}: {old}`",
             )
@@ -121,7 +121,7 @@ def _added(change: Change, pair: VersionPair) -> Judgement:
     way_out = make_optional(new.type)
     if format_of(pair.new) >= FORMAT_3:
         way_out += f", or set its value in old rows with `{attributes.INITIAL_DEFAULT.key}`"
-    return Judgement(Outcome.REFUSED, f"existing rows have no {change.path}, and it may not be null", way_out)
+    return refused(f"existing rows have no {change.path}, and it may not be null", way_out)
 
 
 def _in_key(change: Change, _pair: object) -> Judgement | None:
@@ -141,9 +141,7 @@ def _of_both(
         if was is None and is_ is None:
             return SAFE
         if was is None or is_ is None:
-            return Judgement(
-                Outcome.REFUSED, "Iceberg cannot convert between variant and other types", _NEW_FIELD_HELP
-            )
+            return refused("Iceberg cannot convert between variant and other types", _NEW_FIELD_HELP)
         if was.type.word != is_.type.word and rule is not _nullability:
             return _promotion(*change.fields, was.type, is_.type, format_of(pair.new))
         return rule(change, was, is_)
@@ -174,8 +172,7 @@ def _attribute(change: Change, pair: VersionPair) -> Judgement:
 def _default(change: Change, _was: NestedField, _is: NestedField) -> Judgement:
     """Refuse to change an initial default; return NEW_FILES for a write default, else SAFE."""
     if change.key == attributes.INITIAL_DEFAULT.key:
-        return Judgement(
-            Outcome.REFUSED,
+        return refused(
             "the value of a field in older rows is fixed when the field is added",
             f"leave `{attributes.INITIAL_DEFAULT.key}` unchanged; only `{attributes.WRITE_DEFAULT.key}` may change",
         )
@@ -192,8 +189,7 @@ def _nullability(change: Change, was: NestedField, is_: NestedField) -> Judgemen
     if new.is_in_key:
         return _fixed_key(new)
     if is_.required:
-        return Judgement(
-            Outcome.REFUSED,
+        return refused(
             f"{new.path_text} may be null in existing rows, and Iceberg does not check",
             "keep it optional, or copy the rows into a new table",
         )
@@ -204,8 +200,7 @@ def _same_type(change: Change, _was: NestedField, is_: NestedField) -> Judgement
     old, new = change.fields
     if not is_doubtful(old, new):
         return SAFE
-    return Judgement(
-        Outcome.DATA,
+    return depends_on_data(
         f"Iceberg's type stays {is_.type.word}, so values that do not fit {new.type.type_text()} stay too",
         "check the values first",
     )
@@ -219,20 +214,18 @@ def _promotion(
         return _fixed_key(new)
     if not is_promotion(was, is_, format_version):
         hint = f", except in format {FORMAT_3}" if needs_format_3(was, is_) else ""
-        return Judgement(Outcome.REFUSED, f"{was.word} cannot become {is_.word}{hint}", _NEW_FIELD_HELP)
+        return refused(f"{was.word} cannot become {is_.word}{hint}", _NEW_FIELD_HELP)
     if is_doubtful(old, new):
         type_text = new.type.type_text()
         reason = f"Iceberg's type becomes {is_.word}, and values that do not fit {type_text} stay unchanged"
         if was.word == "date":
             reason = f"days outside the range of {is_.word} can no longer be read"
-        return Judgement(Outcome.DATA, reason, f"check the values of {old.path_text} first")
+        return depends_on_data(reason, f"check the values of {old.path_text} first")
     return Judgement(Outcome.METADATA, "values are cast when they are read")
 
 
 def _fixed_key(field: SchemaField) -> Judgement:
-    return Judgement(
-        Outcome.REFUSED, f"{field.path_text} is in a map key, which never changes", _NEW_FIELD_HELP
-    )
+    return refused(f"{field.path_text} is in a map key, which never changes", _NEW_FIELD_HELP)
 
 
 ROWS: Mapping[AnyFact, IcebergRow] = {
@@ -254,8 +247,7 @@ ROWS: Mapping[AnyFact, IcebergRow] = {
     Fact.TEMPORAL_TYPE_CHANGED: IcebergRow(
         _of_both(_same_type),
         (steps.promote,),
-        Judgement(
-            Outcome.REFUSED,
+        refused(
             "the table is, or was, partitioned or sorted by {path}, whose type then stays",
             "add a field next to it",
         ),
@@ -268,8 +260,7 @@ ROWS: Mapping[AnyFact, IcebergRow] = {
     Fact.FIELD_DROPPED: IcebergRow(
         guarded(_in_key, METADATA),
         (steps.drop,),
-        Judgement(
-            Outcome.REFUSED,
+        refused(
             "the table is, or was, partitioned or sorted by {path}",
             "keep the field, or copy the rows into a new table",
         ),
@@ -279,7 +270,7 @@ ROWS: Mapping[AnyFact, IcebergRow] = {
     Fact.FIELD_MOVED: IcebergRow(
         guarded(
             _in_key,
-            Judgement(Outcome.REFUSED, "Iceberg cannot move a field out of its struct", _NEW_FIELD_HELP),
+            refused("Iceberg cannot move a field out of its struct", _NEW_FIELD_HELP),
         )
     ),
     Fact.UNIT_CHANGED: IcebergRow(

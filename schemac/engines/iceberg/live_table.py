@@ -25,7 +25,7 @@ from schemac.engines.iceberg.reader import (
     parse_metadata,
     read_file,
 )
-from schemac.engines.iceberg.types import IcebergSchema, NestedField, fresh_ids, full_name
+from schemac.engines.iceberg.types import IcebergSchema, fresh_ids, full_name, with_fields
 from schemac.language.attributes.builtin import TABLE_IDS, TABLE_VERSION
 from schemac.text.source.catalogue import UNUSABLE_TABLE
 from schemac.text.source.files import install_help
@@ -45,7 +45,8 @@ from schemac.versions.identity.lock import LockedDataset
 def shape_of(schema: IcebergSchema) -> IcebergSchema:
     """Return a schema without what changes no identity: its ids, docs and write defaults, and which fields identify a row."""
     plain = schema.renumbered(fresh_ids(schema))
-    return replace(plain, columns=_bare(plain.columns), identifier_ids=(), schema_id=0)
+    columns = with_fields(plain.columns, lambda field: replace(field, doc=None, write_default=None))
+    return replace(plain, columns=columns, identifier_ids=(), schema_id=0)
 
 
 def differences(expected: IcebergSchema, actual: IcebergSchema, *, by_name: bool = False) -> Iterator[str]:
@@ -71,16 +72,6 @@ def differences(expected: IcebergSchema, actual: IcebergSchema, *, by_name: bool
         for schema in (actual, expected)
     ]
     yield from value_difference("the identifier fields are", *names)
-
-
-def _bare(fields: tuple[NestedField, ...]) -> tuple[NestedField, ...]:
-    """Return fields of all depths without docs and write defaults."""
-    return tuple(
-        [
-            replace(f, doc=None, write_default=None, type=f.type.with_fields(_bare(f.type.fields)))
-            for f in fields
-        ]
-    )
 
 
 SCHEME = "iceberg://"

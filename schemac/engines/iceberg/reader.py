@@ -18,22 +18,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from schemac.engines.iceberg import attributes
-from schemac.engines.iceberg.types import (
-    FORMAT_2,
-    FORMAT_3,
-    MOST_DIGITS,
-    NAME_MAPPING,
-    DecimalType,
-    FixedType,
-    IcebergSchema,
-    IcebergType,
-    ListType,
-    MapType,
-    NestedField,
-    Primitive,
-    StructType,
-)
+from schemac.engines.iceberg import attributes, types
 from schemac.importers.datasets import list_of, map_of, member, optional, struct, with_attributes
 from schemac.importers.importer import (
     ImportedSchema,
@@ -102,9 +87,9 @@ class TableMetadata:
     """The schemas in the metadata file of a table."""
 
     format_version: int
-    schemas: tuple[IcebergSchema, ...]
+    schemas: tuple[types.IcebergSchema, ...]
     """In the order of their ids."""
-    current: IcebergSchema
+    current: types.IcebergSchema
     last_column_id: int
     properties: Mapping[str, str]
     partition_sources: tuple[int, ...] = ()
@@ -115,37 +100,35 @@ class TableMetadata:
     """Whether its rows began anew after others had been written, as `CREATE OR REPLACE TABLE` does, which leaves properties standing."""
 
 
-def parse_type(written: Any, location: str = "type") -> IcebergType:
+def parse_type(written: Any, location: str = "type") -> types.IcebergType:
     """Return a type. Raises UnreadableError."""
     if isinstance(written, str):
         if written in _PLAIN or written in ("uuid", "variant"):
-            return Primitive(written)
+            return types.IcebergType(written)
         if match := _DECIMAL.fullmatch(written):
             precision, scale = int(match[1]), int(match[2])
-            if not 1 <= precision <= MOST_DIGITS or scale > precision:
+            if not 1 <= precision <= types.MOST_DIGITS or scale > precision:
                 raise UnreadableIcebergError(
-                    location, f"a decimal has 1 to {MOST_DIGITS} digits, and not more after the point"
+                    location, f"a decimal has 1 to {types.MOST_DIGITS} digits, and not more after the point"
                 )
-            return DecimalType(precision, scale)
+            return types.IcebergType("decimal", (precision, scale))
         if match := _FIXED.fullmatch(written):
-            return FixedType(int(match[1]))
+            return types.IcebergType("fixed", (int(match[1]),))
         if _GEO.fullmatch(written):
-            return Primitive(written)
+            return types.IcebergType(written)
         raise UnreadableIcebergError(location, f"'{written}' is not an Iceberg type")
     if not isinstance(written, dict):
         raise UnreadableIcebergError(location, "a type has to be a text or an object")
     word = written.get("type")
     if word == "struct":
-        return StructType(_parse_fields(written.get("fields"), f"{location}.fields"))
-    if word == "list":
-        return ListType(_parse_part(written, "element", "element-required", location))
-    if word == "map":
-        key = _parse_part(written, "key", None, location)
-        return MapType(key, _parse_part(written, "value", "value-required", location))
+        return types.IcebergType("struct", fields=_parse_fields(written.get("fields"), f"{location}.fields"))
+    if word in ("list", "map"):
+        parts = [_parse_part(written, name, location) for name in _PARTS[word]]
+        return types.IcebergType(word, fields=tuple(parts))
     raise UnreadableIcebergError(location, "the `type` of a nested type has to be struct, list or map")
 
 
-def parse_schema(written: Any, location: str = "") -> IcebergSchema:
+def parse_schema(written: Any, location: str = "") -> types.IcebergSchema:
     """Return a schema; where it has no `schema-id`, it is 0. Raises UnreadableError."""
     if not isinstance(written, dict) or written.get("type", "struct") != "struct":
         raise UnreadableIcebergError(location, "a schema has to be an object with the `type` struct")
@@ -158,7 +141,7 @@ def parse_schema(written: Any, location: str = "") -> IcebergSchema:
         )
     ids = tuple(sorted({_number(id, f"{inner}identifier-field-ids", 1) for id in identifiers}))
     schema_id = _number(written.get("schema-id", 0), f"{inner}schema-id", 0)
-    schema = IcebergSchema(columns, ids, schema_id)
+    schema = types.IcebergSchema(columns, ids, schema_id)
     known: dict[int, Sequence[str]] = {}
     for path, field in schema.preorder():
         if field.id in known:
@@ -181,7 +164,7 @@ def parse_metadata(written: Any) -> TableMetadata:
     listed = written.get("schemas")
     if listed is None and "schema" in written:
         # Tables of format 1 that nobody has written to for long have the one schema alone.
-        schemas: tuple[IcebergSchema, ...] = (parse_schema(written["schema"], "schema"),)
+        schemas: tuple[types.IcebergSchema, ...] = (parse_schema(written["schema"], "schema"),)
         current_id = schemas[0].schema_id
     elif isinstance(listed, list) and listed:
         parsed = [parse_schema(schema, f"schemas[{i}]") for i, schema in enumerate(listed)]
@@ -224,7 +207,7 @@ def _is_replaced(written: Mapping[str, Any]) -> bool:
     return first.get("parent-snapshot-id") is None and isinstance(number, int) and number > 1
 
 
-def _parse_fields(written: Any, location: str) -> tuple[NestedField, ...]:
+def _parse_fields(written: Any, location: str) -> tuple[types.NestedField, ...]:
     if not isinstance(written, list):
         raise UnreadableIcebergError(location, "the fields have to be a list")
     fields = tuple([_parse_field(field, f"{location}[{i}]") for i, field in enumerate(written)])
@@ -235,7 +218,7 @@ def _parse_fields(written: Any, location: str) -> tuple[NestedField, ...]:
     return fields
 
 
-def _parse_field(written: Any, location: str) -> NestedField:
+def _parse_field(written: Any, location: str) -> types.NestedField:
     if not isinstance(written, dict):
         raise UnreadableIcebergError(location, "a field has to be an object")
     name, doc, required = written.get("name"), written.get("doc"), written.get("required")
@@ -247,7 +230,7 @@ def _parse_field(written: Any, location: str) -> NestedField:
         raise UnreadableIcebergError(f"{location}.doc", "a doc has to be a text")
     if "type" not in written:
         raise UnreadableIcebergError(location, "a field needs a `type`")
-    return NestedField(
+    return types.NestedField(
         _number(written.get("id"), f"{location}.id", 1),
         name,
         parse_type(written["type"], f"{location}.type"),
@@ -258,14 +241,15 @@ def _parse_field(written: Any, location: str) -> NestedField:
     )
 
 
-def _parse_part(
-    written: Mapping[str, Any], name: str, required_key: str | None, location: str
-) -> NestedField:
+_PARTS = {"list": ("element",), "map": ("key", "value")}
+
+
+def _parse_part(written: Mapping[str, Any], name: str, location: str) -> types.NestedField:
     id = _number(written.get(f"{name}-id"), f"{location}.{name}-id", 1)
-    required = True if required_key is None else written.get(required_key)
+    required = True if name == "key" else written.get(f"{name}-required")
     if not isinstance(required, bool):
-        raise UnreadableIcebergError(location, f"it needs `{required_key}`, true or false")
-    return NestedField(id, name, parse_type(written.get(name), f"{location}.{name}"), required)
+        raise UnreadableIcebergError(location, f"it needs `{name}-required`, true or false")
+    return types.NestedField(id, name, parse_type(written.get(name), f"{location}.{name}"), required)
 
 
 def _sources(written: Mapping[str, Any], key: str) -> list[int]:
@@ -292,7 +276,7 @@ def _number(written: Any, location: str, least: int) -> int:
     return written
 
 
-_IGNORED_PROPERTIES = TABLE_RECORD | {"comment", "format-version", NAME_MAPPING}
+_IGNORED_PROPERTIES = TABLE_RECORD | {"comment", "format-version", types.NAME_MAPPING}
 """Properties that the manifest says in its own words, what a table says of itself, and the mapping of names to its ids."""
 
 
@@ -332,7 +316,7 @@ def _imported(metadata: TableMetadata, name: str | None) -> ImportedSchema:
         f"from schema {metadata.current.schema_id} of an Iceberg table of format {metadata.format_version}"
     ]
     fields = [field for _, field in metadata.current.preorder()]
-    if metadata.format_version < FORMAT_3 and any(_has_default(field) for field in fields):
+    if metadata.format_version < types.FORMAT_3 and any(_has_default(field) for field in fields):
         comments.append("not kept: default values, which only format 3 has")
     if metadata.partition_sources:
         names = {field.id: ".".join(path) for path, field in metadata.current.preorder()}
@@ -366,19 +350,21 @@ def metadata_of(document: Any) -> TableMetadata:
         field.type.word.partition("(")[0] in _OF_FORMAT_3 or _has_default(field)
         for _, field in schema.preorder()
     )
-    return TableMetadata(FORMAT_3 if is_of_format_3 else FORMAT_2, (schema,), schema, schema.highest_id, {})
+    return TableMetadata(
+        types.FORMAT_3 if is_of_format_3 else types.FORMAT_2, (schema,), schema, schema.highest_id, {}
+    )
 
 
-def version_of(schema: IcebergSchema, metadata: TableMetadata) -> tuple[Json, dict[FieldPath, int]]:
+def version_of(schema: types.IcebergSchema, metadata: TableMetadata) -> tuple[Json, dict[FieldPath, int]]:
     """Return a schema in the standard's long form, and the ids of its fields by their paths."""
-    conversion = _FromIceberg(has_defaults=metadata.format_version >= FORMAT_3)
+    conversion = _FromIceberg(has_defaults=metadata.format_version >= types.FORMAT_3)
     fields = [conversion.member(column, (column.name,)) for column in schema.columns]
     paths = {id: path for path, id in conversion.ids.items()}
     keys = [key for key in sorted(metadata.properties) if key not in _IGNORED_PROPERTIES]
     entries = {
         DESCRIPTION.key: metadata.properties.get("comment"),
         attributes.FORMAT_VERSION.key: (
-            metadata.format_version if metadata.format_version != FORMAT_2 else None
+            metadata.format_version if metadata.format_version != types.FORMAT_2 else None
         ),
         attributes.IDENTIFIER_FIELDS.key: [dotted(paths[id]) for id in schema.identifier_ids] or None,
         attributes.TABLE_PROPERTIES.key: {key: metadata.properties[key] for key in keys} or None,
@@ -387,7 +373,7 @@ def version_of(schema: IcebergSchema, metadata: TableMetadata) -> tuple[Json, di
     return {"fields": fields, **({"extra": extra} if extra else {})}, conversion.ids
 
 
-def _has_default(field: NestedField) -> bool:
+def _has_default(field: types.NestedField) -> bool:
     return field.initial_default is not None or field.write_default is not None
 
 
@@ -398,7 +384,7 @@ class _FromIceberg:
         self.ids: dict[FieldPath, int] = {}
         self._has_defaults = has_defaults
 
-    def member(self, field: NestedField, path: FieldPath) -> Json:
+    def member(self, field: types.NestedField, path: FieldPath) -> Json:
         """Return a column, or a member of a struct."""
         type_, extra = self._field(field, path)
         extra = {DESCRIPTION.key: field.doc, **extra}
@@ -407,25 +393,31 @@ class _FromIceberg:
             extra[attributes.WRITE_DEFAULT.key] = field.write_default
         return member(field.name, type_, {key: value for key, value in extra.items() if value is not None})
 
-    def _field(self, field: NestedField, path: FieldPath) -> tuple[Json, Json]:
+    def _field(self, field: types.NestedField, path: FieldPath) -> tuple[Json, Json]:
         """Return the tree and attributes of a field's type, in an Option unless required, and record its id."""
         self.ids[path] = field.id
         tree, extra = self._type(field.type, path)
         return optional(tree, is_required=field.required), extra
 
-    def _type(self, type_: IcebergType, path: FieldPath) -> tuple[Json, Json]:
+    def _type(self, type_: types.IcebergType, path: FieldPath) -> tuple[Json, Json]:
         """Return a type's tree without its Option, and the attribute that a type without a kind needs."""
-        if isinstance(type_, StructType):
-            return struct([self.member(field, (*path, field.name)) for field in type_.members]), {}
-        if isinstance(type_, ListType):
-            return list_of(with_attributes(*self._field(type_.element, (*path, Part.ITEM)))), {}
-        if isinstance(type_, MapType):
-            key = with_attributes(*self._field(type_.key, (*path, Part.KEY)))
-            return map_of(key, with_attributes(*self._field(type_.value, (*path, Part.VALUE)))), {}
-        if isinstance(type_, DecimalType):
-            return {"kind": "Decimal", "precision": type_.precision, "scale": type_.scale}, {}
-        if isinstance(type_, FixedType):
-            return {"kind": "Binary", "fixedLength": type_.length}, {}
+        match type_.name:
+            case "struct":
+                return struct([self.member(field, (*path, field.name)) for field in type_.fields]), {}
+            case "list":
+                (element,) = type_.fields
+                return list_of(with_attributes(*self._field(element, (*path, Part.ITEM)))), {}
+            case "map":
+                key, value = (
+                    with_attributes(*self._field(field, (*path, part)))
+                    for field, part in zip(type_.fields, (Part.KEY, Part.VALUE), strict=True)
+                )
+                return map_of(key, value), {}
+            case "decimal":
+                precision, scale = type_.parameters
+                return {"kind": "Decimal", "precision": precision, "scale": scale}, {}
+            case "fixed":
+                return {"kind": "Binary", "fixedLength": type_.parameters[0]}, {}
         plain = _PLAIN.get(type_.word)
         if plain is not None:
             return dict(plain), {}

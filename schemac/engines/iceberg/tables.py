@@ -16,18 +16,8 @@ from typing import Any
 
 import pyarrow as pa
 
+from schemac.engines.iceberg import live_table
 from schemac.engines.iceberg.artifact import asked_format, errors_of, schema_of
-from schemac.engines.iceberg.live_table import (
-    ROW_READER,
-    SCHEMAS,
-    IcebergTable,
-    IcebergTableRows,
-    differences,
-    is_table,
-    open_iceberg_table,
-    open_metadata,
-    record_of,
-)
 from schemac.engines.iceberg.plan import IcebergPlan, ids_in_table, plan_iceberg, requested_properties
 from schemac.language.attributes.builtin import TABLE_IDS, TABLE_VERSION
 from schemac.language.constraints.rows import ReferenceTo, row_constraints
@@ -44,29 +34,17 @@ from schemac.text.source.catalogue import (
     UNUSABLE_TABLE,
 )
 from schemac.text.source.report import Report
+from schemac.versions.evolution import tables
 from schemac.versions.evolution.changes import Outcome
 from schemac.versions.evolution.constraints import constraints_of
 from schemac.versions.evolution.table_versions import VersionedTables, report_unread
-from schemac.versions.evolution.tables import (
-    DataCheck,
-    PlanLine,
-    PlannedChange,
-    Progress,
-    Spread,
-    TableChange,
-    TableState,
-    choose_version,
-    digest_of_ids,
-    report_differences,
-    report_unrepresentable,
-)
 from schemac.versions.evolution.version_pair import LockedSchemaVersion
 from schemac.versions.identity.lock import LockedDataset
 
 
-def rows_after(plan: IcebergPlan) -> IcebergTableRows:
+def rows_after(plan: IcebergPlan) -> live_table.IcebergTableRows:
     """Return the rows of a table as they will be. Raises what the reader of rows raises."""
-    return replace(ROW_READER.open(plan.table.name), read_as=plan.commit.schema)
+    return replace(live_table.ROW_READER.open(plan.table.name), read_as=plan.commit.schema)
 
 
 def look_at_rows(plan: IcebergPlan, references: Mapping[str, str], report: Report) -> bool:
@@ -151,28 +129,20 @@ def apply_iceberg(
 
 def _requirements(handle: Any, is_looked_at: bool) -> tuple[Any, ...]:
     """Return what has to hold of the table when the commit is made; no other rows, where they were looked at."""
+    from pyiceberg.table import update
     from pyiceberg.table.refs import MAIN_BRANCH
-    from pyiceberg.table.update import (
-        AssertCurrentSchemaId,
-        AssertDefaultSortOrderId,
-        AssertDefaultSpecId,
-        AssertLastAssignedFieldId,
-        AssertLastAssignedPartitionId,
-        AssertRefSnapshotId,
-        AssertTableUUID,
-    )
 
     metadata = handle.metadata
     return (
-        AssertTableUUID(uuid=metadata.table_uuid),
-        AssertCurrentSchemaId(current_schema_id=metadata.current_schema_id),
-        AssertLastAssignedFieldId(last_assigned_field_id=metadata.last_column_id),
+        update.AssertTableUUID(uuid=metadata.table_uuid),
+        update.AssertCurrentSchemaId(current_schema_id=metadata.current_schema_id),
+        update.AssertLastAssignedFieldId(last_assigned_field_id=metadata.last_column_id),
         # What the table is partitioned and sorted by was looked at, for Iceberg does not allow such a field to go.
-        AssertDefaultSpecId(default_spec_id=metadata.default_spec_id),
-        AssertLastAssignedPartitionId(last_assigned_partition_id=metadata.last_partition_id),
-        AssertDefaultSortOrderId(default_sort_order_id=metadata.default_sort_order_id),
+        update.AssertDefaultSpecId(default_spec_id=metadata.default_spec_id),
+        update.AssertLastAssignedPartitionId(last_assigned_partition_id=metadata.last_partition_id),
+        update.AssertDefaultSortOrderId(default_sort_order_id=metadata.default_sort_order_id),
         *(
-            [AssertRefSnapshotId(ref=MAIN_BRANCH, snapshot_id=metadata.current_snapshot_id)]
+            [update.AssertRefSnapshotId(ref=MAIN_BRANCH, snapshot_id=metadata.current_snapshot_id)]
             if is_looked_at
             else []
         ),
@@ -182,142 +152,138 @@ def _requirements(handle: Any, is_looked_at: bool) -> tuple[Any, ...]:
 def _updates(plan: IcebergPlan) -> tuple[Any, ...]:
     """Return the updates of one commit in pyiceberg's form: format version, schema, then properties."""
     from pyiceberg.schema import Schema
-    from pyiceberg.table.update import (
-        AddSchemaUpdate,
-        RemovePropertiesUpdate,
-        SetCurrentSchemaUpdate,
-        SetPropertiesUpdate,
-        UpgradeFormatVersionUpdate,
-    )
+    from pyiceberg.table import update
 
     metadata, commit = plan.table.metadata, plan.commit
     updates: list[Any] = []
     if commit.format > commit.current_format:
-        updates.append(UpgradeFormatVersionUpdate(format_version=commit.format))
+        updates.append(update.UpgradeFormatVersionUpdate(format_version=commit.format))
     if commit.schema != metadata.current:
         number = 1 + max(schema.schema_id for schema in metadata.schemas)
         schema = Schema.model_validate({**commit.schema.to_json(), "schema-id": number})
         # -1 stands for the schema that was added last.
-        updates += [AddSchemaUpdate(schema=schema), SetCurrentSchemaUpdate(schema_id=-1)]
+        updates += [update.AddSchemaUpdate(schema=schema), update.SetCurrentSchemaUpdate(schema_id=-1)]
     record, removed = {TABLE_VERSION: plan.new.version.table_record}, list(commit.removed_properties)
     if any(id != table_id for id, table_id in plan.ids.items()):
-        record[TABLE_IDS] = digest_of_ids(field.id for _, field in commit.schema.preorder())
+        record[TABLE_IDS] = tables.digest_of_ids(field.id for _, field in commit.schema.preorder())
     elif TABLE_IDS in metadata.properties:
         removed.append(TABLE_IDS)
-    updates.append(SetPropertiesUpdate(updates={**commit.set_properties, **record}))
+    updates.append(update.SetPropertiesUpdate(updates={**commit.set_properties, **record}))
     if removed:
-        updates.append(RemovePropertiesUpdate(removals=removed))
+        updates.append(update.RemovePropertiesUpdate(removals=removed))
     return tuple(updates)
 
 
-class IcebergTables(VersionedTables[IcebergTable]):
+class IcebergTables(VersionedTables[live_table.IcebergTable]):
     """Iceberg tables, in a catalog of pyiceberg or by their metadata."""
 
     def is_table(self, path: str) -> bool:
         """Return whether a path is a table in a catalog, or the metadata of one."""
-        return is_table(path)
+        return live_table.is_table(path)
 
-    def planned(self, table: IcebergTable, change: TableChange, report: Report) -> PlannedChange | None:
+    def planned(
+        self, table: live_table.IcebergTable, change: tables.TableChange, report: Report
+    ) -> tables.PlannedChange | None:
         """Plan the commit."""
         made = plan_iceberg(table, change.new, report)
         if made is not None:
             everything = row_constraints(change.new.dataset.schema.extra, change.new.dataset.columns)
             report_unknown_references(everything, change.references, change.path, report)
-        return _PlannedIceberg(made, change) if made is not None and not report.has_errors else None
+        return _planned(made, change) if made is not None and not report.has_errors else None
 
     def verify(
         self, path: str, locked: LockedDataset, expected: LockedSchemaVersion, report: Report
-    ) -> TableState | None:
+    ) -> tables.TableState | None:
         """Report how a table differs from a schema, by ids; by names where the ids do not tell which field each is."""
         if errors := errors_of(expected):
-            report_unrepresentable("Iceberg", expected, errors, TABLE_DRIFT, path, report)
+            tables.report_unrepresentable("Iceberg", expected, errors, TABLE_DRIFT, path, report)
             return None
-        opened = open_metadata(path, report)
+        opened = live_table.open_metadata(path, report)
         if opened is None:
             return None
         metadata = opened[0]
-        candidates = SCHEMAS.candidates_of(metadata.current, locked)
-        chosen = choose_version(record_of(path, metadata), candidates, report) if candidates else None
+        candidates = live_table.SCHEMAS.candidates_of(metadata.current, locked)
+        chosen = (
+            tables.choose_version(live_table.record_of(path, metadata), candidates, report)
+            if candidates
+            else None
+        )
         if candidates and chosen is None:
             return None
         schema, actual, by_name = schema_of(expected), metadata.current, False
         if chosen is not None:
             # Whatever the ids are, the version that the table has tells which field each is.
-            ids = SCHEMAS.ids_between(schema_of(chosen.version), actual)
-            schema = schema.renumbered(ids_in_table(IcebergTable("", chosen.version, ids, metadata), schema))
+            ids = live_table.SCHEMAS.ids_between(schema_of(chosen.version), actual)
+            schema = schema.renumbered(
+                ids_in_table(live_table.IcebergTable("", chosen.version, ids, metadata), schema)
+            )
         else:
-            ours, theirs = (dict(SCHEMAS.members(one)) for one in (schema, actual))
+            ours, theirs = (dict(live_table.SCHEMAS.members(one)) for one in (schema, actual))
             shared = ours.keys() & theirs.keys()
             by_name = not shared or any(ours[name] != theirs[name] for name in shared)
-        lines = list(differences(schema, actual, by_name=by_name))
+        lines = list(live_table.differences(schema, actual, by_name=by_name))
         requested_format = asked_format(expected)
         if requested_format is not None and requested_format > metadata.format_version:
             lines.append(f"the format is {metadata.format_version}, expected {requested_format}")
         for key, value in sorted(requested_properties(expected).items()):
             if metadata.properties.get(key) != value:
                 lines.append(f"the property {key} is {metadata.properties.get(key)!r}, expected {value!r}")
-        report_differences(path, lines, report)
-        return TableState(f"matches {expected.label}", {})
+        tables.report_differences(path, lines, report)
+        return tables.TableState(f"matches {expected.label}", {})
 
     def verify_data(
         self,
         path: str,
         locked: LockedDataset,
         expected: LockedSchemaVersion,
-        check: DataCheck,
+        references: Mapping[str, str],
         report: Report,
     ) -> None:
         """Report the rows that break a constraint; of a table that has another schema, as they will be under it."""
         rows, row_report = open_rows(path, report), Report()
         if rows is not None and report.has_errors:
-            table = open_iceberg_table(path, locked, Report())
+            table = live_table.open_iceberg_table(path, locked, Report())
             made = plan_iceberg(table, expected, Report()) if table is not None else None
             rows = rows_after(made) if made is not None else None
         if rows is not None:
-            StoredComparison(path, rows, expected).report_broken(check.references, row_report)
+            StoredComparison(path, rows, expected).report_broken(references, row_report)
             report.extend(row_report.diagnostics)
 
 
-class _PlannedIceberg(PlannedChange):
-    def __init__(self, made: IcebergPlan, change: TableChange) -> None:
-        self._made = made
-        self._change = change
-        table = made.table
-        self.title = change.title("Iceberg", f"{table.name} ({table.schema_version.label})")
-        without = made.without_target(change.references)
-        self.unlooked = tuple(f"{rule.path}: {rule.question}" for rule in without)
-        if change.is_unchecked:
-            self.unlooked = tuple(f"{note.field}: {note.judgement.reason}" for note in made.unlooked)
-        rows = [("note", note.line) for note in made.notes]
-        for rule in without:
-            assert isinstance(rule.subject, ReferenceTo)
-            help = f"this is not checked; name that table with `--reference {rule.subject.dataset}=PATH`"
-            rows.append(("not checked", f"{rule.path}: {rule.question}, and {help}  [{Outcome.DATA}]"))
-        for one in made.operations:
-            description = ": ".join(filter(None, (one.field, one.description)))
-            rows.append((one.verb, f"{description}  [metadata only]"))
-        width = max((len(verb) for verb, _ in rows), default=0)
-        lines = [
-            PlanLine(f"  {number:>2}. {verb:<{width}}  ", description)
-            for number, (verb, description) in enumerate(rows, 1)
-        ]
-        if made.operations:
-            text = json.dumps(made.commit.schema.to_json(), ensure_ascii=False, indent=2)
-            lines.append(PlanLine("", f"  the schema:\n{text}", is_code=True, is_detail=True))
-        self.lines = tuple(lines)
-        self.document = {"iceberg": made.to_json()}
-        self.is_done = made.is_done
-
-    def apply(self, report: Report, progress: Progress, spread: Spread | None = None) -> bool:
-        """Commit."""
-        change = self._change
-        return apply_iceberg(self._made, report, change.references, is_unchecked=change.is_unchecked)
+def _planned(made: IcebergPlan, change: tables.TableChange) -> tables.PlannedChange:
+    """Return the plan as commands show it and carry it out."""
+    table, without = made.table, made.without_target(change.references)
+    unlooked = [f"{rule.path}: {rule.question}" for rule in without]
+    if change.is_unchecked:
+        unlooked = [f"{note.field}: {note.judgement.reason}" for note in made.unlooked]
+    rows = [("note", note.line) for note in made.notes]
+    for rule in without:
+        assert isinstance(rule.subject, ReferenceTo)
+        help = f"this is not checked; name that table with `--reference {rule.subject.dataset}=PATH`"
+        rows.append(("not checked", f"{rule.path}: {rule.question}, and {help}  [{Outcome.DATA}]"))
+    for one in made.operations:
+        description = ": ".join(filter(None, (one.field, one.description)))
+        rows.append((one.verb, f"{description}  [metadata only]"))
+    lines = tables.numbered_lines(rows)
+    if made.operations:
+        text = json.dumps(made.commit.schema.to_json(), ensure_ascii=False, indent=2)
+        lines.append(tables.PlanLine("", f"  the schema:\n{text}", is_code=True, is_detail=True))
+    return tables.PlannedChange(
+        title=change.title("Iceberg", f"{table.name} ({table.schema_version.label})"),
+        lines=tuple(lines),
+        document={"iceberg": made.to_json()},
+        is_done=made.is_done,
+        unlooked=tuple(unlooked),
+        apply=lambda report, _progress, _spread: apply_iceberg(
+            made, report, change.references, is_unchecked=change.is_unchecked
+        ),
+    )
 
 
 TABLES = IcebergTables(
     "Iceberg casts values when they are read, and does not round them",
     engine="Iceberg",
-    open_table=open_iceberg_table,
-    imagined=IcebergTable.imagined,
+    open_table=live_table.open_iceberg_table,
+    imagined=live_table.IcebergTable.imagined,
     errors_of=errors_of,
 )

@@ -28,66 +28,52 @@ MOST_DIGITS = 38
 
 @dataclass(frozen=True, slots=True)
 class IcebergType:
-    """Base of all types."""
+    """A type; `variant` has no parts here, though it has by the specification."""
+
+    name: str
+    """As metadata has it, without parameters: `long`, `decimal`, `list`; a reference system is a part of the name."""
+    parameters: tuple[int, ...] = ()
+    """Precision and scale of a decimal, bytes of a `fixed`."""
+    fields: "tuple[NestedField, ...]" = ()
+    """The members of a struct, the element of a list, or key and value of a map."""
 
     @property
     def word(self) -> str:
-        """The type without its parts: `long`, `decimal(9, 2)`; of one that has parts its class's name, `list`."""
-        return type(self).__name__.removesuffix("Type").lower()
-
-    @property
-    def fields(self) -> "tuple[NestedField, ...]":
-        """The members of a struct, the element of a list, or key and value of a map."""
-        return ()
-
-    def with_fields(self, fields: "tuple[NestedField, ...]") -> "IcebergType":
-        """Return the same type with other fields in the places of its own."""
-        return self
+        """The type without its parts, as Java and Python write it: `long`, `decimal(9, 2)`, `fixed[16]`, `list`."""
+        if self.name == "decimal":
+            return f"decimal({', '.join(map(str, self.parameters))})"
+        return f"fixed[{self.parameters[0]}]" if self.name == "fixed" else self.name
 
     def type_text(self) -> str:
-        """Return the type for people."""
-        return self.word
+        """Return the type for people: `struct<x: required int>`, `map<string, optional int>`, in which a key is always required."""
+        if self.name not in _NESTED:
+            return self.word
+        is_struct = self.name == "struct"
+        texts = [
+            f"{part.name}: {part.full_type_text()}"
+            if is_struct
+            else part.type.type_text()
+            if part.name == "key"
+            else part.full_type_text()
+            for part in self.fields
+        ]
+        return f"{self.name}<{', '.join(texts)}>"
 
     def to_json(self) -> Any:
-        """Return the type as metadata has it."""
-        return self.word
+        """Return the type as metadata has it: a text, or an object with its parts."""
+        if self.name not in _NESTED:
+            return self.word
+        tree: Json = {"type": self.name}
+        if self.name == "struct":
+            return {**tree, "fields": [member.to_json() for member in self.fields]}
+        for part in self.fields:
+            tree |= {f"{part.name}-id": part.id, part.name: part.type.to_json()}
+            if part.name != "key":
+                tree[f"{part.name}-required"] = part.required
+        return tree
 
 
-@dataclass(frozen=True, slots=True)
-class Primitive(IcebergType):
-    """A type without parts, by its text; `variant` is one here, though not by the specification."""
-
-    text: str
-
-    @property
-    def word(self) -> str:
-        """The text."""
-        return self.text
-
-
-@dataclass(frozen=True, slots=True)
-class DecimalType(IcebergType):
-    """A number with a fixed scale."""
-
-    precision: int
-    scale: int
-
-    @property
-    def word(self) -> str:
-        """As Java and Python write it."""
-        return f"decimal({self.precision}, {self.scale})"
-
-
-@dataclass(frozen=True, slots=True)
-class FixedType(IcebergType):
-    """Always the same number of bytes."""
-
-    length: int
-
-    @property
-    def word(self) -> str:
-        """`fixed[16]`."""
-        return f"fixed[{self.length}]"
+_NESTED = frozenset({"struct", "list", "map"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,91 +112,6 @@ class NestedField:
 
 
 @dataclass(frozen=True, slots=True)
-class StructType(IcebergType):
-    """Named members in an order."""
-
-    members: tuple[NestedField, ...]
-
-    @property
-    def fields(self) -> tuple[NestedField, ...]:
-        """The members."""
-        return self.members
-
-    def with_fields(self, fields: tuple[NestedField, ...]) -> "StructType":
-        """Other members."""
-        return StructType(fields)
-
-    def type_text(self) -> str:
-        """`struct<x: required int>`."""
-        return f"struct<{', '.join(f'{m.name}: {m.full_type_text()}' for m in self.members)}>"
-
-    def to_json(self) -> Any:
-        """Return an object with the members."""
-        return {"type": "struct", "fields": [member.to_json() for member in self.members]}
-
-
-@dataclass(frozen=True, slots=True)
-class ListType(IcebergType):
-    """Elements of one type."""
-
-    element: NestedField
-
-    @property
-    def fields(self) -> tuple[NestedField, ...]:
-        """The element."""
-        return (self.element,)
-
-    def with_fields(self, fields: tuple[NestedField, ...]) -> "ListType":
-        """Another element."""
-        return ListType(*fields)
-
-    def type_text(self) -> str:
-        """`list<required int>`."""
-        return f"list<{self.element.full_type_text()}>"
-
-    def to_json(self) -> Any:
-        """Return an object with the element."""
-        return {
-            "type": "list",
-            "element-id": self.element.id,
-            "element": self.element.type.to_json(),
-            "element-required": self.element.required,
-        }
-
-
-@dataclass(frozen=True, slots=True)
-class MapType(IcebergType):
-    """Values by key; a key is always required."""
-
-    key: NestedField
-    value: NestedField
-
-    @property
-    def fields(self) -> tuple[NestedField, ...]:
-        """Key and value."""
-        return (self.key, self.value)
-
-    def with_fields(self, fields: tuple[NestedField, ...]) -> "MapType":
-        """Another key and value."""
-        return MapType(*fields)
-
-    def type_text(self) -> str:
-        """`map<string, optional int>`."""
-        return f"map<{self.key.type.type_text()}, {self.value.full_type_text()}>"
-
-    def to_json(self) -> Any:
-        """Return an object with key and value."""
-        return {
-            "type": "map",
-            "key-id": self.key.id,
-            "key": self.key.type.to_json(),
-            "value-id": self.value.id,
-            "value": self.value.type.to_json(),
-            "value-required": self.value.required,
-        }
-
-
-@dataclass(frozen=True, slots=True)
 class IcebergSchema:
     """The columns of a table, and which of them identify a row."""
 
@@ -238,7 +139,7 @@ class IcebergSchema:
 
     def renumbered(self, ids: "dict[int, int]") -> "IcebergSchema":
         """Return the same schema with other ids; every id has to have a new one."""
-        columns = _renumbered(self.columns, ids)
+        columns = with_fields(self.columns, lambda field: replace(field, id=ids[field.id]))
         return replace(
             self, columns=columns, identifier_ids=tuple(sorted(ids[i] for i in self.identifier_ids))
         )
@@ -254,10 +155,15 @@ def preorder(
         yield from preorder(field.type.fields, path)
 
 
-def _renumbered(fields: tuple[NestedField, ...], ids: dict[int, int]) -> tuple[NestedField, ...]:
-    """Return fields of all depths with new ids, looked up by their old ones."""
+def with_fields(
+    fields: tuple[NestedField, ...], change: Callable[[NestedField], NestedField]
+) -> tuple[NestedField, ...]:
+    """Return these fields and all below them, each changed by itself."""
     return tuple(
-        [replace(f, id=ids[f.id], type=f.type.with_fields(_renumbered(f.type.fields, ids))) for f in fields]
+        [
+            replace(change(field), type=replace(field.type, fields=with_fields(field.type.fields, change)))
+            for field in fields
+        ]
     )
 
 
@@ -286,14 +192,15 @@ _SINCE_THIRD = frozenset({("date", "timestamp"), ("date", "timestamp_ns")})
 
 def is_promotion(old: IcebergType, new: IcebergType, format_version: int) -> bool:
     """Whether a table of a format may give a field of one type without parts the other."""
-    if isinstance(old, DecimalType) and isinstance(new, DecimalType):
-        return old.scale == new.scale and old.precision < new.precision
+    if old.name == new.name == "decimal":
+        (precision, scale), (new_precision, new_scale) = old.parameters, new.parameters
+        return scale == new_scale and precision < new_precision
     pair = (old.word, new.word)
     if pair in _SINCE_FIRST:
         return True
     if format_version < FORMAT_3:
         return False
-    if old == Primitive("unknown"):
+    if old.name == "unknown":
         return new != old
     return pair in _SINCE_THIRD
 
@@ -324,11 +231,13 @@ _FRACTION = re.compile(r"\.([0-9]+)")
 def default_error(type_: IcebergType, value: Any) -> str:
     """Return what is wrong with a default value of a type; empty if nothing is."""
     rule = _PLAIN.get(type_.word)
-    if isinstance(type_, DecimalType):
-        zeros = f".{'0' * type_.scale}" if type_.scale else ""
-        rule = (f'a text such as "1{zeros}"', lambda value: _is_decimal(value, type_))
-    elif isinstance(type_, FixedType):
-        rule = (f"{2 * type_.length} hexadecimal digits", lambda value: _is_hex(value, type_.length))
+    if type_.name == "decimal":
+        precision, scale = type_.parameters
+        zeros = f".{'0' * scale}" if scale else ""
+        rule = (f'a text such as "1{zeros}"', lambda value: _is_decimal(value, precision, scale))
+    elif type_.name == "fixed":
+        (length,) = type_.parameters
+        rule = (f"{2 * length} hexadecimal digits", lambda value: _is_hex(value, length))
     if rule is None:
         return f"Iceberg has no default values for {type_.word}"
     example, fits = rule
@@ -348,11 +257,11 @@ def _is_hex(value: Any, length: int | None = None) -> bool:
     return is_hex and (length is None or len(value) == 2 * length)
 
 
-def _is_decimal(value: Any, type_: DecimalType) -> bool:
+def _is_decimal(value: Any, precision: int, scale: int) -> bool:
     match = re.fullmatch(r"-?([0-9]+)(?:\.([0-9]+))?", value) if isinstance(value, str) else None
-    if match is None or len(match[2] or "") != type_.scale:
+    if match is None or len(match[2] or "") != scale:
         return False
-    return len((match[1] + (match[2] or "")).lstrip("0")) <= type_.precision
+    return len((match[1] + (match[2] or "")).lstrip("0")) <= precision
 
 
 def _is_uuid(value: Any) -> bool:

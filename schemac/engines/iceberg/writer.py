@@ -15,14 +15,8 @@ from schemac.artifacts.type_writer import TypeTable, TypeWriter, is_variant, lis
 from schemac.engines.iceberg import ICEBERG_DEFAULT, ICEBERG_TYPE, attributes
 from schemac.engines.iceberg.types import (
     FORMAT_3,
-    DecimalType,
-    FixedType,
     IcebergType,
-    ListType,
-    MapType,
     NestedField,
-    Primitive,
-    StructType,
     default_error,
 )
 from schemac.language.attributes import builtin
@@ -37,7 +31,7 @@ _ONLY_FORMAT_3 = Help.add_to_schema(
     (),
     (attributes.FORMAT_VERSION.key, "3"),
 )
-STRING, BINARY = Primitive("string"), Primitive("binary")
+STRING, BINARY = IcebergType("string"), IcebergType("binary")
 
 
 def to_columns(
@@ -49,30 +43,30 @@ def to_columns(
 
 
 _SAME: Mapping[str, IcebergType] = {
-    "BOOL": Primitive("boolean"),
-    "INT32": Primitive("int"),
-    "INT64": Primitive("long"),
-    "FLOAT": Primitive("float"),
-    "DOUBLE": Primitive("double"),
-    "DATE32": Primitive("date"),
+    "BOOL": IcebergType("boolean"),
+    "INT32": IcebergType("int"),
+    "INT64": IcebergType("long"),
+    "FLOAT": IcebergType("float"),
+    "DOUBLE": IcebergType("double"),
+    "DATE32": IcebergType("date"),
     "STRING": STRING,
     "BINARY": BINARY,
 }
 _TYPES: TypeTable[IcebergType] = TypeTable(
     same=_SAME,
     other={
-        **dict.fromkeys(("INT8", "INT16", "UINT8", "UINT16"), Primitive("int")),
-        "UINT32": Primitive("long"),
-        "UINT64": DecimalType(20, 0),
-        "HALF_FLOAT": Primitive("float"),
-        "DATE64": Primitive("date"),
+        **dict.fromkeys(("INT8", "INT16", "UINT8", "UINT16"), IcebergType("int")),
+        "UINT32": IcebergType("long"),
+        "UINT64": IcebergType("decimal", (20, 0)),
+        "HALF_FLOAT": IcebergType("float"),
+        "DATE64": IcebergType("date"),
         "LARGE_STRING": STRING,
         "STRING_VIEW": STRING,
         "LARGE_BINARY": BINARY,
         "BINARY_VIEW": BINARY,
     },
 )
-_TYPES_OF_FORMAT_3 = replace(_TYPES, same={**_SAME, "NA": Primitive("unknown")})
+_TYPES_OF_FORMAT_3 = replace(_TYPES, same={**_SAME, "NA": IcebergType("unknown")})
 
 
 class _Writer(TypeWriter[IcebergType]):
@@ -86,10 +80,8 @@ class _Writer(TypeWriter[IcebergType]):
     def field(self, lowered: LoweredField, name: str | None = None) -> NestedField:
         """Return a column or member; with a name, an element, a key or a value."""
         schema_field: SchemaField = lowered.field
-        arrow_type = lowered.arrow.type
-        type_ = self.special(lowered) if schema_field.extra else self.type(lowered, arrow_type)
-        if schema_field.extra:
-            self.lose_attributes(schema_field)
+        type_ = self.special(lowered)
+        self.lose_attributes(schema_field)
         return NestedField(
             self.ids[schema_field],
             lowered.arrow.name if name is None else name,
@@ -129,7 +121,7 @@ class _Writer(TypeWriter[IcebergType]):
 
     def extension(self, lowered: LoweredField, arrow_type: Any) -> IcebergType:
         return (
-            Primitive("uuid")
+            IcebergType("uuid")
             if arrow_type.extension_name == "arrow.uuid"
             else super().extension(lowered, arrow_type)
         )
@@ -160,12 +152,12 @@ class _Writer(TypeWriter[IcebergType]):
             return self.refused_word(
                 field, f"only format 3 has the type {root} ({field.path_text})", _ONLY_FORMAT_3
             )
-        return Primitive(word)
+        return IcebergType(word)
 
     def decimal(self, lowered: LoweredField, arrow_type: Any) -> IcebergType:
         if not self.holds_decimal(lowered, arrow_type, "a decimal of Iceberg", "Iceberg", ICEBERG_TYPE):
             return BINARY
-        return DecimalType(arrow_type.precision, arrow_type.scale)
+        return IcebergType("decimal", (arrow_type.precision, arrow_type.scale))
 
     def timestamp(self, lowered: LoweredField, arrow_type: Any) -> IcebergType:
         word = "timestamp" if arrow_type.tz is None else "timestamptz"
@@ -176,21 +168,21 @@ class _Writer(TypeWriter[IcebergType]):
             self.lose(lowered, f"timestamp in {arrow_type.unit}", f"{word} in us{hint}")
         if arrow_type.tz not in (None, "UTC"):
             self.lose(lowered, f"the zone {arrow_type.tz}", "UTC")
-        return Primitive(word)
+        return IcebergType(word)
 
     def time(self, lowered: LoweredField, arrow_type: Any) -> IcebergType:
         if arrow_type.unit != "us":
             self.lose(lowered, f"time in {arrow_type.unit}", "time in us")
-        return Primitive("time")
+        return IcebergType("time")
 
     def fixed_size_binary(self, lowered: LoweredField, arrow_type: Any) -> IcebergType:
-        return FixedType(arrow_type.byte_width)
+        return IcebergType("fixed", (arrow_type.byte_width,))
 
     def struct(self, lowered: LoweredField, arrow_type: Any) -> IcebergType:
         if not lowered.children:
             message = f"{lowered.field.path_text} has no members, and data files of Iceberg cannot hold that"
             return self.refused_type(lowered.field, message, "leave it out until it has one")
-        return StructType(tuple([self.field(child) for child in lowered.children]))
+        return IcebergType("struct", fields=tuple([self.field(child) for child in lowered.children]))
 
     def list(self, lowered: LoweredField, arrow_type: Any) -> IcebergType:
         form = list_form(arrow_type)
@@ -206,19 +198,20 @@ class _Writer(TypeWriter[IcebergType]):
         """Return the list of a field's items."""
         self.lose_child_names(lowered)
         (item,) = lowered.children
-        if not has_role(lowered.field.extra, Role.BRAIN_FLOATS):
-            return ListType(self.field(item, "element"))
-        self.lose(lowered, "brain floats", "float")
-        return ListType(
-            NestedField(self.ids[item.field], "element", Primitive("float"), not item.arrow.nullable)
-        )
+        if has_role(lowered.field.extra, Role.BRAIN_FLOATS):
+            self.lose(lowered, "brain floats", "float")
+            float_ = IcebergType("float")
+            element = NestedField(self.ids[item.field], "element", float_, not item.arrow.nullable)
+        else:
+            element = self.field(item, "element")
+        return IcebergType("list", fields=(element,))
 
     def map(self, lowered: LoweredField, arrow_type: Any) -> IcebergType:
         if arrow_type.keys_sorted:
             self.lose(lowered, "a map with sorted keys", "map")
         self.lose_child_names(lowered)
         key, value = lowered.children
-        return MapType(self.field(key, "key"), self.field(value, "value"))
+        return IcebergType("map", fields=(self.field(key, "key"), self.field(value, "value")))
 
     def default(self, field: SchemaField, type_: IcebergType, key: str) -> Any:
         """Return a default value; None if there is none, or if Iceberg cannot have it."""

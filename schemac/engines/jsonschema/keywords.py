@@ -20,18 +20,8 @@ from schemac.engines import json_values
 from schemac.importers.importer import Beyond
 from schemac.language.attributes.attribute import NUMBERS, Family
 from schemac.language.attributes.constraints import OF_VALUES
+from schemac.language.constraints import field_constraints
 from schemac.language.constraints.constraint import Constraint, limits_of
-from schemac.language.constraints.field_constraints import (
-    Bound,
-    Enum,
-    MaxItems,
-    MinItems,
-    MultipleOf,
-    Pattern,
-    Size,
-    UniqueItems,
-    constraints_at,
-)
 from schemac.language.logical.model import LogicalType
 from schemac.language.logical.schema_fields import SchemaField
 from schemac.rows.judging.values import LARGEST_BRAIN_FLOAT
@@ -201,7 +191,7 @@ Lose = Callable[[str, str], None]
 def constrained(schema: Json, field: SchemaField, lose: Lose) -> Json:
     """Return the schema of a type with the constraints of a field; null is not among its values yet."""
     parts: list[Json] = []
-    for constraint in constraints_at(field):
+    for constraint in field_constraints.constraints_at(field):
         keywords = _keywords(constraint, lose)
         if keywords is None:
             lose(f"the constraint {constraint.attribute.key}", IGNORED)
@@ -229,27 +219,27 @@ def _keywords(constraint: Constraint, lose: Lose) -> Json | None:
     """Return the keywords of one constraint; None if JSON Schema has none."""
     family, name = constraint.type.family, constraint.attribute.name
     match constraint:
-        case Bound() if family in _NUMERIC:
+        case field_constraints.Bound() if family in _NUMERIC:
             return _edge_of(constraint) if is_narrow(constraint.type) else {name: constraint.limit}
-        case Bound():
+        case field_constraints.Bound():
             return json_values.bound(constraint)
-        case MultipleOf():
+        case field_constraints.MultipleOf():
             return {name: constraint.divisor}
-        case Pattern():
+        case field_constraints.Pattern():
             return {name: constraint.pattern.ecma}
-        case Enum() if is_narrow(constraint.type):
+        case field_constraints.Enum() if is_narrow(constraint.type):
             bits = _bits(constraint.type)
             edges = [(float(one), bits) for one in constraint.values]
             return {"anyOf": [{**_lower_edge(*one), **_upper_edge(*one)} for one in edges]}
-        case Enum() if family in _NUMERIC | {Family.TEXT, Family.BOOLEAN}:
+        case field_constraints.Enum() if family in _NUMERIC | {Family.TEXT, Family.BOOLEAN}:
             return {"enum": list(constraint.values)}
-        case Enum():
+        case field_constraints.Enum():
             return json_values.among(constraint)
-        case MinItems() | MaxItems():
+        case field_constraints.MinItems() | field_constraints.MaxItems():
             return {name: constraint.limit}
-        case Size():
+        case field_constraints.Size():
             return {name: constraint.limit} if family is Family.TEXT else _bytes(constraint)
-        case UniqueItems():
+        case field_constraints.UniqueItems():
             return _unique(constraint, lose)
     return None
 
@@ -259,7 +249,7 @@ def is_narrow(type_: LogicalType) -> bool:
     return type_.family is Family.FLOAT and _bits(type_) < 64
 
 
-def _edge_of(bound: Bound) -> Json:
+def _edge_of(bound: field_constraints.Bound) -> Json:
     """Return the bound of the numbers that are rounded to values within a bound."""
     limit, bits = float(bound.limit), _bits(bound.type)
     if bound.is_lower:
@@ -306,7 +296,7 @@ def _bits(type_: LogicalType) -> int:
     return int(getattr(type_, "bits"))  # noqa: B009  of the family, not of a class
 
 
-def _unique(constraint: UniqueItems, lose: Lose) -> Json:
+def _unique(constraint: field_constraints.UniqueItems, lose: Lose) -> Json:
     """Return `uniqueItems`, empty if it is not set; report items that are compared by spelling in place of value."""
     if not constraint.is_set:
         return {}
@@ -321,7 +311,7 @@ def _unique(constraint: UniqueItems, lose: Lose) -> Json:
     return {"uniqueItems": True}
 
 
-def _bytes(constraint: Size) -> Json:
+def _bytes(constraint: field_constraints.Size) -> Json:
     """Return the lengths of texts in base64: four characters for three bytes, with `=` behind a last group that has fewer."""
     length, rest = -(-constraint.limit // 3) * 4, constraint.limit % 3
     if constraint.is_lower:

@@ -16,23 +16,7 @@ from pydantic.alias_generators import to_camel
 
 from schemac.arrow.from_arrow import decoded
 from schemac.arrow.metadata import EXTENSION_METADATA, EXTENSION_NAME, ArrowForm, Tree
-from schemac.engines.lance.attributes import (
-    BLOB,
-    BLOB_EXTENSION,
-    BLOB_MARK,
-    BRAIN_FLOAT,
-    CLUSTERING_KEY,
-    CLUSTERING_KEY_POSITION,
-    ENCODING,
-    FLOAT_ENCODING,
-    JSON,
-    JSON_EXTENSION,
-    PRIMARY_KEY,
-    PRIMARY_KEY_MARK,
-    PRIMARY_KEY_POSITION,
-    Encoding,
-    storage_version,
-)
+from schemac.engines.lance import attributes as lance
 from schemac.language.attributes.arrow import METADATA
 from schemac.language.attributes.attribute import Attribute, Extra, Role
 from schemac.language.kinds.registry import BY_NAME
@@ -54,7 +38,7 @@ _BLOB_MEMBERS: Mapping[str, Callable[[], ArrowType]] = {
     "size": lambda: pa.uint64(),
 }
 ENCODING_PREFIX = "lance-encoding:"
-PREFIXES = {ENCODING.key: ENCODING_PREFIX, BLOB.key: f"{ENCODING_PREFIX}blob-"}
+PREFIXES = {lance.ENCODING.key: ENCODING_PREFIX, lance.BLOB.key: f"{ENCODING_PREFIX}blob-"}
 """Of the keys that the properties of an attribute become."""
 _NUMBER = re.compile(r"[+-]?[0-9.]+(?:[eE][+-]?[0-9]+)?")
 """What Lance takes for a number; Python takes blanks and underscores in it as well."""
@@ -65,20 +49,24 @@ class LanceForm(ArrowForm):
     """Lance's form in Arrow: keys, encodings, blobs, JSON and bfloat16."""
 
     extensions = MappingProxyType(
-        {BLOB_EXTENSION: Role.BLOB, BRAIN_FLOAT: Role.BRAIN_FLOATS, JSON_EXTENSION: Role.JSON}
+        {
+            lance.BLOB_EXTENSION: Role.BLOB,
+            lance.BRAIN_FLOAT: Role.BRAIN_FLOATS,
+            lance.JSON_EXTENSION: Role.JSON,
+        }
     )
 
     def metadata(self, key: str, extra: Extra) -> Mapping[str, str]:
         """Return Lance's own metadata entries; none if the Arrow type expresses the attribute."""
-        if key == PRIMARY_KEY.key and (primary := PRIMARY_KEY.read(extra)) is not None:
-            position = {} if primary.position is None else {PRIMARY_KEY_POSITION: str(primary.position)}
-            return {PRIMARY_KEY_MARK: "true", **position}
-        if key == CLUSTERING_KEY.key and (clustering := CLUSTERING_KEY.read(extra)) is not None:
-            return {CLUSTERING_KEY_POSITION: str(clustering.position)}
+        if key == lance.PRIMARY_KEY.key and (primary := lance.PRIMARY_KEY.read(extra)) is not None:
+            position = {} if primary.position is None else {lance.PRIMARY_KEY_POSITION: str(primary.position)}
+            return {lance.PRIMARY_KEY_MARK: "true", **position}
+        if key == lance.CLUSTERING_KEY.key and (clustering := lance.CLUSTERING_KEY.read(extra)) is not None:
+            return {lance.CLUSTERING_KEY_POSITION: str(clustering.position)}
         prefix = PREFIXES.get(key)
         if prefix is None:
             return {}
-        value = ENCODING.read(extra) if key == ENCODING.key else BLOB.read(extra)
+        value = lance.ENCODING.read(extra) if key == lance.ENCODING.key else lance.BLOB.read(extra)
         assert value is not None
         return {
             prefix + name.replace("_", "-"): (str(item).lower() if isinstance(item, bool) else str(item))
@@ -95,17 +83,17 @@ class LanceForm(ArrowForm):
         self, key: str, storage: ArrowType, metadata: dict[str, str], schema_extra: Extra
     ) -> ArrowType:
         """Return the extension type of JSON and brain floats, or a blob as its storage version has it."""
-        if key == JSON.key:
+        if key == lance.JSON.key:
             return pa.json_(storage)
-        if key == FLOAT_ENCODING.key:
-            marks = {EXTENSION_NAME: BRAIN_FLOAT, EXTENSION_METADATA: ""}
+        if key == lance.FLOAT_ENCODING.key:
+            marks = {EXTENSION_NAME: lance.BRAIN_FLOAT, EXTENSION_METADATA: ""}
             item: ArrowField = pa.field("item", pa.binary(2), storage.value_field.nullable, marks)
             return pa.list_(item, storage.list_size)
-        assert key == BLOB.key
-        if storage_version(schema_extra) < _BLOB_TYPE_SINCE:
-            metadata[BLOB_MARK] = "true"
+        assert key == lance.BLOB.key
+        if lance.storage_version(schema_extra) < _BLOB_TYPE_SINCE:
+            metadata[lance.BLOB_MARK] = "true"
             return pa.large_binary()
-        metadata[EXTENSION_NAME] = BLOB_EXTENSION
+        metadata[EXTENSION_NAME] = lance.BLOB_EXTENSION
         metadata[EXTENSION_METADATA] = ""
         return pa.struct([pa.field(name, type_()) for name, type_ in _BLOB_MEMBERS.items()])
 
@@ -113,42 +101,42 @@ class LanceForm(ArrowForm):
         self, type_: Any, metadata: dict[str, str], note: Callable[[str], None]
     ) -> tuple[Tree, Tree] | None:
         """Blobs of both forms, and vectors of brain floats."""
-        is_blob = metadata.get(EXTENSION_NAME) == BLOB_EXTENSION and pa.types.is_struct(type_)
+        is_blob = metadata.get(EXTENSION_NAME) == lance.BLOB_EXTENSION and pa.types.is_struct(type_)
         if is_blob and tuple(f.name for f in type_) == tuple(_BLOB_MEMBERS):
             del metadata[EXTENSION_NAME]
             metadata.pop(EXTENSION_METADATA, None)
-            return {"kind": "Binary"}, {BLOB.key: {}}
-        if metadata.get(BLOB_MARK) == "true" and pa.types.is_large_binary(type_):
+            return {"kind": "Binary"}, {lance.BLOB.key: {}}
+        if metadata.get(lance.BLOB_MARK) == "true" and pa.types.is_large_binary(type_):
             note(_LEGACY_BLOB)
-            del metadata[BLOB_MARK]
-            return {"kind": "Binary"}, {BLOB.key: {}}
+            del metadata[lance.BLOB_MARK]
+            return {"kind": "Binary"}, {lance.BLOB.key: {}}
         if not pa.types.is_fixed_size_list(type_):
             return None
         item = type_.value_field
         names = (getattr(item.type, "extension_name", ""), decoded(item.metadata).get(EXTENSION_NAME))
-        if BRAIN_FLOAT not in names:
+        if lance.BRAIN_FLOAT not in names:
             return None
         inner: Tree = {"kind": "Float32"}
         inner = {"kind": "Option", "inner": inner} if item.nullable else inner
         tree = {"kind": "List", "itemType": inner, "fixedLength": type_.list_size}
-        return tree, {FLOAT_ENCODING.key: {"format": "bfloat16"}}
+        return tree, {lance.FLOAT_ENCODING.key: {"format": "bfloat16"}}
 
     def from_metadata(self, rest: dict[str, str], kind: str, note: Callable[[str], None]) -> Tree:
         """Keys, and `lance-encoding:*` where an attribute lowers to exactly these entries; entries that Lance cannot read are noted."""
         extra: Tree = {}
-        position = rest.get(PRIMARY_KEY_POSITION, "")
-        if rest.get(PRIMARY_KEY_MARK, "").lower() in _TRUE or position.isdecimal():
-            rest.pop(PRIMARY_KEY_MARK, None)
-            rest.pop(PRIMARY_KEY_POSITION, None)
+        position = rest.get(lance.PRIMARY_KEY_POSITION, "")
+        if rest.get(lance.PRIMARY_KEY_MARK, "").lower() in _TRUE or position.isdecimal():
+            rest.pop(lance.PRIMARY_KEY_MARK, None)
+            rest.pop(lance.PRIMARY_KEY_POSITION, None)
             is_placed = position.isdecimal() and int(position)
-            extra[PRIMARY_KEY.key] = {"position": int(position)} if is_placed else {}
-        position = rest.get(CLUSTERING_KEY_POSITION, "")
+            extra[lance.PRIMARY_KEY.key] = {"position": int(position)} if is_placed else {}
+        position = rest.get(lance.CLUSTERING_KEY_POSITION, "")
         if position.isdecimal() and int(position):
-            del rest[CLUSTERING_KEY_POSITION]
-            extra[CLUSTERING_KEY.key] = {"position": int(position)}
+            del rest[lance.CLUSTERING_KEY_POSITION]
+            extra[lance.CLUSTERING_KEY.key] = {"position": int(position)}
         for entry in sorted(unreadable_entries(rest)):
             note(f"not kept: `{entry}: {rest.pop(entry)}` in the metadata, which Lance does not understand")
-        for attribute in (ENCODING, BLOB):
+        for attribute in (lance.ENCODING, lance.BLOB):
             if attribute.fits is not None and BY_NAME[kind].family not in attribute.fits:
                 continue
             value = written_value(attribute, rest)
@@ -180,7 +168,9 @@ def unreadable_entries(metadata: Mapping[str, str]) -> set[str]:
     unknown = {
         entry for entry in metadata if entry.startswith(ENCODING_PREFIX) and entry not in KNOWN_ENTRIES
     }
-    return unknown.union(*[_invalid_entries(attribute, metadata) for attribute in (ENCODING, BLOB)])
+    return unknown.union(
+        *[_invalid_entries(attribute, metadata) for attribute in (lance.ENCODING, lance.BLOB)]
+    )
 
 
 def _invalid_entries(attribute: Attribute[Any], metadata: Mapping[str, str]) -> set[str]:
@@ -209,12 +199,12 @@ def _number_or_word(text: str) -> Any:
     return text
 
 
-KNOWN_ENTRIES = (*properties_of(ENCODING), *properties_of(BLOB), BLOB_MARK)
+KNOWN_ENTRIES = (*properties_of(lance.ENCODING), *properties_of(lance.BLOB), lance.BLOB_MARK)
 """The entries `lance-encoding:*` of metadata that Lance knows."""
 FORM = LanceForm()
 
 
-def check_entries(field: SchemaField, findings: Findings) -> tuple[Encoding, Mapping[str, str]]:
+def check_entries(field: SchemaField, findings: Findings) -> tuple[lance.Encoding, Mapping[str, str]]:
     """Check the entries of one field; return the encoding that the sound ones mean, and the entry of each property."""
     metadata = METADATA.read(field.extra) or {}
     unreadable = unreadable_entries(metadata)
@@ -225,7 +215,7 @@ def check_entries(field: SchemaField, findings: Findings) -> tuple[Encoding, Map
         help = Help.did_you_mean(f"{ENCODING_PREFIX}{near}", entry) if near else known
         message = f"Lance has no encoding `{entry}`"
         findings.at_extra(field, METADATA.key, INVALID_ATTRIBUTE, message, entry, on_key=True, help=help)
-    for attribute in (ENCODING, BLOB):
+    for attribute in (lance.ENCODING, lance.BLOB):
         entries = {name: entry for entry, name in properties_of(attribute).items() if entry in metadata}
         value = written_value(attribute, metadata)
         try:
@@ -246,4 +236,4 @@ def check_entries(field: SchemaField, findings: Findings) -> tuple[Encoding, Map
             )
     sound = {entry: text for entry, text in metadata.items() if entry not in unreadable}
     words = {entry.removeprefix(ENCODING_PREFIX).replace("-", "_"): entry for entry in sound}
-    return ENCODING.typed(written_value(ENCODING, sound)), words
+    return lance.ENCODING.typed(written_value(lance.ENCODING, sound)), words

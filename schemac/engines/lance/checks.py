@@ -7,14 +7,7 @@ Source: Lance's encoding specification.
 
 from collections.abc import Mapping
 
-from schemac.engines.lance.attributes import (
-    BLOB_EXTENSION,
-    BRAIN_FLOAT,
-    ENCODING,
-    FLOAT_ENCODING,
-    PACKED,
-    Encoding,
-)
+from schemac.engines.lance import attributes as lance
 from schemac.language.attributes.arrow import EXTENSION_TYPE, METADATA
 from schemac.language.attributes.attribute import NUMBERS, Family
 from schemac.language.checks.run import AttributeChecks
@@ -29,8 +22,8 @@ _RESERVED = "lance."
 """What the names of Lance's own extension types start with."""
 _EQUIVALENT_ATTRIBUTES = {
     "lance.json": ("lance.org/json: true", "a String", String.__name__),
-    BRAIN_FLOAT: ("lance.org/floatEncoding: {format: bfloat16}", "a fixed-length List of floats", ""),
-    BLOB_EXTENSION: ("lance.org/blob: {}", "a Binary", Binary.__name__),
+    lance.BRAIN_FLOAT: ("lance.org/floatEncoding: {format: bfloat16}", "a fixed-length List of floats", ""),
+    lance.BLOB_EXTENSION: ("lance.org/blob: {}", "a Binary", Binary.__name__),
 }
 """The attribute that is in place of an extension type, what it is for, and that as a type alone."""
 
@@ -39,22 +32,22 @@ def check(field: SchemaField, findings: Findings) -> None:
     """Check the attributes of one field."""
     if EXTENSION_TYPE.key in field.extra:
         _check_extension(field, findings)
-    if FLOAT_ENCODING.key in field.extra:
+    if lance.FLOAT_ENCODING.key in field.extra:
         item = field.children[0]
         is_vector = getattr(field.type, "fixed_length", None) is not None
         if not is_vector or item.type.family is not Family.FLOAT or getattr(item.type, "bits", 64) > 32:
             message = "bfloat16 is stored only in vectors: lists of Float16 or Float32 with a fixed length"
             help = "write `type: {kind: List, itemType: Float32, fixedLength: 768}`"
-            findings.at_extra(field, FLOAT_ENCODING.key, UNSUPPORTED_HINT, message, "format", help=help)
-    encoding = ENCODING.read(field.extra)
+            findings.at_extra(field, lance.FLOAT_ENCODING.key, UNSUPPORTED_HINT, message, "format", help=help)
+    encoding = lance.ENCODING.read(field.extra)
     if encoding is not None:
         option_names = [name for name, value in encoding if value is not None]
         words = {name: type(encoding).model_fields[name].alias or name for name in option_names}
         if not option_names:
             message = "this encoding is empty and has no effect"
             help = Help.remove(help="remove it, or write `compression: zstd`", is_safe=False)
-            findings.at_extra(field, ENCODING.key, USELESS_HINT, message, on_key=True, help=help)
-        _check_fit(field, encoding, ENCODING.key, words, findings)
+            findings.at_extra(field, lance.ENCODING.key, USELESS_HINT, message, on_key=True, help=help)
+        _check_fit(field, encoding, lance.ENCODING.key, words, findings)
     if METADATA.key in field.extra:
         # For start-up time: few fields have metadata of Arrow.
         from schemac.engines.lance.arrow_form import check_entries
@@ -82,7 +75,7 @@ def _check_extension(field: SchemaField, findings: Findings) -> None:
 
 
 def _check_fit(
-    field: SchemaField, encoding: Encoding, key: str, words: Mapping[str, str], findings: Findings
+    field: SchemaField, encoding: lance.Encoding, key: str, words: Mapping[str, str], findings: Findings
 ) -> None:
     """Check an encoding against the type; `words` are its properties as they are in the attribute `key`."""
     family, kind = field.type.family, with_article(field.type.kind)
@@ -91,7 +84,7 @@ def _check_fit(
     def refuse(name: str, message: str, help: str, *, on_key: bool = True) -> None:
         findings.at_extra(field, key, UNSUPPORTED_HINT, message, words[name], on_key=on_key, help=help)
 
-    if family in PACKED:
+    if family in lance.PACKED:
         for name, value in encoding:
             if name != "packed" and value is not None:
                 message = f"a Struct has no pages of its own for `{words[name]}`"

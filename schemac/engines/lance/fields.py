@@ -10,24 +10,26 @@ Source: the table of logical types in rust/lance-core/src/datatypes.rs of github
 """
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from functools import cache, cached_property
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cached_property
 from typing import Any, NamedTuple
 
 from schemac.arrow.metadata import EXTENSION_NAME, registered_extension_metadata
 from schemac.arrow.to_arrow import to_arrow_fields
-from schemac.engines.lance.attributes import (
-    BRAIN_FLOAT,
-    CLUSTERING_KEY_POSITION,
-    JSON_EXTENSION,
-    PRIMARY_KEY_MARK,
-    PRIMARY_KEY_POSITION,
-)
+from schemac.engines.lance import attributes as lance
 from schemac.language.attributes.attribute import Family
 from schemac.language.kinds.plain import PlainType
 from schemac.language.logical.dataset import LogicalDataset
 from schemac.language.logical.schema_fields import SchemaField
-from schemac.language.physical import NO_METADATA, ArrowField, LoweredField, LoweredSchema, pa
+from schemac.language.physical import (
+    NO_METADATA,
+    ArrowField,
+    ArrowType,
+    LoweredField,
+    LoweredSchema,
+    pa,
+    parts_of,
+)
 from schemac.versions.evolution.version_pair import SchemaVersion
 from schemac.versions.identity.lock import Numbers
 
@@ -45,90 +47,74 @@ class EncodingNumber:
     RLE = 4
 
 
-class TypeWords:
-    """Arrow type ids to Lance's words."""
+def is_fixed_width(type_: ArrowType) -> bool:
+    """Whether Lance has a type, without parts, whose values all have one width; nulls have none."""
+    is_ = pa.types
+    is_number = is_.is_integer(type_) or is_.is_floating(type_) or is_.is_boolean(type_)
+    is_decimal = is_.is_decimal128(type_) or is_.is_decimal256(type_)
+    is_time = is_.is_temporal(type_) and not is_.is_interval(type_)
+    is_other = is_.is_fixed_size_binary(type_) or is_.is_null(type_)
+    return bool(is_number or is_decimal or is_time or is_other)
 
-    def __init__(self) -> None:
-        types = pa.lib
-        integers = [f"{sign}int{bits}" for sign in ("", "u") for bits in (8, 16, 32, 64)]
-        self.plain: dict[int, str] = {
-            **{
-                getattr(types, f"Type_{word.upper()}"): word
-                for word in ("bool", "float", "double", *integers)
-            },
-            types.Type_NA: "null",
-            types.Type_HALF_FLOAT: "halffloat",
-            types.Type_DATE32: "date32:day",
-            types.Type_DATE64: "date64:ms",
-        }
-        self.variable: dict[int, str] = {
-            types.Type_STRING: "string",
-            types.Type_STRING_VIEW: "string",
-            types.Type_LARGE_STRING: "large_string",
-            types.Type_BINARY: "binary",
-            types.Type_BINARY_VIEW: "binary",
-            types.Type_LARGE_BINARY: "large_binary",
-        }
-        self.with_parameters: dict[int, Callable[[Any], str]] = {
-            types.Type_TIMESTAMP: lambda t: f"timestamp:{t.unit}:{t.tz or '-'}",
-            types.Type_TIME32: lambda t: f"time32:{t.unit}",
-            types.Type_TIME64: lambda t: f"time64:{t.unit}",
-            types.Type_DURATION: lambda t: f"duration:{t.unit}",
-            types.Type_DECIMAL128: lambda t: f"decimal:128:{t.precision}:{t.scale}",
-            types.Type_DECIMAL256: lambda t: f"decimal:256:{t.precision}:{t.scale}",
-            types.Type_FIXED_SIZE_BINARY: lambda t: f"fixed_size_binary:{t.byte_width}",
-        }
-        self.views = (types.Type_STRING_VIEW, types.Type_BINARY_VIEW)
-        self.dates = (types.Type_DATE32, types.Type_DATE64)
-        self.null = types.Type_NA
-        self.bool = types.Type_BOOL
-        self.struct = types.Type_STRUCT
-        self.lists = {types.Type_LIST: "list", types.Type_LARGE_LIST: "large_list"}
-        self.fixed_list = types.Type_FIXED_SIZE_LIST
-        self.map = types.Type_MAP
-        self.dictionary = types.Type_DICTIONARY
 
-    def words(self, type_: Any, metadata: Mapping[str, str]) -> tuple[str, int]:
-        """Logical type and (deprecated, still compared) encoding of a storage type."""
-        id = type_.id
-        if (plain := self.plain.get(id)) is not None:
-            return plain, EncodingNumber.NONE if id == self.null else EncodingNumber.PLAIN
-        if metadata and metadata.get(EXTENSION_NAME) == JSON_EXTENSION:
-            return "json", EncodingNumber.VAR_BINARY
-        if (variable := self.variable.get(id)) is not None:
-            return variable, EncodingNumber.VAR_BINARY
-        if (spelled := self.with_parameters.get(id)) is not None:
-            return spelled(type_), EncodingNumber.PLAIN
-        if id == self.struct:
-            return "struct", EncodingNumber.NONE
-        if id in self.lists:
-            of_structs = ".struct" if type_.value_type.id == self.struct else ""
-            return self.lists[id] + of_structs, EncodingNumber.PLAIN
-        if id == self.fixed_list:
-            return (
-                f"fixed_size_list:{self.item_words(type_.value_field)}:{type_.list_size}",
-                EncodingNumber.PLAIN,
-            )
-        if id == self.map:
-            return "map", EncodingNumber.PLAIN
-        if id == self.dictionary:
-            value, _ = self.words(type_.value_type, {})
-            index, _ = self.words(type_.index_type, {})
-            return f"dict:{value}:{index}:false", EncodingNumber.DICTIONARY
+def is_view(type_: ArrowType) -> bool:
+    """Whether a type is texts or bytes as views."""
+    return bool(pa.types.is_string_view(type_) or pa.types.is_binary_view(type_))
+
+
+def is_variable(type_: ArrowType) -> bool:
+    """Whether a type is texts or bytes of any length."""
+    is_ = pa.types
+    is_text = is_.is_string(type_) or is_.is_large_string(type_)
+    return is_text or is_.is_binary(type_) or is_.is_large_binary(type_) or is_view(type_)
+
+
+def stored_word(type_: ArrowType) -> str:
+    """Return Lance's word for texts and bytes, which it does not store as views."""
+    return str(type_).removesuffix("_view")
+
+
+def type_words(type_: Any, metadata: Mapping[str, str]) -> tuple[str, int]:
+    """Logical type and (deprecated, still compared) encoding of a storage type. Raises ValueError for a type that Lance lacks."""
+    is_ = pa.types
+    if is_.is_null(type_) or is_.is_struct(type_):
+        return str(type_).partition("<")[0], EncodingNumber.NONE
+    if is_variable(type_):
+        is_json = metadata.get(EXTENSION_NAME) == lance.JSON_EXTENSION
+        return "json" if is_json else stored_word(type_), EncodingNumber.VAR_BINARY
+    if is_.is_dictionary(type_):
+        value, _ = type_words(type_.value_type, {})
+        index, _ = type_words(type_.index_type, {})
+        return f"dict:{value}:{index}:false", EncodingNumber.DICTIONARY
+    return _plain_word(type_), EncodingNumber.PLAIN
+
+
+def _plain_word(type_: Any) -> str:
+    is_ = pa.types
+    if is_.is_map(type_):
+        return "map"
+    if is_.is_list(type_) or is_.is_large_list(type_):
+        of_structs = ".struct" if is_.is_struct(type_.value_type) else ""
+        return f"{'large_' if is_.is_large_list(type_) else ''}list{of_structs}"
+    if is_.is_fixed_size_list(type_):
+        return f"fixed_size_list:{_item_word(type_.value_field)}:{type_.list_size}"
+    if is_.is_timestamp(type_):
+        return f"timestamp:{type_.unit}:{type_.tz or '-'}"
+    if not is_fixed_width(type_):
         raise ValueError(f"Lance has no type for {type_}")
-
-    def item_words(self, item: ArrowField) -> str:
-        """Return the item of a fixed-size list, which has no message of its own unless it is a struct."""
-        if (item.metadata or {}).get(NAME_KEY) == BRAIN_FLOAT.encode():
-            return BRAIN_FLOAT
-        type_: Any = item.type
-        return self.words(type_.storage_type if isinstance(type_, pa.BaseExtensionType) else type_, {})[0]
+    if is_.is_decimal(type_):
+        return f"decimal:{type_.bit_width}:{type_.precision}:{type_.scale}"
+    if is_.is_fixed_size_binary(type_):
+        return f"fixed_size_binary:{type_.byte_width}"
+    return str(type_).replace("[", ":").removesuffix("]")
 
 
-@cache
-def types_of_lance() -> TypeWords:
-    """Return the words, which are the same for every schema."""
-    return TypeWords()
+def _item_word(item: ArrowField) -> str:
+    """Return the item of a fixed-size list, which has no message of its own unless it is a struct."""
+    if (item.metadata or {}).get(NAME_KEY) == lance.BRAIN_FLOAT.encode():
+        return lance.BRAIN_FLOAT
+    type_: Any = item.type
+    return type_words(type_.storage_type if isinstance(type_, pa.BaseExtensionType) else type_, {})[0]
 
 
 NAME = "lance"
@@ -187,11 +173,9 @@ class _Writer:
     def __init__(self, is_tolerant: bool) -> None:
         self.is_tolerant = is_tolerant
         self.nodes: list[FieldMessage] = []
-        self.types = types_of_lance()
 
     def field(self, arrow: ArrowField, parent: int, metadata: Mapping[str, str]) -> None:
-        nodes, types = self.nodes, self.types
-        id = len(nodes)
+        id = len(self.nodes)
         type_: Any = arrow.type
         if isinstance(type_, pa.BaseExtensionType):
             metadata = {**registered_extension_metadata(type_), **metadata}
@@ -199,7 +183,7 @@ class _Writer:
         marks = NO_MARKS
         if metadata:
             if metadata.get(EXTENSION_NAME) == "arrow.json":
-                metadata = {**metadata, EXTENSION_NAME: JSON_EXTENSION}
+                metadata = {**metadata, EXTENSION_NAME: lance.JSON_EXTENSION}
             # Lance keeps the keys in order, and mostly they are already.
             keys = sorted(metadata)
             if keys != list(metadata):
@@ -211,18 +195,17 @@ class _Writer:
                 is_primary = position is not None or (flag or "").lower() in _TRUE
                 marks = KeyMarks(is_primary, position or 0, _position(clustering) or 0)
         try:
-            logical_type, encoding = types.words(type_, metadata)
+            logical_type, encoding = type_words(type_, metadata)
         except ValueError:
             if not self.is_tolerant:
                 raise
             logical_type, encoding = str(type_), EncodingNumber.NONE
-        nodes.append(
+        self.nodes.append(
             FieldMessage(arrow.name, parent, logical_type, arrow.nullable, encoding, metadata, marks)
         )
-        if logical_type in _PARENTS:
+        is_of_structs = pa.types.is_fixed_size_list(type_) and pa.types.is_struct(type_.value_type)
+        if logical_type in _PARENTS or is_of_structs:
             self.children(type_, id)
-        elif type_.id == types.fixed_list and type_.value_type.id == types.struct:
-            self.part(type_.value_field, id)
 
     def part(self, arrow: ArrowField, parent: int) -> None:
         """Write a field below the top, whose metadata is not text."""
@@ -230,25 +213,20 @@ class _Writer:
         self.field(arrow, parent, texts)
 
     def children(self, type_: Any, id: int) -> None:
-        if type_.id == self.types.struct:
-            for child in type_.fields:
-                self.part(child, id)
-        elif type_.id == self.types.map:
-            entries = len(self.nodes)
+        if pa.types.is_map(type_):
             self.nodes.append(
                 FieldMessage("entries", id, "struct", False, EncodingNumber.NONE, NO_METADATA, NO_MARKS)
             )
-            self.part(type_.key_field, entries)
-            self.part(type_.item_field, entries)
-        else:
-            self.part(type_.value_field, id)
+            id += 1
+        for part in parts_of(type_):
+            self.part(part, id)
 
 
 _PARENTS = frozenset({"struct", "map", "list", "list.struct", "large_list", "large_list.struct"})
 """Logical types with messages below them; so is a fixed-size list of structs."""
 
 
-_MARK_KEYS = (PRIMARY_KEY_MARK, PRIMARY_KEY_POSITION, CLUSTERING_KEY_POSITION)
+_MARK_KEYS = (lance.PRIMARY_KEY_MARK, lance.PRIMARY_KEY_POSITION, lance.CLUSTERING_KEY_POSITION)
 _MARKS = frozenset(_MARK_KEYS)
 
 

@@ -31,7 +31,9 @@ from schemac.versions.evolution.changes import (
     Change,
     Judgement,
     Outcome,
+    depends_on_data,
     of_another_unit,
+    refused,
 )
 from schemac.versions.evolution.constraints import (
     TIGHTENED,
@@ -68,7 +70,7 @@ def _in_packed(change: Change, _pair: object) -> Judgement | None:
     if not any(encoding is not None and encoding.packed for encoding in encodings):
         return None
     reason = "existing files have the members of a packed struct side by side, in their old order"
-    return Judgement(Outcome.REFUSED, reason, _NEW_FIELD_HELP)
+    return refused(reason, _NEW_FIELD_HELP)
 
 
 def _added(change: Change, pair: VersionPair) -> Judgement:
@@ -78,7 +80,7 @@ def _added(change: Change, pair: VersionPair) -> Judgement:
         hollow = _hollow(new, pair)
         if hollow is not None:
             reason = f"existing rows have no {hollow.path_text}, and it may not be null"
-            return Judgement(Outcome.REFUSED, reason, make_optional(hollow.type))
+            return refused(reason, make_optional(hollow.type))
         return Judgement(Outcome.REWRITE, "it is built from fields that were elsewhere; their data is copied")
     if not new.is_nullable:
         reason = f"existing rows have no {change.path}, and it may not be null"
@@ -87,7 +89,7 @@ def _added(change: Change, pair: VersionPair) -> Judgement:
             # A run fills whole columns.
             optional = make_optional(new.type)
             way_out = f"fill it first, with a run of `mode: backfill`, then apply; or {optional}"
-        return Judgement(Outcome.REFUSED, reason, way_out)
+        return refused(reason, way_out)
     if is_inside_map_or_vector(new):
         reason = "Lance cannot add fields inside maps and vectors, so the column is rewritten"
         return Judgement(Outcome.REWRITE, reason)
@@ -102,7 +104,7 @@ def key_judgement(_change: Change | None, pair: VersionPair | None) -> Judgement
     if pair is None or not is_key_changed(pair):
         return METADATA
     reason = "the primary key of a Lance table can be set once, and neither changed nor removed"
-    return Judgement(Outcome.REFUSED, reason, way_out_of_key(pair))
+    return refused(reason, way_out_of_key(pair))
 
 
 def _dropped(change: Change, pair: VersionPair) -> Judgement:
@@ -110,7 +112,7 @@ def _dropped(change: Change, pair: VersionPair) -> Judgement:
     old = change.old_field
     assert old is not None
     if not any(field in pair.before for field in pair.new.dataset.columns):
-        return Judgement(Outcome.REFUSED, "no column of the table would be left", "write a new table")
+        return refused("no column of the table would be left", "write a new table")
     lost = loss_of_key(old, pair)
     for above in old.ancestors:
         new = pair.after.get(above)
@@ -149,21 +151,20 @@ def _moved(change: Change, pair: VersionPair) -> Judgement:
     """Return what becomes of values whose structs may be null, before or after."""
     old, new = change.fields
     if not (is_in_structs(old) and is_in_structs(new)):
-        reason = "Lance cannot move a field into or out of a list or map"
-        return Judgement(Outcome.REFUSED, reason, _NEW_FIELD_HELP)
+        return refused("Lance cannot move a field into or out of a list or map", _NEW_FIELD_HELP)
     uncopied = next((field for field in preorder([new]) if not _UNCOPIED.isdisjoint(field.extra)), None)
     if uncopied is not None:
         reason = f"Lance cannot read {uncopied.path_text} in a form that can be copied"
-        return Judgement(Outcome.REFUSED, reason, _NEW_FIELD_HELP)
+        return refused(reason, _NEW_FIELD_HELP)
     lost = moved_into(new, pair)
     if lost:
         outer = lost[0].path_text
         reason = f"the values of {old.path_text} are lost in rows in which {outer} is null"
-        return Judgement(Outcome.DATA, reason, f"fill {outer} in these rows first")
+        return depends_on_data(reason, f"fill {outer} in these rows first")
     if left_behind(new, pair):
         reason = f"rows in which a struct around {old.path_text} is null have no value for {new.path_text}, and it may not be null"
         way_out = f"{make_optional(new.type)}, or fill the struct in these rows first"
-        return Judgement(Outcome.DATA, reason, way_out)
+        return depends_on_data(reason, way_out)
     return Judgement(Outcome.REWRITE, "Lance cannot move a column into another, so its data is copied")
 
 
@@ -226,43 +227,42 @@ def _required(change: Change, pair: VersionPair | None) -> Judgement:
     if pair is not None and not _node_types(pair.new, change.current_field):
         return Judgement(Outcome.METADATA, "Lance does not record whether items of a vector may be null")
     reason = f"Lance allows it if no row has null in {change.path}"
-    return Judgement(Outcome.DATA, reason, "check for nulls, and fill them first")
+    return depends_on_data(reason, "check for nulls, and fill them first")
 
 
 def _json(change: Change, _pair: object) -> Judgement:
     """Return DATA for text that becomes JSON; refuse to turn JSON into text."""
     if change.new:
-        return Judgement(Outcome.DATA, "every text has to be valid JSON", "check the texts first")
-    return Judgement(Outcome.REFUSED, "Lance can convert JSON only to bytes", _NEW_FIELD_HELP)
+        return depends_on_data("every text has to be valid JSON", "check the texts first")
+    return refused("Lance can convert JSON only to bytes", _NEW_FIELD_HELP)
 
 
 def _type(change: Change, pair: VersionPair) -> Judgement:
     """Return SAFE or METADATA for equal words of Lance, REWRITE for a cast, DATA if values may not fit; refuse the rest."""
     fact, (old, new) = change.fact, change.fields
     if fact is Fact.SORTED_KEYS_CHANGED and getattr(new.type, "keys_sorted", False):
-        return Judgement(Outcome.REFUSED, "Lance has no map with sorted keys", "remove `keysSorted`")
+        return refused("Lance has no map with sorted keys", "remove `keysSorted`")
     before, after = _words(pair.old, old), _words(pair.new, new)
     is_another = old.type.kind != new.type.kind
     if before == after and not (is_another and castability(old.type, new.type) is Castability.NEVER):
         # Views are not known to Lance; an extension type is, by its metadata.
         return METADATA if is_another or fact is Fact.EXTENSION_TYPE_CHANGED else SAFE
     if before == ("json",) and not is_cast("json", after[0]):
-        return Judgement(Outcome.REFUSED, "Lance can convert JSON only to bytes", _NEW_FIELD_HELP)
+        return refused("Lance can convert JSON only to bytes", _NEW_FIELD_HELP)
     if clock_of(old, new) is None:
         reading, instant = (old, new) if getattr(old.type, "timezone", None) is None else (new, old)
         zone = getattr(instant.type, "timezone", "")
         reason = f"{reading.path_text} has no zone, and no `clockZone` specifies the zone of its clock"
         entry = f"{builtin.CLOCK_ZONE.key}: {zone}"
         way_out = f"write `{entry}` under its `extra:` if the clock was in {zone}, or `UTC`, or another zone"
-        return Judgement(Outcome.REFUSED, reason, way_out)
+        return refused(reason, way_out)
     match castability(old.type, new.type):
         case Castability.NEVER:
-            reason = f"{old.type.type_text()} cannot become {new.type.type_text()}"
-            return Judgement(Outcome.REFUSED, reason, _NEW_FIELD_HELP)
+            return refused(f"{old.type.type_text()} cannot become {new.type.type_text()}", _NEW_FIELD_HELP)
         case Castability.DEPENDS:
             reason = f"the column is rewritten; {_what_may_be_wrong(old, new)}"
             way_out = "`schemac apply` checks all values before it changes anything"
-            return Judgement(Outcome.DATA, reason, way_out)
+            return depends_on_data(reason, way_out)
     return Judgement(Outcome.REWRITE, "the column is rewritten, under a new id")
 
 
@@ -319,20 +319,14 @@ ROWS: Mapping[AnyFact, VerdictRow] = {
     Fact.BECAME_OPTIONAL: VerdictRow(METADATA, detail="makes {path} optional"),
     Fact.BECAME_REQUIRED: VerdictRow(_required, CheckSubject.NULLS, "makes {path} required"),
     Fact.STORAGE_VERSION_CHANGED: VerdictRow(
-        Judgement(
-            Outcome.REFUSED, "the storage version of a table cannot change", "copy the data into a new table"
-        )
+        refused("the storage version of a table cannot change", "copy the data into a new table")
     ),
     Fact.PACKED_STRUCT_CHANGED: VerdictRow(
-        Judgement(
-            Outcome.REFUSED,
-            "existing files have the other layout and cannot be read with this one",
-            _NEW_FIELD_HELP,
-        )
+        refused("existing files have the other layout and cannot be read with this one", _NEW_FIELD_HELP)
     ),
     **dict.fromkeys(
         (Fact.BLOB_ADDED, Fact.BLOB_REMOVED, Fact.FLOAT_ENCODING_CHANGED),
-        VerdictRow(Judgement(Outcome.REFUSED, "Lance has no cast between the two layouts", _NEW_FIELD_HELP)),
+        VerdictRow(refused("Lance has no cast between the two layouts", _NEW_FIELD_HELP)),
     ),
     Fact.JSON_CHANGED: VerdictRow(guarded(_in_packed, _json)),
     Fact.UNIT_CHANGED: VerdictRow(of_another_unit),

@@ -22,8 +22,14 @@ from schemac.engines.lance import (
     LANCE_UNSTABLE_VERSION,
 )
 from schemac.engines.lance import attributes as lance
-from schemac.engines.lance.attributes import BRAIN_FLOAT
-from schemac.engines.lance.fields import NAME_KEY, is_map_or_vector, types_of_lance
+from schemac.engines.lance.fields import (
+    NAME_KEY,
+    is_fixed_width,
+    is_map_or_vector,
+    is_variable,
+    is_view,
+    stored_word,
+)
 from schemac.language.attributes.arrow import BUFFER_ENCODING, DECIMAL_ENCODING, DICTIONARY_ENCODING
 from schemac.language.attributes.attribute import Family
 from schemac.language.attributes.registry import are_telling
@@ -41,7 +47,7 @@ RESERVED_NAMES = frozenset(
 RISKY_NAMES = frozenset({"_distance", "_score"})
 
 
-_BRAIN_FLOAT = BRAIN_FLOAT.encode()
+_BRAIN_FLOAT = lance.BRAIN_FLOAT.encode()
 _OF_BRAIN_FLOATS = frozenset({NAME_KEY, EXTENSION_METADATA.encode()})
 """Metadata of an item that the logical type of its vector tells."""
 
@@ -71,7 +77,6 @@ class LanceLimits:
         self.emission = emission
         self.findings = emission.findings
         self.is_ok = True
-        self.types = types_of_lance()
 
     def is_supported(self) -> bool:
         """Whether Lance can hold the schema; what it does not keep is entered as a loss."""
@@ -140,8 +145,7 @@ class LanceLimits:
             self.refuse(schema_field, LANCE_STRUCTURE, message, help="flatten the schema")
             return
         type_: Any = field.arrow.type
-        if type_.id not in self.types.plain:
-            self.type(field, type_, nesting)
+        self.type(field, type_, nesting)
         if schema_field.extra and are_telling(schema_field.extra):
             self.attributes(field, type_, nesting)
         if field.children:
@@ -151,35 +155,31 @@ class LanceLimits:
 
     def below(self, field: SchemaField, type_: Any, nesting: _Nesting) -> _Nesting:
         """Return the context of a field's children."""
-        depth = nesting.depth + (2 if type_.id == self.types.map else 1)
-        is_vector = type_.id == self.types.fixed_list
-        if type_.id == self.types.struct or is_vector:
+        depth = nesting.depth + (2 if pa.types.is_map(type_) else 1)
+        is_vector = pa.types.is_fixed_size_list(type_)
+        if pa.types.is_struct(type_) or is_vector:
             may_be_absent = nesting.may_be_absent or field.is_nullable
             return _Nesting(depth, nesting.is_repeated, may_be_absent, nesting.is_in_vector or is_vector)
         return _Nesting(depth, is_repeated=True, is_in_vector=nesting.is_in_vector)
 
     def type(self, field: LoweredField, type_: Any, nesting: _Nesting) -> None:
         """Check the type of a field and all that follows from it."""
-        schema_field, id, types = field.field, type_.id, self.types
-        if id in types.with_parameters:
-            return
-        if id in types.views:
-            self.emission.lose(schema_field, f"{type_}", types.variable[id])
+        schema_field, is_ = field.field, pa.types
+        if is_view(type_):
+            self.emission.lose(schema_field, f"{type_}", stored_word(type_))
             if nesting.depth > 1:
                 self.needs("2.1", schema_field, f"a {type_} below the top")
-        elif id in types.variable:
-            return
-        elif id == types.struct:
+        elif is_.is_struct(type_):
             self.struct(schema_field, type_)
-        elif id == types.fixed_list:
+        elif is_.is_fixed_size_list(type_):
             self.vector(field, type_, nesting)
-        elif id in types.lists:
+        elif is_.is_list(type_) or is_.is_large_list(type_):
             self.inside_vector(schema_field, nesting)
-        elif id == types.map:
+        elif is_.is_map(type_):
             self.map(schema_field, type_, nesting)
-        elif id == types.dictionary:
+        elif is_.is_dictionary(type_):
             self.dictionary(schema_field, type_)
-        elif not isinstance(type_, pa.BaseExtensionType):
+        elif not (is_fixed_width(type_) or is_variable(type_) or isinstance(type_, pa.BaseExtensionType)):
             help: str = "give the field another kind"
             if schema_field.type.family is Family.DECIMAL:
                 text = "remove the decimal hint: 128 bits are enough"
@@ -206,13 +206,13 @@ class LanceLimits:
 
     def vector(self, field: LoweredField, type_: Any, nesting: _Nesting) -> None:
         """Check a fixed-size list and its items."""
-        schema_field, types, item = field.field, self.types, type_.value_type
+        schema_field, is_, item = field.field, pa.types, type_.value_type
         item_metadata = type_.value_field.metadata or {}
         is_marked = item_metadata.get(NAME_KEY, _BRAIN_FLOAT) != _BRAIN_FLOAT
-        is_plain = (item.id in types.plain or item.id in types.with_parameters) and not is_marked
-        is_vector = item.id == types.fixed_list and item.value_type.id != types.struct and not is_marked
+        is_plain = is_fixed_width(item) and not is_marked
+        is_vector = is_.is_fixed_size_list(item) and not is_.is_struct(item.value_type) and not is_marked
         is_of_structs = not field.children or field.children[0].field.type.family is Family.STRUCT
-        if item.id == types.struct and is_of_structs:
+        if is_.is_struct(item) and is_of_structs:
             self.vector_of_structs(field, nesting)
         elif not is_plain and not is_vector:
             what = "an extension type" if is_marked else item
@@ -265,12 +265,12 @@ class LanceLimits:
         if self.version < "2.3":
             return self.version == "2.2"
         leaves = [child for item in vector.children for child in self.unrepeated_leaves(item)]
-        return any(leaf.arrow.type.id != self.types.null for leaf in leaves)
+        return not all(pa.types.is_null(leaf.arrow.type) for leaf in leaves)
 
     def unrepeated_leaves(self, field: LoweredField) -> list[LoweredField]:
         """Return the leaves below a field that no list or map repeats."""
-        id = field.arrow.type.id
-        if id in self.types.lists or id == self.types.map:
+        type_, is_ = field.arrow.type, pa.types
+        if is_.is_list(type_) or is_.is_large_list(type_) or is_.is_map(type_):
             return []
         if not field.children:
             return [field]
@@ -294,9 +294,9 @@ class LanceLimits:
 
     def dictionary(self, field: SchemaField, type_: Any) -> None:
         """Check a dictionary."""
-        value, types = type_.value_type, self.types
-        is_supported_value = value.id in types.plain or value.id in types.variable
-        if not is_supported_value or value.id in (*types.views, *types.dates):
+        value, is_ = type_.value_type, pa.types
+        has_parameters = is_.is_temporal(value) or is_.is_decimal(value) or is_.is_fixed_size_binary(value)
+        if is_view(value) or has_parameters or not (is_fixed_width(value) or is_variable(value)):
             text = "remove the dictionary hint: Lance finds repeated values by itself"
             help = Help.remove_attribute(text, DICTIONARY_ENCODING.key)
             self.refuse(field, LANCE_TYPE, f"Lance has no dictionary of {value}", help=help)
@@ -311,7 +311,7 @@ class LanceLimits:
             name = "structuralEncoding"
             instead = Help.remove_attribute(f"remove `{name}`", lance.ENCODING.key, name)
             self.needs("2.3", schema_field, "sparse structural encoding", instead)
-        if encoding is not None and encoding.packed and type_.id == self.types.struct:
+        if encoding is not None and encoding.packed and pa.types.is_struct(type_):
             for child in field.children:
                 self.packed(schema_field, child)
             if not field.children:
@@ -335,26 +335,24 @@ class LanceLimits:
 
     def packed(self, holder: SchemaField, member: LoweredField) -> None:
         """Check a member of a struct whose values lie side by side."""
-        field, type_, types = member.field, member.arrow.type, self.types
+        field, type_, is_ = member.field, member.arrow.type, pa.types
         storage: Any = type_.storage_type if isinstance(type_, pa.BaseExtensionType) else type_
-        id = storage.id
         item, has_nullable_items = storage, False
-        while item.id == types.fixed_list:
+        while is_.is_fixed_size_list(item):
             has_nullable_items = has_nullable_items or item.value_field.nullable
             item = item.value_type
-        is_fixed = item.id in types.plain or item.id in types.with_parameters
-        is_one_width = is_fixed and item.id not in (types.null, types.bool)
-        is_text = id in types.variable and lance.BLOB.key not in field.extra
+        is_one_width = is_fixed_width(item) and not (is_.is_null(item) or is_.is_boolean(item))
+        is_text = is_variable(storage) and lance.BLOB.key not in field.extra
         text = f"remove `packed` from {holder.path_text}"
         help = Help.remove_attribute(text, lance.ENCODING.key, "packed", is_around=True)
         if field.is_nullable:
             message = f"Lance cannot pack a struct in which {field.path_text} may be null"
             self.refuse(field, LANCE_TYPE, message, help=help)
-        elif id == types.struct and field.type.family is Family.STRUCT and member.children:
+        elif is_.is_struct(storage) and field.type.family is Family.STRUCT and member.children:
             self.needs("2.3", field, f"a packed struct inside which {field.path_text} is a struct", help)
             for child in member.children:
                 self.packed(holder, child)
-        elif id == types.fixed_list and is_one_width:
+        elif is_.is_fixed_size_list(storage) and is_one_width:
             if self.version == "2.1" or (self.version == "2.0" and has_nullable_items):
                 self.needs("2.2", field, f"a packed struct with a vector ({field.path_text})")
         elif is_text:

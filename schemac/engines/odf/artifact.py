@@ -13,21 +13,10 @@ Source: RFC-016; YAML 1.2, sections 5.1 (characters), 5.7 (escapes) and 7.4.2 (k
 """
 
 import re
-from functools import lru_cache
 from typing import Any
 
 from schemac.artifacts.targets import Artifact, ArtifactTarget, Emission
-from schemac.engines.odf import ODF_KIND, ODF_LEFT_OUT, ODF_LOSS
-from schemac.engines.odf.binary import (
-    TAGS,
-    Lose,
-    ignore,
-    standard_attributes,
-    standard_extra,
-    standard_properties,
-    write_binary,
-)
-from schemac.language.attributes.attribute import Family
+from schemac.engines.odf import ODF_KIND, ODF_LEFT_OUT, ODF_LOSS, binary
 from schemac.language.attributes.builtin import TARGETS_OF
 from schemac.language.logical.dataset import LogicalDataset
 from schemac.language.logical.schema_fields import SchemaField, preorder
@@ -58,20 +47,19 @@ FORMS = tuple(_TOPS)
 """The documents that a schema may be in."""
 
 
-def to_text(dataset: LogicalDataset, form: str, lose: Lose = ignore) -> str:
+def to_text(dataset: LogicalDataset, form: str, lose: binary.Lose = binary.ignore) -> str:
     """Return the schema as YAML, in one of the standard's documents."""
     top = _TOPS[form].replace("{name}", scalar(dataset.name))
     return top + _Writer(lose).schema(dataset, _INDENTS[form])
 
 
 class _Writer:
-    def __init__(self, lose: Lose) -> None:
+    def __init__(self, lose: binary.Lose) -> None:
         self._lose = lose
-        self._leaves: dict[tuple[str, str], str] = {}
 
     def schema(self, dataset: LogicalDataset, indent: str) -> str:
         text = indent + self._fields(dataset.columns, indent)
-        extra = standard_attributes(dataset.schema.extra)
+        extra = binary.standard_attributes(dataset.schema.extra)
         return text + (f"{indent}extra:{_block(extra, indent)}" if extra else "")
 
     def _fields(self, fields: tuple[SchemaField, ...], indent: str) -> str:
@@ -84,7 +72,7 @@ class _Writer:
             type_ = self._type(field, below + "  ")
             parts.append(f"{indent}  - name: {scalar(field.segment)}\n{below}type:\n{type_}")
             if field.extra:
-                parts.append(f"{below}extra:{_block(standard_extra(field, self._lose), below)}")
+                parts.append(f"{below}extra:{_block(binary.standard_extra(field, self._lose), below)}")
         return "".join(parts)
 
     def _type(self, field: SchemaField, indent: str) -> str:
@@ -94,25 +82,16 @@ class _Writer:
         return self._bare_type(field, indent)
 
     def _bare_type(self, field: SchemaField, indent: str) -> str:
-        """Return the type inside its Option. Most are leaves, of a few sorts: these are written once."""
-        if field.children or (field.type.family is Family.TIMESTAMP and field.type.timezone is None):  # type: ignore[attr-defined]
-            return self._new_type(field, indent)
-        key = (field.type.type_text(), indent)
-        text = self._leaves.get(key)
-        if text is None:
-            text = self._leaves[key] = self._new_type(field, indent)
-        return text
-
-    def _new_type(self, field: SchemaField, indent: str) -> str:
+        """Return the type inside its Option."""
         children = list(field.children)
         lines = [f"{indent}kind: {scalar(field.type.kind)}\n"]
-        for item, value in standard_properties(field, self._lose):
+        for item, value in binary.standard_properties(field, self._lose):
             if item.name == "fields":
                 lines.append(indent + self._fields(field.children, indent))
             elif item.name.endswith("_type"):
                 child = children.pop(0)
                 if child.extra:
-                    standard_extra(child, self._lose)
+                    binary.standard_extra(child, self._lose)
                 lines.append(f"{indent}{item.alias}:\n{self._type(child, indent + '  ')}")
             else:
                 lines.append(f"{indent}{item.alias}: {scalar(value)}\n")
@@ -137,9 +116,8 @@ def _flow(value: Any) -> str:
     return "[" + ", ".join(map(_flow, value)) + "]" if isinstance(value, list) else scalar(value)
 
 
-@lru_cache(4096)
 def _key(key: str, indent: str) -> str:
-    """Return a key; a very long one is announced, as YAML requires it. Fields share a few."""
+    """Return a key; a very long one is announced, as YAML requires it."""
     text = scalar(key)
     return text if len(text) < _LONGEST_KEY else f"? {text}\n{indent}"
 
@@ -164,7 +142,7 @@ def _escape(match: re.Match[str]) -> str:
 
 def emit(compilation: Compilation, emission: Emission) -> list[Artifact]:
     """Return the event, as text and as bytes; nothing where the standard has no such kind."""
-    strangers = [s for s in preorder(compilation.dataset.columns) if s.type.kind not in TAGS]
+    strangers = [s for s in preorder(compilation.dataset.columns) if s.type.kind not in binary.TAGS]
     for field in strangers:
         emission.findings.at_type(
             field,
@@ -177,7 +155,7 @@ def emit(compilation: Compilation, emission: Emission) -> list[Artifact]:
     text = to_text(compilation.dataset, "event", emission.lose)
     return [
         Artifact("odf/schema.yaml", text.encode()),
-        Artifact("odf/schema.bin", write_binary(compilation.dataset)),
+        Artifact("odf/schema.bin", binary.write_binary(compilation.dataset)),
     ]
 
 

@@ -15,7 +15,7 @@ from schemac.versions.evolution.changes import (
     TYPE_FACTS,
     Change,
     Judgement,
-    Outcome,
+    refused,
 )
 from schemac.versions.evolution.constraints import TIGHTENED, tightened
 from schemac.versions.evolution.judge import Judge
@@ -27,16 +27,14 @@ def _whole_map(change: Change, _pair: object) -> Judgement | None:
     field = change.new_field or change.old_field
     if field is None or not any(above.type.family is Family.MAP for above in field.ancestors):
         return None
-    return Judgement(
-        Outcome.REFUSED, "the standard compares maps as a whole and allows no change of type", _NEW_DATASET
-    )
+    return refused("the standard compares maps as a whole and allows no change of type", _NEW_DATASET)
 
 
 def _added(change: Change, _pair: object) -> Judgement:
     """Return SAFE for a field that may be null; refuse a required one."""
     if change.current_field.is_nullable:
         return SAFE
-    return Judgement(Outcome.REFUSED, "existing records have no value for it", "make it optional")
+    return refused("existing records have no value for it", "make it optional")
 
 
 JUDGE = Judge(
@@ -46,23 +44,15 @@ JUDGE = Judge(
         **dict.fromkeys(TIGHTENED, tightened),
         **dict.fromkeys(
             TYPE_FACTS,
-            Judgement(
-                Outcome.REFUSED,
-                "the standard allows no change of type",
-                "add a new optional field next to it",
-            ),
+            refused("the standard allows no change of type", "add a new optional field next to it"),
         ),
         **dict.fromkeys(
             (Fact.FIELD_DROPPED, Fact.FIELD_RENAMED, Fact.FIELD_MOVED),
-            Judgement(Outcome.REFUSED, "the standard does not allow fields to be removed", _NEW_DATASET),
+            refused("the standard does not allow fields to be removed", _NEW_DATASET),
         ),
         **dict.fromkeys(
             (Fact.BECAME_OPTIONAL, Fact.BECAME_REQUIRED),
-            Judgement(
-                Outcome.REFUSED,
-                "the standard does not allow a change between optional and required",
-                _NEW_DATASET,
-            ),
+            refused("the standard does not allow a change between optional and required", _NEW_DATASET),
         ),
         Fact.FIELD_ADDED: _added,
     },

@@ -12,33 +12,17 @@ from typing import Any
 
 from schemac.artifacts.targets import Artifact, ArtifactTarget, Emission
 from schemac.artifacts.type_writer import TypeTable, TypeWriter, is_lost, is_variant, list_form
-from schemac.engines.paimon import PAIMON_LEFT_OUT, PAIMON_LOSS, PAIMON_TYPE
+from schemac.engines.paimon import PAIMON_LEFT_OUT, PAIMON_LOSS, PAIMON_TYPE, table_schema
 from schemac.engines.paimon import attributes as paimon
 from schemac.engines.paimon.limits import PaimonLimits
 from schemac.engines.paimon.options import read_table
-from schemac.engines.paimon.table_schema import (
-    FIRST_VERSION,
-    VERSION,
-    TableSchema,
-    highest_of,
-    ids_of,
-    number_fields,
-    schema_id_of,
-    time_millis_of,
-)
 from schemac.engines.paimon.types import (
     BYTES,
     STRING,
     VECTOR_ELEMENTS,
-    Array,
-    Atomic,
     DataField,
-    MapType,
-    Multiset,
     PaimonType,
-    RowType,
     UnreadablePaimonError,
-    Vector,
     nested_types,
     parse_type,
 )
@@ -62,14 +46,14 @@ def to_table_schema(
     highest: int | None = None,
     schema_id: int = 0,
     time_millis: int = 0,
-) -> TableSchema:
+) -> table_schema.TableSchema:
     """Return the schema as Paimon has it; not to be used where the emission found an error.
 
     Without ids columns and members are numbered as Paimon numbers those of a new table.
     """
     known_ids = ids or {}
     start = max(known_ids.values(), default=-1) if highest is None else highest
-    field_ids, highest = number_fields(compilation.dataset.columns, known_ids, start)
+    field_ids, highest = table_schema.number_fields(compilation.dataset.columns, known_ids, start)
     writer = _Writer(emission, field_ids)
     fields = [writer.member(top) for top in compilation.lowered.fields]
     extra = compilation.dataset.schema.extra
@@ -79,7 +63,7 @@ def to_table_schema(
         fields = writer.with_nullable_key(fields, compilation.lowered.fields, table.primary_names)
     PaimonLimits(compilation.dataset.columns, fields, table, emission).check()
     comment = paimon.COMMENT.read(extra)
-    return TableSchema(
+    return table_schema.TableSchema(
         schema_id,
         tuple(fields),
         highest,
@@ -88,7 +72,7 @@ def to_table_schema(
         table.options,
         builtin.DESCRIPTION.read(extra) if comment is None else comment,
         time_millis,
-        FIRST_VERSION if table.is_of_first_version else VERSION,
+        table_schema.FIRST_VERSION if table.is_of_first_version else table_schema.VERSION,
     )
 
 
@@ -107,7 +91,7 @@ def emit(compilation: Compilation, emission: Emission) -> list[Artifact]:
 
 def compiled_table_schema(
     compilation: Compilation, emission: Emission, time_millis: int | None = None
-) -> TableSchema:
+) -> table_schema.TableSchema:
     """Return the schema with the ids of its lock; not to be used where the emission found an error."""
     version, field_ids = compilation.version, compilation.numbers
     if version is None or field_ids is None:
@@ -115,10 +99,10 @@ def compiled_table_schema(
     table = to_table_schema(
         compilation,
         emission,
-        ids=ids_of(field_ids),
-        highest=highest_of(version),
-        schema_id=schema_id_of(version),
-        time_millis=time_millis or time_millis_of(version),
+        ids=table_schema.ids_of(field_ids),
+        highest=table_schema.highest_of(version),
+        schema_id=table_schema.schema_id_of(version),
+        time_millis=time_millis or table_schema.time_millis_of(version),
     )
     record = compilation.table_record
     return table if record is None else table.of_version(record)
@@ -132,24 +116,24 @@ def _artifact(compilation: Compilation, emission: Emission) -> Artifact:
 
 _TYPES: TypeTable[PaimonType] = TypeTable(
     same={
-        "BOOL": Atomic("BOOLEAN"),
-        "INT8": Atomic("TINYINT"),
-        "INT16": Atomic("SMALLINT"),
-        "INT32": Atomic("INT"),
-        "INT64": Atomic("BIGINT"),
-        "FLOAT": Atomic("FLOAT"),
-        "DOUBLE": Atomic("DOUBLE"),
-        "DATE32": Atomic("DATE"),
+        "BOOL": PaimonType("BOOLEAN"),
+        "INT8": PaimonType("TINYINT"),
+        "INT16": PaimonType("SMALLINT"),
+        "INT32": PaimonType("INT"),
+        "INT64": PaimonType("BIGINT"),
+        "FLOAT": PaimonType("FLOAT"),
+        "DOUBLE": PaimonType("DOUBLE"),
+        "DATE32": PaimonType("DATE"),
         "STRING": STRING,
         "BINARY": BYTES,
     },
     other={
-        "UINT8": Atomic("SMALLINT"),
-        "UINT16": Atomic("INT"),
-        "UINT32": Atomic("BIGINT"),
-        "UINT64": Atomic("DECIMAL", (20, 0)),
-        "HALF_FLOAT": Atomic("FLOAT"),
-        "DATE64": Atomic("DATE"),
+        "UINT8": PaimonType("SMALLINT"),
+        "UINT16": PaimonType("INT"),
+        "UINT32": PaimonType("BIGINT"),
+        "UINT64": PaimonType("DECIMAL", (20, 0)),
+        "HALF_FLOAT": PaimonType("FLOAT"),
+        "DATE64": PaimonType("DATE"),
         "LARGE_STRING": STRING,
         "STRING_VIEW": STRING,
         "LARGE_BINARY": BYTES,
@@ -191,15 +175,8 @@ class _Writer(TypeWriter[PaimonType]):
 
     def field(self, lowered: LoweredField) -> PaimonType:
         """Return the type at any place, with its nullability."""
-        field: SchemaField = lowered.field
-        # Most attributes are descriptions, which decide nothing about the type.
-        if not field.extra or (
-            field.is_member and len(field.extra) == 1 and builtin.DESCRIPTION.key in field.extra
-        ):
-            type_ = self.type(lowered, lowered.arrow.type)
-        else:
-            type_ = self.special(lowered)
-            self.lose_attributes(field)
+        type_ = self.special(lowered)
+        self.lose_attributes(lowered.field)
         return type_ if lowered.arrow.nullable else type_.required()
 
     def part(self, parent: LoweredField, index: int) -> PaimonType:
@@ -236,14 +213,14 @@ class _Writer(TypeWriter[PaimonType]):
     def decimal(self, lowered: LoweredField, arrow_type: Any) -> PaimonType:
         if not self.holds_decimal(lowered, arrow_type, "a DECIMAL in Paimon", "Paimon", PAIMON_TYPE):
             return BYTES
-        return Atomic("DECIMAL", (arrow_type.precision, arrow_type.scale))
+        return PaimonType("DECIMAL", (arrow_type.precision, arrow_type.scale))
 
     def timestamp(self, lowered: LoweredField, arrow_type: Any) -> PaimonType:
         if arrow_type.tz is None:
-            return Atomic("TIMESTAMP", (FRACTION_DIGITS[arrow_type.unit],))
+            return PaimonType("TIMESTAMP", (FRACTION_DIGITS[arrow_type.unit],))
         if arrow_type.tz != "UTC":
             self.emission.lose(lowered.field, f"the zone {arrow_type.tz}", "UTC")
-        return Atomic("TIMESTAMP_LTZ", (FRACTION_DIGITS[arrow_type.unit],))
+        return PaimonType("TIMESTAMP_LTZ", (FRACTION_DIGITS[arrow_type.unit],))
 
     def time(self, lowered: LoweredField, arrow_type: Any) -> PaimonType:
         digits = FRACTION_DIGITS[arrow_type.unit]
@@ -251,39 +228,39 @@ class _Writer(TypeWriter[PaimonType]):
             self.emission.lose(
                 lowered.field, f"time in {arrow_type.unit}", "time in ms, regardless of the p in TIME(p)"
             )
-        return Atomic("TIME", (digits,))
+        return PaimonType("TIME", (digits,))
 
     def fixed_size_binary(self, lowered: LoweredField, arrow_type: Any) -> PaimonType:
-        return Atomic("BINARY", (arrow_type.byte_width,))
+        return PaimonType("BINARY", (arrow_type.byte_width,))
 
     def struct(self, lowered: LoweredField, arrow_type: Any) -> PaimonType:
-        return RowType(tuple([self.member(child) for child in lowered.children]))
+        return PaimonType("ROW", fields=tuple([self.member(child) for child in lowered.children]))
 
     def list(self, lowered: LoweredField, arrow_type: Any) -> PaimonType:
         form = list_form(arrow_type)
         if form is not None:
             self.lose(lowered, form, "ARRAY")
         self.lose_child_names(lowered)
-        return Array(self.part(lowered, 0))
+        return PaimonType("ARRAY", parts=(self.part(lowered, 0),))
 
     def fixed_size_list(self, lowered: LoweredField, arrow_type: Any) -> PaimonType:
         field: SchemaField = lowered.field
         self.lose_child_names(lowered)
         if has_role(field.extra, Role.BRAIN_FLOATS):
             self.emission.lose(field, "bfloat16 values", "FLOAT")
-            element: PaimonType = Atomic("FLOAT").required(not lowered.children[0].arrow.nullable)
+            element = PaimonType("FLOAT").required(not lowered.children[0].arrow.nullable)
         else:
             element = self.part(lowered, 0)
         if element.root in VECTOR_ELEMENTS:
-            return Vector(element, arrow_type.list_size)
+            return PaimonType("VECTOR", (arrow_type.list_size,), (element,))
         self.emission.lose(field, f"a fixed length of {arrow_type.list_size}", "ARRAY")
-        return Array(element)
+        return PaimonType("ARRAY", parts=(element,))
 
     def map(self, lowered: LoweredField, arrow_type: Any) -> PaimonType:
         if arrow_type.keys_sorted:
             self.emission.lose(lowered.field, "a map with sorted keys", "MAP")
         self.lose_child_names(lowered)
-        return MapType(self.key(lowered), self.part(lowered, 1))
+        return PaimonType("MAP", parts=(self.key(lowered), self.part(lowered, 1)))
 
     def key(self, lowered: LoweredField) -> PaimonType:
         """Return a map's key, NOT NULL unless an attribute says otherwise."""
@@ -317,7 +294,6 @@ class _Writer(TypeWriter[PaimonType]):
     def fitted(self, lowered: LoweredField, type_: PaimonType) -> PaimonType:
         """Return a leaf type from its text, after comparing it with the field."""
         field: SchemaField = lowered.field
-        assert isinstance(type_, Atomic)
         length = getattr(field.type, "fixed_length", None)
         if field.type.family is Family.TIMESTAMP:
             is_local = getattr(field.type, "timezone", None) is not None
@@ -335,7 +311,7 @@ class _Writer(TypeWriter[PaimonType]):
         self.lose_to_word(lowered, type_)
         return type_
 
-    def lose_to_word(self, lowered: LoweredField, type_: Atomic) -> None:
+    def lose_to_word(self, lowered: LoweredField, type_: PaimonType) -> None:
         """Enter what a worded type does not keep of the layout, or of the digits of a time."""
         field: SchemaField = lowered.field
         arrow_type: Any = lowered.arrow.type
@@ -361,7 +337,7 @@ class _Writer(TypeWriter[PaimonType]):
             message = f"the counts of a MULTISET are Int32, but the values of {field.path_text} are {_type_text(value)}"
             return self.refuse_word(field, message, Help.retype("valueType", "Int32"))
         self.lose_child_names(lowered)
-        return Multiset(self.key(lowered))
+        return PaimonType("MULTISET", parts=(self.key(lowered),))
 
     def worded_vector(self, lowered: LoweredField) -> PaimonType:
         field: SchemaField = lowered.field
@@ -370,7 +346,7 @@ class _Writer(TypeWriter[PaimonType]):
                 field, f"{field.path_text} has no length, so it cannot be a VECTOR", "add `fixedLength`"
             )
         type_ = self.fixed_size_list(lowered, lowered.arrow.type)
-        if isinstance(type_, Vector):
+        if type_.root == "VECTOR":
             return type_
         message = f"a VECTOR cannot have elements of type {type_.children[0].type_text()}"
         help = Help.remove_attribute("make the items numbers, or remove the attribute", paimon.TYPE.key)
@@ -382,9 +358,9 @@ class _Writer(TypeWriter[PaimonType]):
         if not pa.types.is_fixed_size_list(arrow_type):
             return self.list(lowered, arrow_type)
         type_ = self.fixed_size_list(lowered, arrow_type)
-        if isinstance(type_, Vector):
-            self.emission.lose(lowered.field, f"a fixed length of {type_.length}", "ARRAY")
-        return Array(type_.children[0])
+        if type_.root == "VECTOR":
+            self.emission.lose(lowered.field, f"a fixed length of {arrow_type.list_size}", "ARRAY")
+        return PaimonType("ARRAY", parts=type_.parts)
 
     def refuse_word(self, field: SchemaField, message: str, help: str) -> PaimonType:
         self.emission.findings.at_extra(field, paimon.TYPE.key, PAIMON_TYPE, message, help=help)

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 
 from schemac.engines.paimon.options import BEFORE_PARTITION, after_renames, is_true
 from schemac.engines.paimon.table_schema import TableSchema
-from schemac.engines.paimon.types import Array, DataField, MapType, Multiset, PaimonType, RowType
+from schemac.engines.paimon.types import DataField, PaimonType
 from schemac.text.source.json_object import Json
 from schemac.versions.evolution.renames import in_turn
 
@@ -161,7 +161,7 @@ def _groups(
     yield group
     for was, is_ in group.remaining_fields:
         for steps, before, after in _levels(was.type, is_.type):
-            if isinstance(before, RowType) and isinstance(after, RowType):
+            if before.root == after.root == "ROW":
                 paths = (*old_path, was.name, *steps), (*path, is_.name, *steps)
                 yield from _groups(*paths, before.fields, after.fields)
 
@@ -171,12 +171,9 @@ def _levels(
 ) -> Iterator[tuple[Path, PaimonType, PaimonType]]:
     """Yield a type and the elements and values inside it that a path reaches; members of ROWs have paths of their own."""
     yield steps, old, new
-    if old.root != new.root or isinstance(old, Multiset):
-        return
-    if isinstance(old, Array) and isinstance(new, Array):
-        yield from _levels(old.element, new.element, (*steps, "element"))
-    elif isinstance(old, MapType) and isinstance(new, MapType):
-        yield from _levels(old.value, new.value, (*steps, "value"))
+    step = {"ARRAY": "element", "MAP": "value"}.get(old.root)
+    if old.root == new.root and step is not None:
+        yield from _levels(old.parts[-1], new.parts[-1], (*steps, step))
 
 
 def drop(alteration: Alteration) -> Iterator[SchemaChange]:

@@ -13,19 +13,10 @@ from collections.abc import Mapping
 from enum import IntEnum
 from typing import NamedTuple
 
-from schemac.engines.paimon import changes
+from schemac.engines.paimon import changes, options
 from schemac.engines.paimon.attributes import PaimonFact
 from schemac.engines.paimon.live_table import errors_of, paimon_fields, table_schema
-from schemac.engines.paimon.options import (
-    EXPLICIT_CASTS,
-    NULL_TO_NOT_NULL,
-    OPTION_OF,
-    after_renames,
-    is_about_files,
-    is_true,
-    option_error,
-)
-from schemac.engines.paimon.types import LONGEST, Atomic, NestedType, PaimonType, Vector
+from schemac.engines.paimon.types import LONGEST, PARTS, NestedType, PaimonType
 from schemac.language.logical.facts import AnyFact, Fact
 from schemac.language.logical.schema_fields import SchemaField
 from schemac.versions.evolution.castability import is_doubtful
@@ -39,7 +30,9 @@ from schemac.versions.evolution.changes import (
     Change,
     Judgement,
     Outcome,
+    depends_on_data,
     of_another_unit,
+    refused,
 )
 from schemac.versions.evolution.constraints import TIGHTENED, tightened
 from schemac.versions.evolution.judge import Judge, Rule, guarded, make_optional
@@ -118,7 +111,7 @@ _TEXT_LENGTH = {
 
 def cast(old: PaimonType, new: PaimonType) -> CastRule:
     """How one plain type becomes the other."""
-    if not isinstance(old, Atomic) or not isinstance(new, Atomic) or old.root not in _IMPLICIT:
+    if old.root not in _IMPLICIT:
         return CastRule.IMPLICIT if old.type_text() == new.type_text() else CastRule.NONE
     if old.root == new.root or new.root in _IMPLICIT[old.root]:
         return CastRule.IMPLICIT
@@ -128,7 +121,7 @@ def cast(old: PaimonType, new: PaimonType) -> CastRule:
     return CastRule.NONE if is_cut else CastRule.EXPLICIT
 
 
-def is_lossless(old: Atomic, new: Atomic) -> bool:
+def is_lossless(old: PaimonType, new: PaimonType) -> bool:
     """Whether every value of a castable type has its like in the other."""
     if old.root == new.root:
         if old.root == "DECIMAL":
@@ -143,7 +136,7 @@ def is_lossless(old: Atomic, new: Atomic) -> bool:
             return new.root == "VARCHAR" and new.parameters[0] >= old.parameters[0]
         return new.root == "VARCHAR" and new.parameters[0] >= _TEXT_LENGTH.get(old.root, LONGEST + 1)
     if old.root in _TEXTS:
-        return new == Atomic("VARBINARY", (LONGEST,), is_nullable=new.is_nullable)
+        return (new.root, new.parameters) == ("VARBINARY", (LONGEST,))
     if old.root in _INTEGERS:
         bits = _BITS[old.root]
         if new.root in _BITS:
@@ -186,8 +179,7 @@ def _first(change: Change, pair: VersionPair | None) -> Judgement | None:
         # Only what is this change's doing.
         is_about_columns = change.fact in (Fact.FIELD_DROPPED, Fact.FIELD_RENAMED) and not error.path
         if error.path == change.path or is_about_columns or change.fact in _OPTIONS:
-            reason = f"Paimon cannot represent the new schema: {error.message}"
-            return Judgement(Outcome.REFUSED, reason, _ELSEWHERE)
+            return refused(f"Paimon cannot represent the new schema: {error.message}", _ELSEWHERE)
     return None
 
 
@@ -210,10 +202,8 @@ def _added(change: Change, _pair: object) -> Judgement:
     """Return METADATA, since old rows read as null; refuse a required field."""
     new = change.current_field
     if not new.is_nullable:
-        return Judgement(
-            Outcome.REFUSED,
-            f"existing rows have no {change.path}, and it may not be null",
-            make_optional(new.type),
+        return refused(
+            f"existing rows have no {change.path}, and it may not be null", make_optional(new.type)
         )
     return Judgement(Outcome.METADATA, "existing rows read as null")
 
@@ -227,14 +217,12 @@ def _dropped(change: Change, pair: VersionPair) -> Judgement:
         *table_schema(pair.old).primary_keys,
         *table_schema(pair.old).partition_keys,
     ):
-        return Judgement(
-            Outcome.REFUSED, f"{name} is in a key of the table, and keys cannot change", _NEW_TABLE
-        )
+        return refused(f"{name} is in a key of the table, and keys cannot change", _NEW_TABLE)
     siblings = pair.old.dataset.columns if parent is None else parent.children
     if not any(sibling in pair.after for sibling in siblings):
         what = "table" if parent is None else "ROW"
         reason = f"no field would be left of the {what} that it was made of"
-        return Judgement(Outcome.REFUSED, reason, "keep one of its fields, or write a new table")
+        return refused(reason, "keep one of its fields, or write a new table")
     return Judgement(Outcome.METADATA)
 
 
@@ -242,14 +230,12 @@ def _renamed(change: Change, pair: VersionPair) -> Judgement:
     """Return METADATA; refuse a column that the table is partitioned by, and a BLOB."""
     old, _ = change.fields
     if old.parent is None and str(old.segment) in table_schema(pair.old).partition_keys:
-        return Judgement(
-            Outcome.REFUSED,
-            f"the table is partitioned by {old.path_text}, whose name is in its folders",
-            _NEW_TABLE,
+        return refused(
+            f"the table is partitioned by {old.path_text}, whose name is in its folders", _NEW_TABLE
         )
     paimon_field = paimon_fields(pair.old).get(old)
     if old.parent is None and paimon_field is not None and paimon_field.type.root == "BLOB":
-        return Judgement(Outcome.REFUSED, "Paimon cannot rename a BLOB column", _NEW_FIELD_HELP)
+        return refused("Paimon cannot rename a BLOB column", _NEW_FIELD_HELP)
     return Judgement(Outcome.METADATA)
 
 
@@ -259,8 +245,7 @@ def _reordered(change: Change, _pair: object) -> Judgement:
         return METADATA
     if change.new_field.is_in_key:
         return _fixed_key(change.new_field)
-    return Judgement(
-        Outcome.REFUSED,
+    return refused(
         "Paimon can change the order of columns, but not of the members of a ROW",
         "keep the old order; readers find members by their names",
     )
@@ -275,27 +260,24 @@ def _nullability(change: Change, pair: VersionPair) -> Judgement:
     if paimon_fields[0].type.is_nullable == paimon_fields[1].type.is_nullable:
         if new.is_nullable or not paimon_fields[1].type.is_nullable:
             return SAFE
-        return Judgement(
-            Outcome.DATA,
+        return depends_on_data(
             f"{new.path_text} may still be null in Paimon, so nulls in existing rows stay",
             f"first check for rows WHERE {old.path_text} IS NULL",
         )
     if new.is_in_key:
         return _fixed_key(new)
     if _is_in_vector(pair, old):
-        return Judgement(Outcome.REFUSED, "Paimon cannot change anything inside a VECTOR", _NEW_FIELD_HELP)
+        return refused("Paimon cannot change anything inside a VECTOR", _NEW_FIELD_HELP)
     if paimon_fields[1].type.is_nullable:
         if old.parent is None and str(old.segment) in table_schema(pair.old).primary_keys:
-            return Judgement(Outcome.REFUSED, "a column of the primary key may not be null", _NEW_TABLE)
+            return refused("a column of the primary key may not be null", _NEW_TABLE)
         return Judgement(Outcome.METADATA)
-    if is_true(table_schema(pair.old).options, NULL_TO_NOT_NULL, default=True):
-        return Judgement(
-            Outcome.REFUSED,
+    if options.is_true(table_schema(pair.old).options, options.NULL_TO_NOT_NULL, default=True):
+        return refused(
             f"{new.path_text} may be null in existing rows, and Paimon does not check",
-            f'set the option `{NULL_TO_NOT_NULL}: "false"` in an earlier version, and check for nulls',
+            f'set the option `{options.NULL_TO_NOT_NULL}: "false"` in an earlier version, and check for nulls',
         )
-    return Judgement(
-        Outcome.DATA,
+    return depends_on_data(
         f"Paimon allows it without checking whether {new.path_text} is null in existing rows",
         f"first check for rows WHERE {old.path_text} IS NULL",
     )
@@ -326,11 +308,10 @@ def _type(
 ) -> Judgement:
     """Return SAFE or DATA if Paimon's type stays, METADATA or DATA for a cast; refuse the rest."""
     if _key_differs(was, is_):
-        return Judgement(Outcome.REFUSED, "the keys of a map cannot change", _NEW_FIELD_HELP)
+        return refused("the keys of a map cannot change", _NEW_FIELD_HELP)
     if _shell(was) == _shell(is_):
         if change.fact in TYPE_FACTS and is_doubtful(old, new):
-            return Judgement(
-                Outcome.DATA,
+            return depends_on_data(
                 f"Paimon's type stays {is_.type_text()}, so values that do not fit {new.type.type_text()} stay too",
                 "check the values first",
             )
@@ -338,25 +319,20 @@ def _type(
     if new.is_in_key:
         return _fixed_key(new)
     if _is_in_vector(pair, old):
-        return Judgement(Outcome.REFUSED, "Paimon changes nothing inside a VECTOR", _NEW_FIELD_HELP)
+        return refused("Paimon changes nothing inside a VECTOR", _NEW_FIELD_HELP)
     table = table_schema(pair.old)
     if old.parent is None and str(old.segment) in (*table.partition_keys, *table.primary_keys):
-        return Judgement(
-            Outcome.REFUSED,
-            f"{old.path_text} is in a key of the table, and the types of keys cannot change",
-            _NEW_TABLE,
+        return refused(
+            f"{old.path_text} is in a key of the table, and the types of keys cannot change", _NEW_TABLE
         )
     way = cast(was, is_)
     if way is CastRule.NONE:
-        return Judgement(Outcome.REFUSED, f"{_word(was)} cannot become {_word(is_)}", _NEW_FIELD_HELP)
-    if way is CastRule.EXPLICIT and is_true(table.options, EXPLICIT_CASTS):
-        reason = f"{_word(was)} becomes {_word(is_)} only where `{EXPLICIT_CASTS}` is not set"
-        return Judgement(Outcome.REFUSED, reason, "remove the option in an earlier version")
-    assert isinstance(was, Atomic)
-    assert isinstance(is_, Atomic)
+        return refused(f"{_word(was)} cannot become {_word(is_)}", _NEW_FIELD_HELP)
+    if way is CastRule.EXPLICIT and options.is_true(table.options, options.EXPLICIT_CASTS):
+        reason = f"{_word(was)} becomes {_word(is_)} only where `{options.EXPLICIT_CASTS}` is not set"
+        return refused(reason, "remove the option in an earlier version")
     if not is_lossless(was, is_) or is_doubtful(old, new):
-        return Judgement(
-            Outcome.DATA,
+        return depends_on_data(
             f"values that do not fit {is_.type_text()} are truncated or read as null",
             f"first check for rows WHERE {old.path_text} IS NOT NULL AND TRY_CAST({old.path_text} AS {is_.type_text()}) IS NULL",
         )
@@ -375,28 +351,28 @@ def _keys(change: Change, pair: VersionPair) -> Judgement:
     if tuple(names.get(name, name) for name in before) == after:
         return Judgement(Outcome.METADATA, "the key changes together with its columns")
     if is_partition:
-        return Judgement(Outcome.REFUSED, "the partitioning of a table cannot change", _NEW_TABLE)
-    return Judgement(Outcome.REFUSED, "the primary key of a table with rows cannot change", _NEW_TABLE)
+        return refused("the partitioning of a table cannot change", _NEW_TABLE)
+    return refused("the primary key of a table with rows cannot change", _NEW_TABLE)
 
 
 def _option(change: Change, pair: VersionPair) -> Judgement:
     """Return the effect of an option on existing files; refuse a value that Paimon does not accept any more."""
-    if change.key in OPTION_OF.values():
+    if change.key in options.OPTION_OF.values():
         return _keys(change, pair)
-    old = after_renames(table_schema(pair.old).options, names_after(pair))
+    old = options.after_renames(table_schema(pair.old).options, names_after(pair))
     new = table_schema(pair.new).options
     if old.get(change.key) == new.get(change.key):
         return Judgement(Outcome.METADATA, "the option changes together with its columns")
-    reason = option_error(change.key, old, new)
+    reason = options.option_error(change.key, old, new)
     if reason:
-        return Judgement(Outcome.REFUSED, reason, _NEW_TABLE)
+        return refused(reason, _NEW_TABLE)
     if change.key == "bucket":
         return Judgement(
             Outcome.REWRITE,
             "existing partitions keep their buckets and accept no rows until they are rewritten",
             "rewrite each partition with INSERT OVERWRITE from itself",
         )
-    if is_about_files(change.key):
+    if options.is_about_files(change.key):
         return Judgement(Outcome.NEW_FILES, "existing files stay unchanged", "compact the table fully")
     return Judgement(Outcome.METADATA)
 
@@ -411,9 +387,7 @@ def _paimon_fields(
 
 def _shell(type_: PaimonType) -> tuple[object, ...]:
     """Return a type without its nullability and its parts."""
-    if isinstance(type_, Atomic):
-        return (type_.root, *type_.parameters)
-    return (type_.root, type_.length) if isinstance(type_, Vector) else (type_.root,)
+    return (type_.root, *type_.parameters)
 
 
 def _key_differs(was: PaimonType, is_: PaimonType) -> bool:
@@ -430,13 +404,11 @@ def _is_in_vector(pair: VersionPair, field: SchemaField) -> bool:
 
 def _word(type_: PaimonType) -> str:
     """Return a type for messages; of one with parts only the root."""
-    return type_.type_text() if isinstance(type_, Atomic) else type_.root
+    return type_.root if type_.root in PARTS else type_.type_text()
 
 
 def _fixed_key(field: SchemaField) -> Judgement:
-    return Judgement(
-        Outcome.REFUSED, f"{field.path_text} is in the key of a map, which cannot change", _NEW_FIELD_HELP
-    )
+    return refused(f"{field.path_text} is in the key of a map, which cannot change", _NEW_FIELD_HELP)
 
 
 ROWS: Mapping[AnyFact, PaimonRow] = {
@@ -457,11 +429,7 @@ ROWS: Mapping[AnyFact, PaimonRow] = {
     Fact.FIELD_DROPPED: PaimonRow(guarded(_in_key, _dropped), (changes.drop,)),
     Fact.FIELD_RENAMED: PaimonRow(guarded(_in_key, _renamed), (changes.rename,)),
     Fact.FIELD_MOVED: PaimonRow(
-        Judgement(
-            Outcome.REFUSED,
-            "Paimon cannot move a field out of the struct, list or map around it",
-            _NEW_FIELD_HELP,
-        )
+        refused("Paimon cannot move a field out of the struct, list or map around it", _NEW_FIELD_HELP)
     ),
     Fact.FIELDS_REORDERED: PaimonRow(_reordered, (changes.move,)),
     Fact.UNIT_CHANGED: PaimonRow(

@@ -23,7 +23,7 @@ from schemac.engines.paimon import (
 )
 from schemac.engines.paimon import attributes as paimon
 from schemac.engines.paimon.options import OPTION_OF, TableOptions, default_error
-from schemac.engines.paimon.types import DataField, NestedType, PaimonType, RowType, nested_types
+from schemac.engines.paimon.types import DataField, NestedType, PaimonType, nested_types
 from schemac.language.logical.model import Part
 from schemac.language.logical.schema_fields import SchemaField
 from schemac.text.source.diagnostic import Code
@@ -108,7 +108,7 @@ class PaimonLimits:
                 (paimon.OPTIONS.key,),
                 ("file.format", other),
             )
-            if isinstance(nested_type.type, RowType):
+            if nested_type.type.root == "ROW":
                 help = "give it a member, or leave it out"
             self._at_type(schema_field, PAIMON_FORMAT, message, help=help)
 
@@ -168,18 +168,24 @@ class PaimonLimits:
             seen: set[str] = set()
             for name, location in key:
                 if name not in self._types:
-                    self._at(location, PAIMON_KEY, f"there is no column '{name}'", help=self._nearest(name))
+                    self._findings.at_schema(
+                        PAIMON_KEY, f"there is no column '{name}'", *location, help=self._nearest(name)
+                    )
                 elif name in seen:
                     help: str = Help.remove(what="one")
                     if location[1] == paimon.OPTIONS.key:
                         # The text of an option names all columns.
                         names = dict.fromkeys(one.name for one in key if one.location == location)
                         help = Help.rewrite("remove one", ",".join(names), is_safe=True)
-                    self._at(location, PAIMON_KEY, f"the column '{name}' is listed twice", help=help)
+                    self._findings.at_schema(
+                        PAIMON_KEY, f"the column '{name}' is listed twice", *location, help=help
+                    )
                 elif self._types[name].root in NO_KEY:
                     type_text = self._types[name].type_text()
                     message = f"'{name}' is {type_text}, which is not allowed in the {noun}"
-                    self._at(location, PAIMON_KEY, message, help="use a column of a plain type")
+                    self._findings.at_schema(
+                        PAIMON_KEY, message, *location, help="use a column of a plain type"
+                    )
                 seen.add(name)
         for column in table.primary:
             field = self._fields.get(column.name)
@@ -189,12 +195,8 @@ class PaimonLimits:
                 self._findings.at_option(field, 0, PAIMON_KEY, message, help=help)
         if table.primary and set(table.primary_names) <= set(table.partition_names):
             message = "the primary key has only partition columns, so each partition would hold one row"
-            self._at(
-                table.primary[0].location[:2],
-                PAIMON_KEY,
-                message,
-                help="add a column that identifies rows within a partition",
-            )
+            help = "add a column that identifies rows within a partition"
+            self._findings.at_schema(PAIMON_KEY, message, *table.primary[0].location[:2], help=help)
 
     def _buckets(self) -> None:
         """Report a number of buckets that is malformed or does not fit the keys of the table."""
@@ -344,24 +346,18 @@ class PaimonLimits:
         return Help.did_you_mean(near, name, mark="'") if near else "name a column of the schema"
 
     def _at_option(self, option: str, code: Code, message: str, *, help: str, on_key: bool = False) -> None:
-        self._at(("extra", paimon.OPTIONS.key, option), code, message, help=help, on_key=on_key)
-
-    def _at(
-        self, nested_type: tuple[str | int, ...], code: Code, message: str, *, help: str, on_key: bool = False
-    ) -> None:
-        """Report a finding at steps into the schema, at the value there or at its key."""
-        self._findings.at_schema(code, message, *nested_type, help=help, on_key=on_key)
+        """Report a finding at the value of an option of the table, or at its name."""
+        self._findings.at_schema(code, message, "extra", paimon.OPTIONS.key, option, help=help, on_key=on_key)
 
 
 def _unheld(format: str, type_: PaimonType, options: dict[str, str]) -> str | None:
     """Return the word for a type that files of a format cannot hold."""
     root = type_.root
     if format == "parquet":
-        return "struct without members" if isinstance(type_, RowType) and not type_.fields else None
+        return "struct without members" if root == "ROW" and not type_.fields else None
     if format == "avro" and root in ("TIMESTAMP", "TIMESTAMP_LTZ", "TIME"):
         most = 3 if root == "TIME" else 6
-        digits = getattr(type_, "parameters", (0,))[0]
-        return type_.type_text() if digits > most else None
+        return type_.type_text() if type_.parameters[0] > most else None
     if root == "VECTOR" and "vector.file.format" in options:
         return None
     refused = _REFUSED.get(format, frozenset())

@@ -23,7 +23,7 @@ from schemac.engines.paimon.table_schema import (
     schema_files,
     schema_id_of,
 )
-from schemac.engines.paimon.types import NestedType, PaimonType, RowType, nested_types
+from schemac.engines.paimon.types import NestedType, PaimonType, nested_types
 from schemac.language.attributes.builtin import TABLE_IDS, TABLE_RECORD, TABLE_VERSION
 from schemac.language.logical.model import dotted
 from schemac.language.logical.schema_fields import SchemaField, preorder
@@ -257,7 +257,6 @@ def _type_text(type_: PaimonType) -> str:
     """Return a type with its parts, but for the members of ROWs, which are fields of their own."""
     suffix = "" if type_.is_nullable else " NOT NULL"
     inner = [_type_text(child) for _, child in parts(type_)]
-    length = getattr(type_, "length", None)
-    word = type_.root if isinstance(type_, RowType) or inner else type_.type_text()
-    within = ", ".join([*inner, *([] if length is None else [str(length)])])
-    return f"{word}<{within}>{suffix}" if inner else f"{word}{suffix}"
+    if inner:
+        return f"{type_.root}<{', '.join([*inner, *map(str, type_.parameters)])}>{suffix}"
+    return f"{type_.root if type_.root == 'ROW' else type_.type_text()}{suffix}"

@@ -15,7 +15,7 @@ from decimal import ROUND_HALF_UP, Decimal, InvalidOperation, localcontext
 from typing import Any, NamedTuple
 
 from schemac.engines.paimon import attributes as paimon
-from schemac.engines.paimon.types import Atomic, PaimonType
+from schemac.engines.paimon.types import PaimonType
 from schemac.language.attributes.attribute import Attribute
 from schemac.text.source.json_object import TreePath
 
@@ -178,7 +178,7 @@ def default_error(type_: PaimonType, written: str) -> str | None:
     """Why Paimon cannot take a text as the default of a type; None if it can."""
     is_quoted = len(written) > 1 and written.startswith("'") and written.endswith("'")
     text = written[1:-1] if is_quoted else written
-    if not isinstance(type_, Atomic) or type_.root not in _EXAMPLES:
+    if type_.root not in _EXAMPLES:
         return f"Paimon has no default values for {type_.type_text()}"
     is_right, has_room = True, True
     match type_.root:

@@ -19,28 +19,13 @@ from schemac.engines.paimon.options import is_true
 from schemac.engines.paimon.table_schema import NAME, VERSION, TableSchema, data_of, schema_files
 from schemac.engines.paimon.types import (
     LONGEST,
-    Array,
-    Atomic,
     DataField,
-    Geo,
-    MapType,
-    Multiset,
     PaimonType,
-    RowType,
     UnreadablePaimonError,
-    Vector,
     parse_field,
 )
+from schemac.importers import importer
 from schemac.importers.datasets import list_of, map_of, member, optional, struct, with_attributes
-from schemac.importers.importer import (
-    ImportedSchema,
-    ImportedVersion,
-    Importer,
-    json_document,
-    refuse,
-    refuse_column,
-    refuse_json,
-)
 from schemac.language.attributes.builtin import DESCRIPTION, TABLE_RECORD
 from schemac.language.logical.model import FieldPath, Part, dotted
 from schemac.text.source.json_object import Json
@@ -105,19 +90,22 @@ def members(fields: Iterable[DataField], above: FieldPath = ()) -> Iterator[tupl
 
 
 def _members_below(type_: PaimonType, path: FieldPath) -> Iterator[tuple[FieldPath, DataField]]:
-    if isinstance(type_, RowType):
-        yield from members(type_.fields, path)
+    yield from members(type_.fields, path)
     for part, inner in parts(type_):
         yield from _members_below(inner, (*path, part))
 
 
+_PARTS = {
+    "ARRAY": (Part.ITEM,),
+    "VECTOR": (Part.ITEM,),
+    "MAP": (Part.KEY, Part.VALUE),
+    "MULTISET": (Part.KEY,),
+}
+
+
 def parts(type_: PaimonType) -> tuple[tuple[Part, PaimonType], ...]:
     """Return the nameless parts of a type, as a manifest calls them; a multiset is a map of elements to counts."""
-    if isinstance(type_, MapType):
-        return ((Part.KEY, type_.key), (Part.VALUE, type_.value))
-    if isinstance(type_, Array):
-        return ((Part.KEY if type_.root == "MULTISET" else Part.ITEM, type_.element),)
-    return ((Part.ITEM, type_.element),) if isinstance(type_, Vector) else ()
+    return tuple(zip(_PARTS.get(type_.root, ()), type_.parts, strict=True))
 
 
 def _number(value: Any, location: str) -> int:
@@ -153,11 +141,11 @@ _UNITS = ("Second", "Millisecond", "Microsecond", "Nanosecond")
 """By the groups of three digits that a unit has."""
 
 
-def read(path: Path, report: Report) -> ImportedSchema | None:
+def read(path: Path, report: Report) -> importer.ImportedSchema | None:
     """Return the newest version of a table's schema, and all others."""
     files = schema_files(path)
     if not files:
-        refuse(path, "there is no `schema/schema-0` in it, nor a later version", report)
+        importer.refuse(path, "there is no `schema/schema-0` in it, nor a later version", report)
         return None
     tables: list[TableSchema] = []
     for file in files:
@@ -180,7 +168,7 @@ def read(path: Path, report: Report) -> ImportedSchema | None:
         names = ", ".join(" ".join(name.split()) for name in nullable)
         comments.append(f"columns of the primary key may not be null: {names}")
     folder = files[-1].resolve().parent
-    return ImportedSchema(
+    return importer.ImportedSchema(
         newest.schema,
         tuple(comments),
         folder.parent.name or None if folder.name == "schema" else None,
@@ -191,11 +179,11 @@ def read(path: Path, report: Report) -> ImportedSchema | None:
 def read_schema_file(file: Path, report: Report) -> TableSchema | None:
     """Return the content of one schema file; None after reporting why it cannot be read."""
     try:
-        return read_table_schema(json_document(file.read_bytes()))
+        return read_table_schema(importer.json_document(file.read_bytes()))
     except (ValueError, RecursionError) as error:
-        refuse_json(file, error, report)
+        importer.refuse_json(file, error, report)
     except UnreadablePaimonError as error:
-        refuse(file, f"it is not a Paimon schema: {error}", report)
+        importer.refuse(file, f"it is not a Paimon schema: {error}", report)
     return None
 
 
@@ -208,7 +196,7 @@ def _nullable_keys(table: TableSchema) -> list[str]:
     ]
 
 
-def _version(table: TableSchema, conversion: "_FromPaimon") -> ImportedVersion:
+def _version(table: TableSchema, conversion: "_FromPaimon") -> importer.ImportedVersion:
     """Return one schema file as a version, with the ids of its fields and its schema id."""
     required = _nullable_keys(table)
     fields = [
@@ -223,7 +211,7 @@ def _version(table: TableSchema, conversion: "_FromPaimon") -> ImportedVersion:
     }
     extra = {key: value for key, value in entries.items() if value is not None}
     schema = {"fields": [f for f in fields if f is not None], **({"extra": extra} if extra else {})}
-    return ImportedVersion(
+    return importer.ImportedVersion(
         schema,
         {path: Numbers.make({NAME: (id,)}) for path, id in member_ids(table.fields)},
         Highest.make({NAME: table.highest_field_id}),
@@ -258,13 +246,12 @@ class _FromPaimon:
 
     def _field(self, type_: PaimonType, path: FieldPath) -> tuple[Json, Json] | None:
         """Return a type's tree and attributes, in an Option if nullable; None after reporting one without a kind."""
-        if isinstance(type_, Geo):
+        if type_.root in ("GEOMETRY", "GEOGRAPHY"):
             message = f"{dotted(path)}: there is no kind for Paimon's {type_.type_text()}"
-            refuse_column(path, message, self._file, self._report)
+            importer.refuse_column(path, message, self._file, self._report)
             return None
-        converted = (
-            _LEAVES[type_.root](*type_.parameters) if isinstance(type_, Atomic) else self._nested(type_, path)
-        )
+        leaf = _LEAVES.get(type_.root)
+        converted = leaf(*type_.parameters) if leaf is not None else self._nested(type_, path)
         if converted is None:
             return None
         tree, extra = converted
@@ -272,7 +259,7 @@ class _FromPaimon:
 
     def _nested(self, type_: PaimonType, path: FieldPath) -> tuple[Json, Json] | None:
         """Return the tree and attributes of a type with parts; None if an item, key or value has no kind."""
-        if isinstance(type_, RowType):
+        if type_.root == "ROW":
             members = [self.member(field, (*path, field.name)) for field in type_.fields]
             return struct([m for m in members if m is not None]), {}
         inner = {
@@ -281,14 +268,12 @@ class _FromPaimon:
         trees = {part: tree for part, tree in inner.items() if tree is not None}
         if len(trees) < len(inner):
             return None
-        if isinstance(type_, Multiset | MapType):
-            key = type_.element if isinstance(type_, Multiset) else type_.key
-            extra: Json = {paimon.TYPE.key: "MULTISET"} if isinstance(type_, Multiset) else {}
-            if key.is_nullable:
+        if Part.KEY in trees:
+            extra: Json = {paimon.TYPE.key: "MULTISET"} if type_.root == "MULTISET" else {}
+            if type_.parts[0].is_nullable:
                 extra[paimon.NULLABLE_KEY.key] = True
             return map_of(trees[Part.KEY], trees.get(Part.VALUE, {"kind": "Int32"})), extra
-        assert isinstance(type_, Array | Vector)
-        length = {"fixedLength": type_.length} if isinstance(type_, Vector) else {}
+        length = {"fixedLength": type_.parameters[0]} if type_.root == "VECTOR" else {}
         return {**list_of(trees[Part.ITEM]), **length}, {}
 
 
@@ -353,4 +338,4 @@ _LEAVES: dict[str, Callable[..., tuple[Json, Json]]] = {
 """Kind and attributes by root, given the parameters."""
 
 
-IMPORTER = Importer("paimon", "Paimon table, or one of its schema files", read)
+IMPORTER = importer.Importer("paimon", "Paimon table, or one of its schema files", read)

@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from schemac.engines.paimon import attributes as paimon
-from schemac.engines.paimon.types import Array, DataField, MapType, PaimonType, RowType, Vector
+from schemac.engines.paimon.types import DataField, PaimonType
 from schemac.importers.sources import ForeignDocument, has_keys, is_json_with
 from schemac.language.attributes.builtin import TABLE_VERSION
 from schemac.language.logical.dataset import LogicalDataset
@@ -125,15 +125,8 @@ def _renumbered_field(field: DataField, ids: Mapping[int, int]) -> DataField:
 
 
 def _renumbered_type(type_: PaimonType, ids: Mapping[int, int]) -> PaimonType:
-    if isinstance(type_, RowType):
-        return replace(type_, fields=tuple([_renumbered_field(member, ids) for member in type_.fields]))
-    if isinstance(type_, MapType):
-        return replace(type_, key=_renumbered_type(type_.key, ids), value=_renumbered_type(type_.value, ids))
-    return (
-        replace(type_, element=_renumbered_type(type_.element, ids))
-        if isinstance(type_, Array | Vector)
-        else type_
-    )
+    members = tuple([_renumbered_field(member, ids) for member in type_.fields])
+    return replace(type_, fields=members, parts=tuple([_renumbered_type(part, ids) for part in type_.parts]))
 
 
 def _text(value: Any, line: str) -> str:

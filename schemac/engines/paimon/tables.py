@@ -16,19 +16,9 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from schemac.engines.paimon import live_table
 from schemac.engines.paimon.changes import SchemaChange, changes_between
 from schemac.engines.paimon.judge import ROWS
-from schemac.engines.paimon.live_table import (
-    SCHEMAS,
-    PaimonTable,
-    differences,
-    errors_of,
-    newest_schema,
-    open_paimon_table,
-    schema_in_table,
-    table_schema,
-    version_of_table,
-)
 from schemac.engines.paimon.reader import member_ids
 from schemac.engines.paimon.table_schema import TableSchema, is_table
 from schemac.language.attributes.builtin import TABLE_VERSION
@@ -36,23 +26,11 @@ from schemac.text.source.catalogue import REFUSED_CHANGE, TABLE_CHANGED, TABLE_D
 from schemac.text.source.json_object import Json
 from schemac.text.source.report import Report
 from schemac.text.source.text import reason_of
+from schemac.versions.evolution import tables
 from schemac.versions.evolution.changes import Change, Outcome
 from schemac.versions.evolution.diff import diff_of
 from schemac.versions.evolution.judge import judge_change
 from schemac.versions.evolution.table_versions import VersionedTables, notes_of, report_refused, report_unread
-from schemac.versions.evolution.tables import (
-    Note,
-    PlanLine,
-    PlannedChange,
-    Progress,
-    Spread,
-    TableChange,
-    TableState,
-    has_replaced_fields,
-    lock_ids,
-    report_differences,
-    report_unrepresentable,
-)
 from schemac.versions.evolution.version_pair import LockedSchemaVersion, locked_schema_version, pair_versions
 from schemac.versions.identity.lock import LockedDataset
 
@@ -66,7 +44,7 @@ class PaimonStep:
     schema_version: LockedSchemaVersion
     """The locked version that it is of."""
     changes: tuple[SchemaChange, ...]
-    notes: tuple[Note, ...]
+    notes: tuple[tables.Note, ...]
     schema: TableSchema
     """What the file says, but for the time."""
 
@@ -90,18 +68,18 @@ class PaimonStep:
 class PaimonPlan:
     """All steps for one table."""
 
-    table: PaimonTable
+    table: live_table.PaimonTable
     steps: tuple[PaimonStep, ...]
 
     @property
-    def unlooked(self) -> tuple[Note, ...]:
+    def unlooked(self) -> tuple[tables.Note, ...]:
         """Return the changes that depend on unchecked data; none in an empty table."""
         notes = [note for step in self.steps for note in step.notes]
         return tuple(n for n in notes if n.judgement.outcome is Outcome.DATA and not self.table.is_empty)
 
 
 def plan_paimon(
-    table: PaimonTable, locked: LockedDataset, new: LockedSchemaVersion, report: Report
+    table: live_table.PaimonTable, locked: LockedDataset, new: LockedSchemaVersion, report: Report
 ) -> PaimonPlan | None:
     """Return the plan for a table; None after reporting why there is none."""
     target = new.number
@@ -114,7 +92,7 @@ def plan_paimon(
             help=f"lock the schema of {new.label} again as the newest version",
         )
         return None
-    if not table.is_empty and has_replaced_fields(table.name, table.schema_version, new, report):
+    if not table.is_empty and tables.has_replaced_fields(table.name, table.schema_version, new, report):
         return None
     steps: list[PaimonStep] = []
     ids = dict(table.ids)
@@ -129,17 +107,19 @@ def plan_paimon(
         if table.is_empty:
             judged = [(change, judgement) for change, judgement in judged if not _is_free_when_empty(change)]
         is_refused = any(judgement.outcome is Outcome.REFUSED for _, judgement in judged)
-        if is_refused or errors_of(after):
+        if is_refused or live_table.errors_of(after):
             if number == target:
                 if not report_refused("Paimon", table.name, judged, report):
-                    errors = errors_of(after)
-                    report_unrepresentable("Paimon", after, errors, REFUSED_CHANGE, table.name, report)
+                    errors = live_table.errors_of(after)
+                    tables.report_unrepresentable("Paimon", after, errors, REFUSED_CHANGE, table.name, report)
                 return None
             continue
-        expected = table_schema(after)
+        expected = live_table.table_schema(after)
         if not table.has_ids_of_lock or table.is_part:
-            expected = schema_in_table(expected, ids, schema.highest_field_id)
-            pairs = zip(member_ids(table_schema(after).fields), member_ids(expected.fields), strict=True)
+            expected = live_table.schema_in_table(expected, ids, schema.highest_field_id)
+            pairs = zip(
+                member_ids(live_table.table_schema(after).fields), member_ids(expected.fields), strict=True
+            )
             ids |= {ours: theirs for (_, ours), (_, theirs) in pairs}
         step = PaimonStep(
             after,
@@ -188,7 +168,7 @@ def apply_paimon(
             return False
         if is_made:
             continue
-        again = open_paimon_table(name, locked, Report())
+        again = live_table.open_paimon_table(name, locked, Report())
         if again is None or again.schema.schema_id < step.schema.schema_id:
             report.add(
                 TABLE_CHANGED,
@@ -250,78 +230,78 @@ def _write(path: Path, content: bytes) -> None:
             raise
 
 
-class PaimonTables(VersionedTables[PaimonTable]):
+class PaimonTables(VersionedTables[live_table.PaimonTable]):
     """Paimon tables, by the folder that their schema files are in."""
 
     def is_table(self, path: str) -> bool:
         """Return whether a path is the folder of a Paimon table."""
         return is_table(Path(path))
 
-    def planned(self, table: PaimonTable, change: TableChange, report: Report) -> PlannedChange | None:
+    def planned(
+        self, table: live_table.PaimonTable, change: tables.TableChange, report: Report
+    ) -> tables.PlannedChange | None:
         """Plan the schema files."""
         made = plan_paimon(table, change.locked, change.new, report)
-        return _PlannedPaimon(made, change) if made is not None else None
+        return _planned(made, change) if made is not None else None
 
     def verify(
         self, path: str, locked: LockedDataset, expected: LockedSchemaVersion, report: Report
-    ) -> TableState | None:
+    ) -> tables.TableState | None:
         """Report how a table differs from a schema, by ids."""
-        if errors := errors_of(expected):
-            report_unrepresentable("Paimon", expected, errors, TABLE_DRIFT, path, report)
+        if errors := live_table.errors_of(expected):
+            tables.report_unrepresentable("Paimon", expected, errors, TABLE_DRIFT, path, report)
             return None
-        newest = newest_schema(path, report)
+        newest = live_table.newest_schema(path, report)
         if newest is None:
             return None
-        actual, schema = newest[1], table_schema(expected)
-        candidates = SCHEMAS.candidates_of(actual, locked)
-        chosen = version_of_table(path, actual, candidates, report) if candidates else None
+        actual, schema = newest[1], live_table.table_schema(expected)
+        candidates = live_table.SCHEMAS.candidates_of(actual, locked)
+        chosen = live_table.version_of_table(path, actual, candidates, report) if candidates else None
         if candidates and chosen is None:
             return None
         if chosen is not None and not chosen.has_ids:
-            ids = SCHEMAS.ids_between(table_schema(chosen.version), actual)
-            schema = schema_in_table(schema, ids, actual.highest_field_id)
-        if chosen is not None and lock_ids(chosen.version) == lock_ids(expected):
+            ids = live_table.SCHEMAS.ids_between(live_table.table_schema(chosen.version), actual)
+            schema = live_table.schema_in_table(schema, ids, actual.highest_field_id)
+        if chosen is not None and tables.lock_ids(chosen.version) == tables.lock_ids(expected):
             # A table that was made at this version never had the fields that were dropped before.
             highest = min(schema.highest_field_id, actual.highest_field_id)
             schema = replace(schema, highest_field_id=highest)
-        report_differences(path, differences(schema, actual), report)
-        return TableState(f"matches {expected.label}", {})
+        tables.report_differences(path, live_table.differences(schema, actual), report)
+        return tables.TableState(f"matches {expected.label}", {})
 
 
-class _PlannedPaimon(PlannedChange):
-    def __init__(self, made: PaimonPlan, change: TableChange) -> None:
-        self._made = made
-        self._change = change
-        table = made.table
-        self.title = change.title("Paimon", f"{table.name} ({table.schema_version.label})")
-        lines: list[PlanLine] = []
-        for step in made.steps:
-            lines.append(PlanLine("", f"  {step.file}, {step.schema_version.label}:", is_code=True))
-            rows = [("note", note.line) for note in step.notes]
-            rows += [(change.action, change.describe()) for change in step.changes]
-            width = max((len(verb) for verb, _ in rows), default=0)
-            lines += [PlanLine(f"    {verb:<{width}}  ", description) for verb, description in rows]
-            if not rows:
-                lines.append(PlanLine("", "    repeats the previous schema", is_code=True))
-        for step in made.steps:
-            text = f"  {step.file}:\n{step.schema.to_text()}"
-            lines.append(PlanLine("", text, is_code=True, is_detail=True))
-        self.lines = tuple(lines)
-        self.document = {"paimon": {"steps": [step.to_json() for step in made.steps]}}
-        self.is_done = not made.steps
-        if change.is_unchecked:
-            self.unlooked = tuple(f"{note.field}: {note.judgement.reason}" for note in made.unlooked)
-
-    def apply(self, report: Report, progress: Progress, spread: Spread | None = None) -> bool:
-        """Write the schema files."""
-        change = self._change
-        return apply_paimon(self._made, change.locked, change.new, report, is_unchecked=change.is_unchecked)
+def _planned(made: PaimonPlan, change: tables.TableChange) -> tables.PlannedChange:
+    """Return the plan as commands show it and carry it out."""
+    table = made.table
+    lines: list[tables.PlanLine] = []
+    for step in made.steps:
+        lines.append(tables.PlanLine("", f"  {step.file}, {step.schema_version.label}:", is_code=True))
+        rows = [("note", note.line) for note in step.notes]
+        rows += [(operation.action, operation.describe()) for operation in step.changes]
+        width = max((len(verb) for verb, _ in rows), default=0)
+        lines += [tables.PlanLine(f"    {verb:<{width}}  ", description) for verb, description in rows]
+        if not rows:
+            lines.append(tables.PlanLine("", "    repeats the previous schema", is_code=True))
+    for step in made.steps:
+        text = f"  {step.file}:\n{step.schema.to_text()}"
+        lines.append(tables.PlanLine("", text, is_code=True, is_detail=True))
+    unlooked = [f"{note.field}: {note.judgement.reason}" for note in made.unlooked]
+    return tables.PlannedChange(
+        title=change.title("Paimon", f"{table.name} ({table.schema_version.label})"),
+        lines=tuple(lines),
+        document={"paimon": {"steps": [step.to_json() for step in made.steps]}},
+        is_done=not made.steps,
+        unlooked=tuple(unlooked) if change.is_unchecked else (),
+        apply=lambda report, _progress, _spread: apply_paimon(
+            made, change.locked, change.new, report, is_unchecked=change.is_unchecked
+        ),
+    )
 
 
 TABLES = PaimonTables(
     "Paimon casts values when they are read, by its own rules",
     engine="Paimon",
-    open_table=open_paimon_table,
-    imagined=PaimonTable.imagined,
-    errors_of=errors_of,
+    open_table=live_table.open_paimon_table,
+    imagined=live_table.PaimonTable.imagined,
+    errors_of=live_table.errors_of,
 )

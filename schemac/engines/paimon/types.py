@@ -9,12 +9,13 @@ the canonical ones are those that Java reads, and those that pypaimon writes.
 
 import dataclasses
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple, Self
 
 from schemac.language.logical.schema_fields import SchemaField
 from schemac.text.source.json_object import Json
+from schemac.text.syntax.type_text import WordReader, type_words
 
 LONGEST = 2**31 - 1
 """Length of STRING and BYTES, which are a VARCHAR and a VARBINARY without a limit."""
@@ -44,29 +45,65 @@ class UnreadablePaimonError(Exception):
         super().__init__(f"{location}: {reason}" if location else reason)
 
 
+PARTS = {
+    "ARRAY": ("element",),
+    "MULTISET": ("element",),
+    "MAP": ("key", "value"),
+    "ROW": (),
+    "VECTOR": ("element",),
+}
+"""The parts of types that have some, as JSON calls them; those of a ROW are fields."""
+
+
 @dataclass(frozen=True, slots=True)
 class PaimonType:
-    """Base of all types."""
+    """A type."""
 
+    word: str
+    """The type without parameters, such as DECIMAL, and VARCHAR for STRING too; GEOMETRY and GEOGRAPHY as they are written."""
+    parameters: tuple[int, ...] = ()
+    """Length, precision and scale; of a VECTOR the number of its items."""
+    parts: "tuple[PaimonType, ...]" = ()
+    """The element, or key and value."""
+    fields: "tuple[DataField, ...]" = ()
+    """The members of a ROW, in their order."""
     is_nullable: bool = dataclasses.field(default=True, kw_only=True)
+
+    @property
+    def root(self) -> str:
+        """The word before all parameters."""
+        return self.word.partition("(")[0]
 
     @property
     def children(self) -> "tuple[PaimonType, ...]":
         """The types that this one is made of."""
-        return ()
-
-    @property
-    def root(self) -> str:
-        """The type's word without parameters, such as DECIMAL; of a type with parts its class's name, such as ARRAY."""
-        return type(self).__name__.removesuffix("Type").upper()
+        return self.parts or tuple([member.type for member in self.fields])
 
     def type_text(self) -> str:
-        """Return the type for people, without its nullability."""
-        raise NotImplementedError
+        """Return the type for people, without its nullability: `DECIMAL(12, 2)`, `STRING`, `VECTOR<FLOAT, 3>`, `ROW<x INT>`."""
+        parameters = [str(parameter) for parameter in self.parameters]
+        if self.root in PARTS:
+            members = [f"{member.name} {member.type.full_type_text()}" for member in self.fields]
+            parts = [part.full_type_text() for part in self.parts]
+            return f"{self.root}<{', '.join([*members, *parts, *parameters])}>"
+        if self.word == "TIMESTAMP_LTZ":
+            return f"TIMESTAMP({self.parameters[0]}) WITH LOCAL TIME ZONE"
+        for unlimited, root in _UNLIMITED.items():
+            if self.word == root and self.parameters == (LONGEST,):
+                return unlimited
+        return f"{self.word}({', '.join(parameters)})" if parameters else self.word
 
     def to_json(self) -> Any:
         """Return the type as a schema file has it: a text, or an object with its parts."""
-        return self.full_type_text()
+        if self.root not in PARTS:
+            return self.full_type_text()
+        parts = {key: part.to_json() for key, part in zip(PARTS[self.root], self.parts, strict=True)}
+        tree: Json = {"type": self.root + self._suffix, **parts}
+        if self.root == "ROW":
+            tree["fields"] = [member.to_json() for member in self.fields]
+        elif self.root == "VECTOR":
+            (tree["length"],) = self.parameters
+        return tree
 
     def full_type_text(self) -> str:
         """Return the type for people, with its nullability."""
@@ -82,113 +119,8 @@ class PaimonType:
         return "" if self.is_nullable else " NOT NULL"
 
 
-@dataclass(frozen=True, slots=True)
-class Atomic(PaimonType):
-    """A type without parts."""
-
-    word: str
-    parameters: tuple[int, ...] = ()
-
-    @property
-    def root(self) -> str:
-        """VARCHAR for STRING too."""
-        return self.word
-
-    def type_text(self) -> str:
-        """`DECIMAL(12, 2)`, `STRING`."""
-        if self.word == "TIMESTAMP_LTZ":
-            return f"TIMESTAMP({self.parameters[0]}) WITH LOCAL TIME ZONE"
-        for unlimited, root in _UNLIMITED.items():
-            if self.word == root and self.parameters == (LONGEST,):
-                return unlimited
-        return f"{self.word}({', '.join(map(str, self.parameters))})" if self.parameters else self.word
-
-
-STRING = Atomic("VARCHAR", (LONGEST,))
-BYTES = Atomic("VARBINARY", (LONGEST,))
-
-
-@dataclass(frozen=True, slots=True)
-class Geo(PaimonType):
-    """GEOMETRY or GEOGRAPHY, for which there is no kind; the text is kept."""
-
-    text: str
-
-    @property
-    def root(self) -> str:
-        """The word before the parameters."""
-        return self.text.partition("(")[0]
-
-    def type_text(self) -> str:
-        """As it is written."""
-        return self.text
-
-
-@dataclass(frozen=True, slots=True)
-class Array(PaimonType):
-    """Elements of one type; `ARRAY`, or `MULTISET` where each counts."""
-
-    element: PaimonType
-
-    @property
-    def children(self) -> tuple[PaimonType, ...]:
-        """The element."""
-        return (self.element,)
-
-    def type_text(self) -> str:
-        """`ARRAY<INT>`."""
-        return f"{self.root}<{self.element.full_type_text()}>"
-
-    def to_json(self) -> Any:
-        """Return an object with the element."""
-        return {"type": self.root + self._suffix, "element": self.element.to_json()}
-
-
-@dataclass(frozen=True, slots=True)
-class Multiset(Array):
-    """Elements, each with the number of its occurrences."""
-
-
-@dataclass(frozen=True, slots=True)
-class Vector(PaimonType):
-    """Always the same number of plain elements."""
-
-    element: PaimonType
-    length: int
-
-    @property
-    def children(self) -> tuple[PaimonType, ...]:
-        """The element."""
-        return (self.element,)
-
-    def type_text(self) -> str:
-        """`VECTOR<FLOAT, 3>`."""
-        return f"VECTOR<{self.element.full_type_text()}, {self.length}>"
-
-    def to_json(self) -> Any:
-        """Return an object with element and length."""
-        return {"type": self.root + self._suffix, "element": self.element.to_json(), "length": self.length}
-
-
-@dataclass(frozen=True, slots=True)
-class MapType(PaimonType):
-    """Values by key."""
-
-    key: PaimonType
-    value: PaimonType
-
-    @property
-    def children(self) -> tuple[PaimonType, ...]:
-        """The key, then the value."""
-        return (self.key, self.value)
-
-    def type_text(self) -> str:
-        """`MAP<STRING NOT NULL, INT>`."""
-        return f"MAP<{self.key.full_type_text()}, {self.value.full_type_text()}>"
-
-    def to_json(self) -> Any:
-        """Return an object with key and value."""
-        return {"type": self.root + self._suffix, "key": self.key.to_json(), "value": self.value.to_json()}
+STRING = PaimonType("VARCHAR", (LONGEST,))
+BYTES = PaimonType("VARBINARY", (LONGEST,))
 
 
 @dataclass(frozen=True, slots=True)
@@ -206,26 +138,6 @@ class DataField:
         tree: Json = {"id": self.id, "name": self.name, "type": self.type.to_json()}
         texts = {"description": self.description, "defaultValue": self.default_value}
         return tree | {key: text for key, text in texts.items() if text is not None}
-
-
-@dataclass(frozen=True, slots=True)
-class RowType(PaimonType):
-    """Named members in an order."""
-
-    fields: tuple[DataField, ...]
-
-    @property
-    def children(self) -> tuple[PaimonType, ...]:
-        """The types of the members."""
-        return tuple([member.type for member in self.fields])
-
-    def type_text(self) -> str:
-        """`ROW<x INT, y STRING>`."""
-        return f"ROW<{', '.join(f'{member.name} {member.type.full_type_text()}' for member in self.fields)}>"
-
-    def to_json(self) -> Any:
-        """Return an object with the members."""
-        return {"type": self.root + self._suffix, "fields": [member.to_json() for member in self.fields]}
 
 
 class NestedType(NamedTuple):
@@ -250,8 +162,7 @@ def nested_types(
     for schema_field, field in zip(schema_fields, fields, strict=False):
         type_ = field.type if isinstance(field, DataField) else field
         yield NestedType(schema_field, type_, around, field if isinstance(field, DataField) else None)
-        parts = type_.fields if isinstance(type_, RowType) else type_.children
-        yield from nested_types(schema_field.children, parts, (*around, type_.root))
+        yield from nested_types(schema_field.children, type_.fields or type_.parts, (*around, type_.root))
 
 
 def parse_type(written: Any, location: str = "type") -> PaimonType:
@@ -262,11 +173,12 @@ def parse_type(written: Any, location: str = "type") -> PaimonType:
         head = written.get("type")
         if not isinstance(head, str):
             raise UnreadablePaimonError(location, "an object of a type needs a `type`, a text")
-        root = next((root for root in _OBJECTS if head.startswith(root)), None)
+        root = next((root for root in PARTS if head.startswith(root)), None)
         if root is None:
             # pypaimon's reader takes plain types in this form as well.
             return _Words(head, location).type()
-        missing = next((key for key in _OBJECT_KEYS[root] if key not in written), None)
+        needed = {"ROW": ("fields",), "VECTOR": ("element", "length")}.get(root, PARTS[root])
+        missing = next((key for key in needed if key not in written), None)
         if missing is not None:
             raise UnreadablePaimonError(location, f"{root} needs `{missing}`")
         is_required = head.endswith(" NOT NULL")
@@ -275,7 +187,13 @@ def parse_type(written: Any, location: str = "type") -> PaimonType:
         elif isinstance(written.get("nullable"), bool):
             # pypaimon writes the parts in it (`MAP<STRING NOT NULL, INT>`) and the nullability after it.
             is_required = not written["nullable"]
-        return _OBJECTS[root](written, location).required(is_required)
+        if root == "ROW":
+            return _row(written["fields"], location).required(is_required)
+        parts = tuple([parse_type(written[key], f"{location}.{key}") for key in PARTS[root]])
+        type_ = PaimonType(root, parts=parts)
+        if root == "VECTOR":
+            type_ = _vector(parts[0], written["length"], location)
+        return type_.required(is_required)
     raise UnreadablePaimonError(location, "a type has to be a text or an object")
 
 
@@ -303,143 +221,100 @@ def _vector(element: PaimonType, length: Any, location: str) -> PaimonType:
         raise UnreadablePaimonError(location, f"a VECTOR cannot have elements of type {element.type_text()}")
     if type(length) is not int or not 1 <= length <= LONGEST:
         raise UnreadablePaimonError(location, "the `length` of a VECTOR has to be a whole number from 1 on")
-    return Vector(element, length)
+    return PaimonType("VECTOR", (length,), (element,))
 
 
-def _parse_row(written: Mapping[str, Any], location: str) -> PaimonType:
-    fields = written["fields"]
+def _row(fields: Any, location: str) -> PaimonType:
     if not isinstance(fields, list):
         raise UnreadablePaimonError(location, "the `fields` of a ROW have to be a list")
-    return RowType(tuple([parse_field(member, f"{location}.fields[{i}]") for i, member in enumerate(fields)]))
+    members = [parse_field(member, f"{location}.fields[{i}]") for i, member in enumerate(fields)]
+    return PaimonType("ROW", fields=tuple(members))
 
 
-_OBJECTS: dict[str, Callable[[Mapping[str, Any], str], PaimonType]] = {
-    "ARRAY": lambda written, location: Array(parse_type(written["element"], f"{location}.element")),
-    "MULTISET": lambda written, location: Multiset(parse_type(written["element"], f"{location}.element")),
-    "MAP": lambda written, location: MapType(
-        parse_type(written["key"], f"{location}.key"), parse_type(written["value"], f"{location}.value")
-    ),
-    "ROW": _parse_row,
-    "VECTOR": lambda written, location: _vector(
-        parse_type(written["element"], f"{location}.element"), written["length"], location
-    ),
-}
-_OBJECT_KEYS = {
-    "ARRAY": ("element",),
-    "MULTISET": ("element",),
-    "MAP": ("key", "value"),
-    "ROW": ("fields",),
-    "VECTOR": ("element", "length"),
-}
-
-_TOKEN = re.compile(r"\s*(?:(?P<word>[A-Za-z_]+)|(?P<number>[0-9]+)|(?P<sign>[(),<>]))")
 _GEO = re.compile(r"(?P<type>(?:GEOMETRY|GEOGRAPHY)(?:\([^)]*\))?)(?P<required>\s+NOT NULL)?(?:\s+NULL)?")
 
 
-class _Words:
+class _Words(WordReader):
     """Reads a type that is a text."""
 
     def __init__(self, text: str, location: str) -> None:
-        self._text = text
+        super().__init__(type_words(text), text)
         self._location = location
-        self._tokens: list[str] = []
-        at, end = 0, len(text.rstrip())
-        while at < end and not self._is_geo:
-            match = _TOKEN.match(text, at)
-            if match is None:
-                raise self._wrong()
-            token = match[0].strip()
-            self._tokens.append(token.upper() if match["word"] else token)
-            at = match.end()
-
-    @property
-    def _is_geo(self) -> bool:
-        return self._text.startswith(("GEOMETRY", "GEOGRAPHY"))
 
     def type(self) -> PaimonType:
         """Return the type of the whole text."""
-        if self._is_geo:
-            match = _GEO.fullmatch(self._text)
-            if match is None:
-                raise self._wrong()
-            return Geo(match["type"], is_nullable=match["required"] is None)
-        type_ = self._one()
-        if self._tokens:
-            raise self._wrong()
+        if match := _GEO.fullmatch(self._text):
+            return PaimonType(match["type"], is_nullable=match["required"] is None)
+        is_plain = all(word.text.isascii() for word in self._words)
+        type_ = self._one() if is_plain else None
+        if type_ is None or not self._ends():
+            raise self._unreadable()
         return type_
 
     def _one(self) -> PaimonType:
         """Read a type with its nullability, and the ARRAY or MULTISET that early releases wrote behind it."""
         type_ = self._with_nullability(self._plain())
         # Paimon's first releases wrote `INT NOT NULL ARRAY`.
-        while self._tokens and self._tokens[0] in ("ARRAY", "MULTISET"):
-            outer = Array if self._tokens.pop(0) == "ARRAY" else Multiset
-            type_ = self._with_nullability(outer(type_))
+        while (root := self._word()) in ("ARRAY", "MULTISET") and self._takes(root):
+            type_ = self._with_nullability(PaimonType(root, parts=(type_,)))
         return type_
 
     def _plain(self) -> PaimonType:
         """Read a type without its nullability. Raises UnreadableError for an unknown word."""
-        word = self._tokens.pop(0) if self._tokens else ""
+        word = self._word()
+        self._takes(word)
         if word in _UNLIMITED:
-            return Atomic(_UNLIMITED[word], (LONGEST,))
+            return PaimonType(_UNLIMITED[word], (LONGEST,))
         if word == "VECTOR":
             return self._vector()
         root = _ALIASES.get(word, word)
         if root not in _BOUNDS:
-            raise self._wrong()
+            raise self._unreadable()
         if root == "DOUBLE":
-            self._take("PRECISION")
+            self._takes("PRECISION")
         parameters = self._parameters(root)
-        if root in ("TIME", "TIMESTAMP") and not self._take("WITHOUT", "TIME", "ZONE"):
-            is_local = root == "TIMESTAMP" and self._take("WITH", "LOCAL", "TIME", "ZONE")
+        if root in ("TIME", "TIMESTAMP") and not self._takes("WITHOUT", "TIME", "ZONE"):
+            is_local = root == "TIMESTAMP" and self._takes("WITH", "LOCAL", "TIME", "ZONE")
             root = "TIMESTAMP_LTZ" if is_local else root
-        return Atomic(root, parameters)
+        return PaimonType(root, parameters)
 
     def _parameters(self, root: str) -> tuple[int, ...]:
         """Read the parameters in brackets, or return defaults. Raises UnreadableError for those out of bounds."""
         bounds = _BOUNDS[root]
-        if not self._tokens or self._tokens[0] != "(" or not bounds:
+        if not bounds or not self._takes("("):
             return _DEFAULTS.get(root, ())
-        self._tokens.pop(0)
         numbers: list[int] = []
-        while len(numbers) < len(bounds) and self._tokens and self._tokens[0].isdecimal():
-            numbers.append(int(self._tokens.pop(0)))
-            if not self._take(","):
+        while len(numbers) < len(bounds) and self._word().isdecimal():
+            numbers.append(int(self._next().text))
+            if not self._takes(","):
                 break
-        if not numbers or not self._take(")"):
-            raise self._wrong()
+        if not numbers or not self._takes(")"):
+            raise self._unreadable()
         parameters = (*numbers, *_DEFAULTS[root][len(numbers) :])
         for value, (least, greatest) in zip(parameters, bounds, strict=True):
             if not least <= value <= greatest:
-                raise self._wrong(f"{value} is not between {least} and {greatest}")
+                raise self._unreadable(f"{value} is not between {least} and {greatest}")
         if root == "DECIMAL" and parameters[1] > parameters[0]:
-            raise self._wrong("the scale is greater than the precision")
+            raise self._unreadable("the scale is greater than the precision")
         return parameters
 
     def _vector(self) -> PaimonType:
         """Read the element type and the length of a VECTOR. Raises UnreadableError if one is malformed."""
-        if self._take("<"):
+        if self._takes("<"):
             element = self._one()
-            if self._take(",") and self._tokens and self._tokens[0].isdecimal():
-                length = int(self._tokens.pop(0))
-                if self._take(">"):
+            if self._takes(",") and self._word().isdecimal():
+                length = int(self._next().text)
+                if self._takes(">"):
                     return _vector(element, length, self._location)
-        raise self._wrong()
+        raise self._unreadable()
 
     def _with_nullability(self, type_: PaimonType) -> PaimonType:
-        if self._take("NOT", "NULL"):
+        if self._takes("NOT", "NULL"):
             return type_.required()
-        self._take("NULL")
+        self._takes("NULL")
         return type_
 
-    def _take(self, *words: str) -> bool:
-        """Whether the next words are these; then they are read."""
-        if tuple(self._tokens[: len(words)]) != words:
-            return False
-        del self._tokens[: len(words)]
-        return True
-
-    def _wrong(self, reason: str = "") -> UnreadablePaimonError:
+    def _unreadable(self, reason: str = "") -> UnreadablePaimonError:
         """Return the error about the whole text, with a reason unless it is empty."""
         return UnreadablePaimonError(
             self._location, f"'{self._text}' is not a Paimon type{f': {reason}' if reason else ''}"

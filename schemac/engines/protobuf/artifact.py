@@ -15,20 +15,8 @@ from typing import Any, NamedTuple
 
 from schemac.artifacts.targets import Artifact, ArtifactTarget, Emission
 from schemac.engines.json_values import own_tree
-from schemac.engines.protobuf import PROTOBUF_LOSS, PROTOBUF_NAME, PROTOBUF_NUMBER, PROTOBUF_TYPE
+from schemac.engines.protobuf import PROTOBUF_LOSS, PROTOBUF_NAME, PROTOBUF_NUMBER, PROTOBUF_TYPE, types
 from schemac.engines.protobuf.attributes import ENUM_NUMBERS, TYPE
-from schemac.engines.protobuf.types import (
-    ENUM_TYPE,
-    IMPORTS,
-    USUAL,
-    is_number,
-    json_name,
-    leaf_of,
-    message_name,
-    numbers_of,
-    usual_leaf,
-    valid,
-)
 from schemac.language.attributes import builtin
 from schemac.language.attributes.attribute import Family
 from schemac.language.logical.findings import Other
@@ -73,7 +61,7 @@ class MessageText:
 
     def nested(self, words: str, around: str = "") -> "MessageText":
         """Return a new message inside this one."""
-        message = MessageText(message_name(words, self.used_names), around)
+        message = MessageText(types.message_name(words, self.used_names), around)
         self.used_names.add(message.name)
         self.inner.append(message)
         return message
@@ -95,15 +83,16 @@ def emit(compilation: Compilation, emission: Emission) -> list[Artifact]:
     """Return the message."""
     dataset = compilation.dataset
     writer = _Writer(compilation, emission)
-    name = message_name(dataset.name)
+    name = types.message_name(dataset.name)
     table = MessageText(name)
     writer.members(table, None, dataset.columns)
     comments = list(_comments(dataset.schema.extra, {"name": dataset.name} if name != dataset.name else {}))
-    imports = [f'import "{file}";' for file in sorted({IMPORTS[type_] for type_ in writer.imported})]
+    imports = [f'import "{file}";' for file in sorted({types.IMPORTS[type_] for type_ in writer.imported})]
     lines = ['syntax = "proto3";', "", *imports, *([""] if imports else []), *comments, *table.text()]
     return [
         Artifact(
-            f"protobuf/{valid(dataset.name).lower()}.proto", "".join(f"{line}\n" for line in lines).encode()
+            f"protobuf/{types.valid(dataset.name).lower()}.proto",
+            "".join(f"{line}\n" for line in lines).encode(),
         )
     ]
 
@@ -111,7 +100,7 @@ def emit(compilation: Compilation, emission: Emission) -> list[Artifact]:
 class _Writer:
     def __init__(self, compilation: Compilation, emission: Emission) -> None:
         self._emission = emission
-        self._numbers = numbers_of(compilation)
+        self._numbers = types.numbers_of(compilation)
         self._reserved = _reserved(compilation, self._numbers)
         self.imported: set[str] = set()
 
@@ -121,7 +110,7 @@ class _Writer:
         """Enter the fields of a table or struct."""
         fields_by_name: dict[str, SchemaField] = {}
         for field in fields:
-            name = json_name(valid(str(field.segment))).lower()
+            name = types.json_name(types.valid(str(field.segment))).lower()
             first = fields_by_name.setdefault(name, field)
             if first is not field:
                 self._emission.findings.at_name(
@@ -131,7 +120,7 @@ class _Writer:
                     help="rename one of them",
                     other=Other(first, "the other one"),
                 )
-        message.used_names |= {valid(str(field.segment)) for field in fields}
+        message.used_names |= {types.valid(str(field.segment)) for field in fields}
         reserved = self._reserved.get(holder, {})
         if reserved:
             message.lines.append(f"reserved {', '.join(map(str, sorted(reserved)))};")
@@ -140,7 +129,7 @@ class _Writer:
                 message.lines.append(f"reserved {', '.join(json.dumps(name) for name in names)};")
         for field in fields:
             number = self._numbers[field]
-            if not is_number(number):
+            if not types.is_number(number):
                 message_text = f"{field.path_text} would have the number {number}, which Protobuf reserves or does not have"
                 help = f"leave Protobuf out with `{builtin.TARGETS_OF.key}`, or import the schema from a .proto that has numbers"
                 self._emission.findings.at_name(field, PROTOBUF_NUMBER, message_text, help=help)
@@ -162,12 +151,12 @@ class _Writer:
                 schema_field, "a value that is always there", "a message, which may be absent"
             )
             annotation["required"] = True
-        if valid(name) != name:
-            self._emission.lose(schema_field, f"the name {name}", valid(name))
+        if types.valid(name) != name:
+            self._emission.lose(schema_field, f"the name {name}", types.valid(name))
             annotation["name"] = name
         annotation |= _type_annotation(schema_field)
         message.lines += _comments(schema_field.extra, annotation)
-        message.lines.append(f"{label}{typed.type} {valid(name)} = {number};")
+        message.lines.append(f"{label}{typed.type} {types.valid(name)} = {number};")
 
     def type(self, message: MessageText, field: SchemaField, name: str) -> LabelledType:
         """Return the type of a field without its Option; messages that it needs are entered."""
@@ -183,7 +172,7 @@ class _Writer:
                 return LabelledType("repeated", self.part(message, item, name, Part.ITEM))
             case Family.MAP:
                 return self._map(message, field, name)
-        leaf = leaf_of(field)
+        leaf = types.leaf_of(field)
         if leaf is None:
             message_text = f"Protobuf cannot hold {field.type.type_text()} ({field.path_text})"
             self._emission.findings.at_type(
@@ -196,7 +185,7 @@ class _Writer:
         if not leaf.is_lossless:
             self._emission.lose(field, field.type.type_text(), leaf.becomes or leaf.type)
         self._check_attribute(field)
-        if leaf.type == ENUM_TYPE:
+        if leaf.type == types.ENUM_TYPE:
             return LabelledType("", _enum(message, name, ENUM_NUMBERS.read(field.extra) or {}))
         if leaf.is_message:
             self.imported.add(leaf.type)
@@ -204,10 +193,10 @@ class _Writer:
 
     def _check_attribute(self, field: SchemaField) -> None:
         """Refuse the attribute of another type than the usual one at a field that cannot have it."""
-        requested, usual = TYPE.read(field.extra), usual_leaf(field.type)
-        if requested is None or usual is None or USUAL.get(requested) == usual.type:
+        requested, usual = TYPE.read(field.extra), types.usual_leaf(field.type)
+        if requested is None or usual is None or types.USUAL.get(requested) == usual.type:
             return
-        possible = [type_ for type_, of in USUAL.items() if of == usual.type]
+        possible = [type_ for type_, of in types.USUAL.items() if of == usual.type]
         message = f"{field.path_text} is {usual.type} in Protobuf, which cannot be {requested}"
         help = f"it can be {', '.join(possible)}" if possible else f"remove `{TYPE.key}`"
         self._emission.findings.at_extra(field, TYPE.key, PROTOBUF_TYPE, message, help=help)
@@ -239,13 +228,13 @@ class _Writer:
 
 def _is_inline(field: SchemaField) -> bool:
     """Whether an item or value needs no message around it in its list or map."""
-    return not field.is_nullable and (field.type.family is Family.STRUCT or leaf_of(field) is not None)
+    return not field.is_nullable and (field.type.family is Family.STRUCT or types.leaf_of(field) is not None)
 
 
 def _is_plain_key(field: SchemaField) -> bool:
     """Whether a key can be in a `map`."""
-    leaf = leaf_of(field)
-    is_scalar = leaf is not None and not leaf.is_message and leaf.type not in ("bytes", ENUM_TYPE)
+    leaf = types.leaf_of(field)
+    is_scalar = leaf is not None and not leaf.is_message and leaf.type not in ("bytes", types.ENUM_TYPE)
     return is_scalar and field.type.family in _KEYS
 
 
@@ -266,7 +255,7 @@ def _enum(message: MessageText, name: str, numbers: Mapping[str, int]) -> str:
 def _type_annotation(field: SchemaField) -> Json:
     """Return the part of a type that messages and scalars do not express, with that of parts without a field."""
     tree = own_tree(field.type)
-    leaf = leaf_of(field)
+    leaf = types.leaf_of(field)
     is_expressed = leaf.is_lossless if leaf is not None else len(tree) == 1
     annotation: Json = {} if is_expressed else {"type": tree}
     for child in field.children if field.type.family in (Family.LIST, Family.MAP) else ():
@@ -302,7 +291,7 @@ def _reserved(
             present.setdefault(field.parent, set()).add(number)
     reserved: dict[SchemaField | None, dict[int, str]] = {}
     for past in compilation.past():
-        former = numbers_of(past)
+        former = types.numbers_of(past)
         past_ids = past.ids or {}
         for field, number in former.items():
             holder = past_ids.get(field.parent) if field.parent is not None else None
@@ -310,7 +299,7 @@ def _reserved(
                 continue
             now = holders[holder]
             if number not in present.get(now, ()):
-                reserved.setdefault(now, {})[number] = valid(str(field.segment))
+                reserved.setdefault(now, {})[number] = types.valid(str(field.segment))
     return reserved
 
 

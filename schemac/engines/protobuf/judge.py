@@ -21,6 +21,8 @@ from schemac.versions.evolution.changes import (
     Change,
     Judgement,
     Outcome,
+    depends_on_data,
+    refused,
 )
 from schemac.versions.evolution.judge import (
     NEW_FIELD_HELP,
@@ -46,8 +48,7 @@ def _added(change: Change, _pair: object) -> Judgement:
         return SAFE
     leaf = leaf_of(new)
     read_value = "nothing" if leaf is None or leaf.is_message else "the default of proto3, such as 0"
-    return Judgement(
-        Outcome.DATA,
+    return depends_on_data(
         f"messages that were written have no {change.path}, and readers find {read_value}",
         "wrap its type in `{kind: Option, inner: …}` to tell them apart",
     )
@@ -60,17 +61,13 @@ def _presence(change: Change, _pair: object) -> Judgement:
     is_plain = leaf is not None or new.type.family is Family.STRUCT
     if not new.is_member or not is_plain:
         # Items, values, lists and maps that may be absent have a message around them.
-        return Judgement(
-            Outcome.REFUSED,
-            f"Protobuf writes {change.path} in a different form after this change",
-            NEW_FIELD_HELP,
-        )
+        return refused(f"Protobuf writes {change.path} in a different form after this change", NEW_FIELD_HELP)
     if change.fact is Fact.BECAME_OPTIONAL:
         if leaf is None or leaf.is_message:
             return SAFE
         reason = f"a default of {change.path} was not written, and is absent now"
-        return Judgement(Outcome.DATA, reason, "check for values such as 0 and the empty text")
-    return Judgement(Outcome.DATA, f"a null in {change.path} is read as a default", "check for nulls first")
+        return depends_on_data(reason, "check for values such as 0 and the empty text")
+    return depends_on_data(f"a null in {change.path} is read as a default", "check for nulls first")
 
 
 def _type(change: Change, _pair: object) -> Judgement:
@@ -83,7 +80,7 @@ def _type(change: Change, _pair: object) -> Judgement:
         what = f"Protobuf does not read {written.type} as {target.type} ({new.type.type_text()})"
         if written.type == target.type:
             what = f"values of {old.type.type_text()} are not values of {new.type.type_text()}"
-        return Judgement(Outcome.REFUSED, what, NEW_FIELD_HELP)
+        return refused(what, NEW_FIELD_HELP)
     # Some are counts of a unit that only the manifest has.
     is_count = old.type.family in (Family.TIME, Family.TIMESTAMP) and written.type not in (
         TIMESTAMP,
@@ -91,12 +88,10 @@ def _type(change: Change, _pair: object) -> Judgement:
     )
     was, became = [(one.type.family, getattr(one.type, "unit", None)) for one in change.fields]
     if is_count and was != became:
-        return Judgement(
-            Outcome.REFUSED, f"what was written counts in the unit of {old.type.type_text()}", NEW_FIELD_HELP
-        )
+        return refused(f"what was written counts in the unit of {old.type.type_text()}", NEW_FIELD_HELP)
     if target.type == ENUM_TYPE and written.type != ENUM_TYPE:
         reason = "Protobuf reads it, but numbers without a name in the enum are not texts"
-        return Judgement(Outcome.DATA, reason, "check the values first")
+        return depends_on_data(reason, "check the values first")
     return judge_values("Protobuf", old, new)
 
 
@@ -109,14 +104,11 @@ def _form(change: Change, _pair: object) -> Judgement:
     if written is None or target is None:
         return SAFE
     if not _is_readable(written.type, target.type):
-        return Judgement(
-            Outcome.REFUSED, f"Protobuf does not read {written.type} as {target.type}", NEW_FIELD_HELP
-        )
+        return refused(f"Protobuf does not read {written.type} as {target.type}", NEW_FIELD_HELP)
     before, after = ENUM_NUMBERS.read(old.extra) or {}, ENUM_NUMBERS.read(new.extra) or {}
     other = [name for name, number in before.items() if after.get(name) != number]
     if written.type == ENUM_TYPE and other:
-        return Judgement(
-            Outcome.REFUSED,
+        return refused(
             f"messages that were written have {other[0]} as {before[other[0]]}",
             "keep the name and the number of every value",
         )
@@ -139,8 +131,6 @@ JUDGE = Judge(
         Fact.FIELD_RENAMED: Judgement(
             Outcome.METADATA, "JSON messages identify fields by name", "read these with the old file"
         ),
-        Fact.FIELD_MOVED: Judgement(
-            Outcome.REFUSED, "a field number is valid in its own message only", NEW_FIELD_HELP
-        ),
+        Fact.FIELD_MOVED: refused("a field number is valid in its own message only", NEW_FIELD_HELP),
     }
 )

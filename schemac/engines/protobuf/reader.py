@@ -12,19 +12,11 @@ import re
 from pathlib import Path
 from typing import Any
 
+from schemac.engines.protobuf import types
 from schemac.engines.protobuf.artifact import MARK
 from schemac.engines.protobuf.attributes import ENUM_NUMBERS, TYPE
 from schemac.engines.protobuf.rules import FIELD_RULES, exempt, rules_of
 from schemac.engines.protobuf.syntax import MalformedProtoError, ProtoField, ProtoFile, ProtoMessage, parse
-from schemac.engines.protobuf.types import (
-    DOCUMENTS,
-    DURATION,
-    ENCODINGS,
-    NAME,
-    TIMESTAMP,
-    WRAPPERS,
-    is_number,
-)
 from schemac.importers.datasets import Constraints, any_json, map_of, member, split_extra, typed
 from schemac.importers.importer import (
     ImportedSchema,
@@ -53,7 +45,7 @@ _SCALARS = {
     "uint32": "UInt32",
     "uint64": "UInt64",
 }
-_CLOCKS = {TIMESTAMP: "Timestamp", DURATION: "Duration"}
+_CLOCKS = {types.TIMESTAMP: "Timestamp", types.DURATION: "Duration"}
 _AROUND = {"option": 1, "item": 1, "value": 1, "entry": 2}
 """What messages of the compiler are there for, with the number of their fields."""
 _PRESENCE = "features.field_presence"
@@ -140,8 +132,8 @@ class _Reader:
         schema: Json = {"fields": self._members(message, ()), "extra": self._with_options(message, (), extra)}
         for loss in self._constraints.put(schema):
             self._notes.add((), loss)
-        numbers = {path: Numbers.make({NAME: (number,)}) for path, number in self._numbers.items()}
-        highest = Highest.make({NAME: max(self._used_numbers, default=0)})
+        numbers = {path: Numbers.make({types.NAME: (number,)}) for path, number in self._numbers.items()}
+        highest = Highest.make({types.NAME: max(self._used_numbers, default=0)})
         versions = (ImportedVersion(schema, numbers, highest),)
         name = annotation.get("name", _full_name(message))
         return ImportedSchema(schema, name=name, notes=self._notes, versions=versions)
@@ -157,7 +149,7 @@ class _Reader:
 
     def _members(self, message: ProtoMessage, holder: FieldPath) -> list[Json]:
         """Return the fields of a message, record all used numbers, and note extensions and groups that are lost."""
-        self._used_numbers += [number for number in message.reserved if is_number(number)]
+        self._used_numbers += [number for number in message.reserved if types.is_number(number)]
         for declaring in self._file.root.all():
             for target, field in declaring.extensions:
                 if self._find(target, declaring) is message:
@@ -211,7 +203,7 @@ class _Reader:
 
     def _is_message(self, field: ProtoField, message: ProtoMessage) -> bool:
         target = self._find(field.type, message)
-        is_scalar = field.type in _SCALARS or field.type in ENCODINGS
+        is_scalar = field.type in _SCALARS or field.type in types.ENCODINGS
         return not is_scalar and not (target is not None and target.is_enum)
 
     def _field(self, message: ProtoMessage, field: ProtoField, annotation: Json, path: FieldPath) -> Json:
@@ -277,19 +269,19 @@ class _Reader:
         """Return the tree of one value; JSON, with a note, for an unknown or recursive message."""
         if type_ in _SCALARS:
             return {"kind": _SCALARS[type_]}
-        if type_ in ENCODINGS:
-            return {"kind": _SCALARS[ENCODINGS[type_]], "extra": {TYPE.key: type_}}
+        if type_ in types.ENCODINGS:
+            return {"kind": _SCALARS[types.ENCODINGS[type_]], "extra": {TYPE.key: type_}}
         name = type_.lstrip(".")
         target = self._find(type_, message)
         if target is None:
             if name in _CLOCKS:
                 return {"kind": _CLOCKS[name], "unit": "Nanosecond"}
-            if name in WRAPPERS:
-                return {"kind": _SCALARS[WRAPPERS[name]], "extra": {TYPE.key: name}}
+            if name in types.WRAPPERS:
+                return {"kind": _SCALARS[types.WRAPPERS[name]], "extra": {TYPE.key: name}}
             return self._any(
                 path,
                 f"the type {name}, which is declared in another file",
-                name if name in DOCUMENTS else "bytes",
+                name if name in types.DOCUMENTS else "bytes",
             )
         if target.is_enum:
             names = value_rules.ENUM.key

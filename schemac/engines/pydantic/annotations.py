@@ -21,32 +21,8 @@ from schemac.language.attributes import builtin
 from schemac.language.attributes.attribute import NESTED, Family, Role
 from schemac.language.attributes.builtin import is_utc
 from schemac.language.attributes.registry import has_role
+from schemac.language.constraints import expressions, field_constraints
 from schemac.language.constraints.constraint import Constraint, Value
-from schemac.language.constraints.expressions import (
-    AmongNode,
-    ArithmeticNode,
-    ComparisonNode,
-    FieldNode,
-    LengthNode,
-    LiteralNode,
-    LogicNode,
-    Node,
-    NotNode,
-    NullNode,
-    Operand,
-    TruthNode,
-)
-from schemac.language.constraints.field_constraints import (
-    Bound,
-    Enum,
-    MaxItems,
-    MaxLength,
-    MinItems,
-    MinLength,
-    MultipleOf,
-    Pattern,
-    UniqueItems,
-)
 from schemac.language.kinds.answers import FRACTION_DIGITS, PER_SECOND
 from schemac.language.logical.model import LogicalType, Part
 from schemac.language.logical.schema_fields import SchemaField
@@ -236,17 +212,22 @@ def _argument(constraint: Constraint) -> str:
     """Return the argument of a constraint's validator as source; empty if it has none."""
     type_ = constraint.type
     match constraint:
-        case Bound():
+        case field_constraints.Bound():
             return python_value(type_, constraint.limit)
-        case MultipleOf():
+        case field_constraints.MultipleOf():
             return python_value(type_, constraint.divisor)
-        case Enum():
+        case field_constraints.Enum():
             return _tuple([python_value(type_, one) for one in constraint.values])
-        case Pattern():
+        case field_constraints.Pattern():
             return literal(constraint.pattern.java)
-        case MinLength() | MaxLength() | MinItems() | MaxItems():
+        case (
+            field_constraints.MinLength()
+            | field_constraints.MaxLength()
+            | field_constraints.MinItems()
+            | field_constraints.MaxItems()
+        ):
             return str(constraint.limit)
-        case UniqueItems():
+        case field_constraints.UniqueItems():
             return ""
     raise AssertionError(f"{type(constraint).__name__} has no validator")
 
@@ -292,49 +273,49 @@ Names = Callable[[tuple[str, ...]], tuple[str, ...]]
 """Gives the names that a field has in the models, from the table down."""
 
 
-def condition(node: Node, names: Names) -> str:
+def condition(node: expressions.Node, names: Names) -> str:
     """Return a condition of a record, with SQL's three truth values. Raises UnwritableError."""
     match node:
-        case ComparisonNode():
+        case expressions.ComparisonNode():
             sides = ", ".join(_operand(part, names) for part in (node.left, node.right))
             return f'applied("{node.operator}", {sides})'
-        case AmongNode():
+        case expressions.AmongNode():
             values = _tuple([_operand(one, names) for one in node.values])
             return f"among({_operand(node.operand, names)}, {values})"
-        case NullNode():
+        case expressions.NullNode():
             return f"{_at('value_at', node.field, names)} is None"
-        case TruthNode():
+        case expressions.TruthNode():
             return _at("value_at", node.field, names)
-        case NotNode():
+        case expressions.NotNode():
             return f"contrary({condition(node.inner, names)})"
-        case LogicNode():
+        case expressions.LogicNode():
             word = "both" if node.word == "and" else "either"
             return f"{word}({condition(node.left, names)}, {condition(node.right, names)})"
     raise AssertionError(f"{type(node).__name__} has no condition in Python")
 
 
-def _operand(operand: Operand, names: Names) -> str:
+def _operand(operand: expressions.Operand, names: Names) -> str:
     """Return the source of an operand; exact numbers are integers and fractions in it."""
     match operand:
-        case LiteralNode() if operand.type.family in _EXACT:
+        case expressions.LiteralNode() if operand.type.family in _EXACT:
             return (
                 f'Fraction("{operand.value:f}")' if isinstance(operand.value, Decimal) else f"{operand.value}"
             )
-        case LiteralNode():
+        case expressions.LiteralNode():
             return python_value(operand.type, operand.value)
-        case LengthNode():
+        case expressions.LengthNode():
             return _at("length_at", operand.field, names)
-        case ArithmeticNode():
+        case expressions.ArithmeticNode():
             sides = ", ".join(_operand(part, names) for part in (operand.left, operand.right))
             return f'applied("{operand.operator}", {sides})'
-        case FieldNode() if operand.type.family in _EXACT:
+        case expressions.FieldNode() if operand.type.family in _EXACT:
             return _at("exact_at", operand, names)
-        case FieldNode():
+        case expressions.FieldNode():
             return _at("value_at", operand, names)
     raise AssertionError(f"{type(operand).__name__} has no value in Python")
 
 
-def _at(function: str, field: FieldNode, names: Names) -> str:
+def _at(function: str, field: expressions.FieldNode, names: Names) -> str:
     """Return the source of a call that reads a field by the names on its path."""
     return f"{function}(self, {', '.join(map(literal, names(field.path)))})"
 

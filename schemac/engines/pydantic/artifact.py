@@ -21,16 +21,7 @@ from typing import Any, NamedTuple
 
 from schemac.artifacts.targets import Artifact, ArtifactTarget, Emission
 from schemac.engines import json_values
-from schemac.engines.pydantic import PYDANTIC_LOSS
-from schemac.engines.pydantic.annotations import (
-    OF_LISTS,
-    Annotation,
-    Leaves,
-    UnwritableError,
-    condition,
-    python_names,
-    validator,
-)
+from schemac.engines.pydantic import PYDANTIC_LOSS, annotations
 from schemac.engines.python_source import NOTICE, docstring, identifier, identifiers, literal, module_name
 from schemac.language.attributes import builtin
 from schemac.language.attributes.attribute import Family
@@ -110,7 +101,7 @@ def parts() -> Parts:
 RESERVED_NAMES = frozenset((
     "construct", "copy", "dict", "from_orm", "json", "parse_file", "parse_obj", "parse_raw", "schema",
     "schema_json", "update_forward_refs", "validate", "list", "Field", "Annotated", "AfterValidator",
-    *OF_LISTS, "Record", "model_computed_fields", "model_config", "model_construct", "model_copy",
+    *annotations.OF_LISTS, "Record", "model_computed_fields", "model_config", "model_construct", "model_copy",
     "model_dump", "model_dump_json", "model_extra", "model_fields", "model_fields_set", "model_json_schema",
     "model_parametrized_name", "model_post_init", "model_rebuild", "model_validate", "model_validate_json",
     "model_validate_strings", "model_validator",
@@ -140,14 +131,14 @@ class Class(NamedTuple):
 def emit(compilation: Compilation, emission: Emission) -> list[Artifact]:
     """Return the module."""
     dataset = compilation.dataset
-    module = _Module(dataset, Leaves(emission))
+    module = _Module(dataset, annotations.Leaves(emission))
     module.model((), compilation.lowered.fields, dataset.schema.extra, dataset.name)
     path = f"pydantic/{module_name(dataset.name, 'models')}.py"
     return [Artifact(path, "".join(f"{line}\n" for line in module.lines()).encode())]
 
 
 class _Module:
-    def __init__(self, dataset: LogicalDataset, leaves: Leaves) -> None:
+    def __init__(self, dataset: LogicalDataset, leaves: annotations.Leaves) -> None:
         self._dataset = dataset
         self._leaves = leaves
         self._aliases: dict[str, str] = {}
@@ -221,8 +212,8 @@ class _Module:
         written: list[str] = []
         for check in row_constraints(extra, self._dataset.columns).checks:
             try:
-                truth = condition(check.condition, python_names(self._names))
-            except UnwritableError:
+                truth = annotations.condition(check.condition, annotations.python_names(self._names))
+            except annotations.UnwritableError:
                 self._leaves.emission.lose(None, f"the condition {check.text}", IGNORED)
                 continue
             written.append(f"        keep_condition({literal(check.text)}, {truth})")
@@ -241,8 +232,8 @@ class _Module:
             if isinstance(constraint, UniqueItems) and not constraint.is_set:
                 continue
             try:
-                validators.append(validator(constraint))
-            except UnwritableError:
+                validators.append(annotations.validator(constraint))
+            except annotations.UnwritableError:
                 self._leaves.emission.lose(field, f"the constraint {constraint.attribute.key}", IGNORED)
         return validators
 
@@ -317,7 +308,9 @@ class _Module:
         metadata += [_metadata_text(tree)] if len(tree) > 1 else []
         return f"Annotated[{dict_type}, {', '.join(metadata)}]"
 
-    def _alias(self, field: SchemaField, leaf: Annotation, tree: Mapping[str, Any], suffix: str = "") -> str:
+    def _alias(
+        self, field: SchemaField, leaf: annotations.Annotation, tree: Mapping[str, Any], suffix: str = ""
+    ) -> str:
         """Return the name of a type without parts; its definition is entered once."""
         validators = self._validators(field)
         suffix = f"{suffix}Constrained" if validators else suffix

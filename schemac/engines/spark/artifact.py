@@ -21,32 +21,19 @@ from schemac.engines.spark import SPARK_LOSS, SPARK_PROPERTY, SPARK_TYPE
 from schemac.engines.spark import attributes as spark
 from schemac.engines.spark import columns as lance_spark
 from schemac.engines.spark.columns import SparkField, SparkType, storage_version
-from schemac.engines.spark.connector import Maker, lost_of_schema, report_connector, report_differences
+from schemac.engines.spark.connector import lost_of_schema, made_table, report_connector, report_differences
 from schemac.engines.spark.versions import NEWEST_KNOWN, Connector
 from schemac.engines.sql_parsing import quoted_name, table_name, without_substitution
 from schemac.language.attributes import builtin
 from schemac.language.attributes.attribute import Role
 from schemac.language.attributes.builtin import DESCRIPTION, TABLE_VERSION
-from schemac.language.attributes.registry import are_telling, has_role
+from schemac.language.attributes.registry import has_role
 from schemac.language.logical.dataset import primary_key
 from schemac.language.logical.schema_fields import SchemaField
 from schemac.language.physical import LoweredField, LoweredSchema, pa
 from schemac.text.source.help import Help
 from schemac.text.source.json_object import Json
 from schemac.versions.identity.compilation import Compilation
-
-_TELLING = frozenset(
-    {
-        lance_spark.BYTE_WIDTH,
-        lance_spark.VECTOR_SIZE,
-        lance_spark.FLOAT16,
-        lance_spark.LARGE_STRING,
-        lance_spark.BLOB,
-        EXTENSION_NAME,
-    }
-    | {lance_spark.ENCODING_PREFIX + key for key in lance_spark.ENCODINGS}
-)
-"""Metadata of columns that have a table property; most columns have none of it."""
 
 
 def statements(compilation: Compilation, columns: Sequence[SparkField]) -> tuple[str, ...]:
@@ -91,8 +78,6 @@ def schema_properties(compilation: Compilation, columns: Sequence[SparkField]) -
     properties = {lance_spark.FILE_FORMAT_VERSION: storage_version(compilation.dataset.schema.extra)}
     for top, column in zip(compilation.lowered.fields, columns, strict=True):
         metadata, name = column.metadata, column.name
-        if _TELLING.isdisjoint(metadata):
-            continue
         marks: tuple[str, ...] = (lance_spark.BYTE_WIDTH,)
         # As properties these are for vectors of floats alone; lance-spark refuses others.
         if (
@@ -130,7 +115,7 @@ def emit(compilation: Compilation, emission: Emission) -> list[Artifact]:
     fields = to_fields(compilation.lowered, emission)
     if not emission.findings.report.has_errors:
         _report_table(compilation, fields, emission)
-    lines = ",\n  ".join([f.json_text() for f in fields])
+    lines = ",\n  ".join([compact(f.json()) for f in fields])
     return [
         Artifact(JSON_FILE, f'{{"fields":[\n  {lines}\n],"type":"struct"}}\n'.encode()),
         Artifact(DDL_FILE, ddl(compilation, fields).encode()),
@@ -143,7 +128,7 @@ def _report_table(compilation: Compilation, fields: Sequence[SparkField], emissi
     connector = Connector.of(compilation.versions.get("spark", NEWEST_KNOWN))
     report_differences(
         compilation.lowered.fields,
-        Maker(connector).table(fields, properties, storage_version(extra), key_columns(compilation)),
+        made_table(connector, fields, properties, storage_version(extra), key_columns(compilation)),
         emission.losing_paths,
         lambda field, lost, becomes: emission.lose(field, lost, becomes, artifact=DDL_FILE),
     )
@@ -224,12 +209,7 @@ class _Writer(TypeWriter[SparkType]):
         return SparkField(arrow.name, type_, arrow.nullable, metadata, comment)
 
     def type(self, lowered: LoweredField, arrow_type: Any) -> SparkType:
-        field: SchemaField = lowered.field
-        extra = field.extra
-        may_decide = isinstance(arrow_type, pa.BaseExtensionType) or (extra and are_telling(extra))
-        if may_decide and (special := self.special(lowered, arrow_type)) is not None:
-            return special
-        return super().type(lowered, arrow_type)
+        return self.special(lowered, arrow_type) or super().type(lowered, arrow_type)
 
     def type_text(self, type_: SparkType) -> str:
         return str(type_.json)

@@ -9,13 +9,12 @@ Source: `SchemaConverter` and `LanceArrowUtils` of github.com/lance-format/lance
 
 import dataclasses
 from dataclasses import dataclass
-from functools import cache, cached_property
-from json.encoder import encode_basestring
+from functools import cache
 from typing import Any
 
 from pydantic import ValidationError
 
-from schemac.arrow.metadata import ArrowForm, compact
+from schemac.arrow.metadata import ArrowForm
 from schemac.engines.spark import ENGINE
 from schemac.engines.sql_parsing import literal, quoted_name
 from schemac.language.attributes.attribute import Attribute, Extra, Role
@@ -75,11 +74,6 @@ class SparkType:
     quotations: int = 0
     """How many texts of JSON the metadata has inside each other, for items of items."""
 
-    @cached_property
-    def json_text(self) -> str:
-        """The first spelling as compact JSON, keys sorted; most fields share their type with many others."""
-        return compact(self.json)
-
 
 @dataclass(slots=True)
 class SparkField:
@@ -99,13 +93,6 @@ class SparkField:
             "nullable": self.is_nullable,
             "type": self.type.json,
         }
-
-    def json_text(self) -> str:
-        """Return the StructField as compact JSON, keys sorted."""
-        return (
-            f'{{"metadata":{compact(self.metadata)},"name":{encode_basestring(self.name)}'
-            f',"nullable":{"true" if self.is_nullable else "false"},"type":{self.type.json_text}}}'
-        )
 
     def ddl(self, separator: str) -> str:
         """Return the column as Spark SQL defines it."""

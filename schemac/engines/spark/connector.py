@@ -12,9 +12,10 @@ Source: `SchemaConverter.processSchemaWithProperties` and `LanceArrowUtils.toArr
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from functools import cache, lru_cache
-from typing import Any, NamedTuple
+from functools import cache
+from typing import Any
 
+from schemac.arrow.from_arrow import decoded
 from schemac.arrow.metadata import (
     EXTENSION_METADATA,
     EXTENSION_NAME,
@@ -31,11 +32,10 @@ from schemac.engines.spark.versions import NEWEST_KNOWN, Connector
 from schemac.language.attributes import arrow, builtin
 from schemac.language.attributes.arrow import DICTIONARY_ENCODING
 from schemac.language.attributes.attribute import Role
-from schemac.language.attributes.registry import are_telling, domain_of, has_role
+from schemac.language.attributes.registry import domain_of, has_role
 from schemac.language.logical.schema_fields import SchemaField
 from schemac.language.physical import ArrowField, ArrowType, LoweredField, pa, parts_of
 from schemac.text.source.help import Help
-from schemac.text.source.json_object import Json
 from schemac.versions.identity.compilation import Compilation
 
 _DECIMAL = re.compile(r"decimal\((\d+),(\d+)\)")
@@ -45,100 +45,86 @@ BLOB_SINCE = "2.2"
 """The storage version from which on a blob is a struct of its own type."""
 
 
-class MadeField(NamedTuple):
-    """A column as Lance gets it."""
+def made_table(
+    connector: Connector,
+    columns: Sequence[SparkField],
+    properties: Mapping[str, str],
+    version: str,
+    key: Sequence[str],
+) -> list[ArrowField]:
+    """Return the columns of the table as Lance gets them from a version of the connector, without what DDL cannot express."""
+    made = []
+    key_positions = {name: str(i) for i, name in enumerate(key, 1)} if connector.is_since_0_5 else {}
+    for column in columns:
+        metadata = _comment(column.comment)
+        type_ = _type(connector, column.type.json, column.is_nullable)
+        type_ = _with_properties(connector, column.name, type_, metadata, properties, version)
+        if column.name in key_positions:
+            # The second statement marks the key.
+            metadata[lance_spark.PRIMARY_KEY] = "true"
+            metadata[lance_spark.PRIMARY_KEY_POSITION] = key_positions[column.name]
+        made.append(pa.field(column.name, type_, column.is_nullable, metadata or None))
+    return made
 
-    name: str
-    type: ArrowType
-    is_nullable: bool
-    metadata: Mapping[str, str]
 
-    def to_arrow(self) -> ArrowField:
-        """Return the same as Arrow has it."""
-        return pa.field(self.name, self.type, self.is_nullable, dict(self.metadata) or None)
+def _comment(text: str | None) -> dict[str, str]:
+    return {} if text is None else {lance_spark.COMMENT: text}
 
 
-class Maker:
-    """What one version of the connector makes."""
+def _with_properties(
+    connector: Connector,
+    name: str,
+    type_: Any,
+    metadata: dict[str, str],
+    properties: Mapping[str, str],
+    version: str,
+) -> ArrowType:
+    """Return the type of a column after its table properties, some of which become metadata."""
 
-    def __init__(self, connector: Connector) -> None:
-        self.connector = connector
+    def property_of(suffix: str) -> str | None:
+        return properties.get(f"{name}.{suffix}")
 
-    def table(
-        self, columns: Sequence[SparkField], properties: Mapping[str, str], version: str, key: Sequence[str]
-    ) -> list[MadeField]:
-        """Return the columns of the table, without what DDL cannot express."""
-        made = []
-        key_positions = {name: str(i) for i, name in enumerate(key, 1)} if self.connector.knows_widths else {}
-        # Most tables have no property of a column; the version of the files is one of the table.
-        are_described = len(properties) > 1
-        for column in columns:
-            metadata = {} if column.comment is None else {lance_spark.COMMENT: column.comment}
-            type_ = self.type(column.type.json, column.is_nullable)
-            field = MadeField(column.name, type_, column.is_nullable, metadata)
-            if are_described and column.metadata:  # of which all properties are made
-                field = self.with_properties(field, properties, version)
-            if column.name in key_positions:
-                # The second statement marks the key.
-                position = key_positions[column.name]
-                marks = {lance_spark.PRIMARY_KEY: "true", lance_spark.PRIMARY_KEY_POSITION: position}
-                field = field._replace(metadata={**field.metadata, **marks})
-            made.append(field)
-        return made
+    is_newer = connector.is_since_0_5
+    for encoding in lance_spark.ENCODINGS if is_newer else ():
+        value = property_of(f"lance.{encoding}")
+        if value is not None:
+            metadata[lance_spark.ENCODING_PREFIX + encoding] = value
+    size, width = property_of(lance_spark.VECTOR_SIZE), property_of(lance_spark.BYTE_WIDTH)
+    if size is not None:
+        item = pa.float16() if property_of(lance_spark.FLOAT16) and is_newer else type_.value_type
+        return pa.list_(type_.value_field.with_type(item), int(size))
+    if width is not None and is_newer:
+        return pa.binary(int(width))
+    if property_of("arrow.large_var_char"):
+        return pa.large_string()
+    if property_of("lance.encoding") != "blob":
+        return type_
+    if version >= BLOB_SINCE:
+        metadata[EXTENSION_NAME] = lance_spark.BLOB_EXTENSION
+        return blob_type()
+    metadata[lance_spark.BLOB] = "true"
+    return pa.large_binary()
 
-    def with_properties(self, made: MadeField, properties: Mapping[str, str], version: str) -> MadeField:
-        """Return a column after its table properties."""
-        type_: Any = made.type
-        metadata = {**made.metadata}
 
-        def property_of(suffix: str) -> str | None:
-            return properties.get(f"{made.name}.{suffix}")
-
-        is_newer = self.connector.knows_widths
-        size, width = property_of(lance_spark.VECTOR_SIZE), property_of(lance_spark.BYTE_WIDTH)
-        if size is not None:
-            item = pa.float16() if property_of(lance_spark.FLOAT16) and is_newer else type_.value_type
-            type_ = pa.list_(type_.value_field.with_type(item), int(size))
-        elif width is not None and is_newer:
-            type_ = pa.binary(int(width))
-        elif property_of("arrow.large_var_char"):
-            type_ = pa.large_string()
-        elif property_of("lance.encoding") == "blob" and version >= BLOB_SINCE:
-            metadata[EXTENSION_NAME] = lance_spark.BLOB_EXTENSION
-            type_ = blob_type()
-        elif property_of("lance.encoding") == "blob":
-            metadata[lance_spark.BLOB] = "true"
-            type_ = pa.large_binary()
-        for encoding in lance_spark.ENCODINGS if is_newer else ():
-            value = property_of(f"lance.{encoding}")
-            if value is not None:
-                metadata[lance_spark.ENCODING_PREFIX + encoding] = value
-        return made._replace(type=type_, metadata=metadata)
-
-    def field(self, name: str, json: Any, is_nullable: bool, metadata: Json | None = None) -> ArrowField:
-        """Return a field; DDL keeps nothing of the metadata of members but their comments."""
-        return pa.field(name, self.type(json, is_nullable), is_nullable, metadata or None)
-
-    def type(self, json: Any, is_nullable: bool) -> ArrowType:
-        """Return the type that Lance gets."""
-        if isinstance(json, str):
-            return _atomic(json)
-        if json["type"] == "array":
-            # What DDL has no words for, Spark takes for allowed.
-            return pa.list_(self.field(self.connector.item_name, json["elementType"], is_nullable=True))
-        if json["type"] == "map":
-            key = self.field("key", json["keyType"], is_nullable=False)
-            return pa.map_(key, self.field("value", json["valueType"], is_nullable=True))
-        members = []
-        for member in json["fields"]:
-            comment = member["metadata"].get(lance_spark.COMMENT)
-            # A parent that is null makes its members null.
-            is_relaxed = is_nullable and self.connector.loosens_members
-            metadata = {} if comment is None else {lance_spark.COMMENT: comment}
-            members.append(
-                self.field(member["name"], member["type"], is_relaxed or member["nullable"], metadata)
-            )
-        return pa.struct(members)
+def _type(connector: Connector, json: Any, is_nullable: bool) -> ArrowType:
+    """Return the type that Lance gets; DDL keeps nothing of the metadata of members but their comments."""
+    if isinstance(json, str):
+        return _atomic(json)
+    if json["type"] == "array":
+        # What DDL has no words for, Spark takes for allowed.
+        name = "item" if connector.is_since_0_5 else "element"
+        return pa.list_(pa.field(name, _type(connector, json["elementType"], True)))
+    if json["type"] == "map":
+        key = pa.field("key", _type(connector, json["keyType"], False), nullable=False)
+        return pa.map_(key, pa.field("value", _type(connector, json["valueType"], True)))
+    members = []
+    for member in json["fields"]:
+        # A parent that is null makes its members null.
+        is_member_nullable = member["nullable"] or (is_nullable and connector.is_since_0_5)
+        type_ = _type(connector, member["type"], is_member_nullable)
+        metadata = _comment(member["metadata"].get(lance_spark.COMMENT))
+        members.append(pa.field(member["name"], type_, is_member_nullable, metadata or None))
+    return pa.struct(members)
 
 
 def blob_type() -> ArrowType:
@@ -182,14 +168,14 @@ Lose = Callable[[SchemaField, str, str], None]
 
 
 def report_differences(
-    expected: Sequence[LoweredField], made: Sequence[MadeField], reported_paths: frozenset[str], lose: Lose
+    expected: Sequence[LoweredField], made: Sequence[ArrowField], reported_paths: frozenset[str], lose: Lose
 ) -> None:
     """Enter all differences; the types of the fields in `reported_paths` have been reported."""
     for field, there in zip(expected, made, strict=True):
         _report_field(field, there, reported_paths, lose)
 
 
-def _report_field(field: LoweredField, made: MadeField, reported_paths: frozenset[str], lose: Lose) -> None:
+def _report_field(field: LoweredField, made: ArrowField, reported_paths: frozenset[str], lose: Lose) -> None:
     schema_field: SchemaField = field.field
     arrow = field.arrow
     expected_type: Any = arrow.type
@@ -197,16 +183,16 @@ def _report_field(field: LoweredField, made: MadeField, reported_paths: frozense
     if isinstance(expected_type, pa.BaseExtensionType):
         metadata = {**metadata, **registered_extension_metadata(expected_type)}
         expected_type = expected_type.storage_type
-    if made.is_nullable and not arrow.nullable:
+    if made.nullable and not arrow.nullable:
         lose(schema_field, "a value that may not be null", "one that may")
     if metadata:
-        _report_metadata(schema_field, metadata, made.metadata, lose)
+        _report_metadata(schema_field, metadata, decoded(made.metadata), lose)
     if not field.children and expected_type.equals(made.type):
         return
     words, becomes = _layout(expected_type), _layout(made.type)
     if (
         words != becomes
-        and not (reported_paths and schema_field.path_text in reported_paths)
+        and schema_field.path_text not in reported_paths
         # Lance keeps JSON in its own layout, whatever the text is in.
         and getattr(arrow.type, "extension_name", "") != "arrow.json"
     ):
@@ -221,13 +207,7 @@ def _report_field(field: LoweredField, made: MadeField, reported_paths: frozense
         for child, part in zip(field.children, parts, strict=True):
             if pa.types.is_list(made.type) and child.arrow.name != part.name:
                 lose(schema_field, f"the name {child.arrow.name} of its items", part.name)
-            inner = MadeField(
-                part.name,
-                part.type,
-                part.nullable,
-                {key.decode(): value.decode() for key, value in (part.metadata or {}).items()},
-            )
-            _report_field(child, inner, reported_paths, lose)
+            _report_field(child, part, reported_paths, lose)
 
 
 def _layout(type_: ArrowType) -> str:
@@ -256,13 +236,6 @@ def _report_metadata(
         for key, value in expected.items()
         if value and made.get(key) != value and not (is_commented and key == builtin.DESCRIPTION.key)
     ]
-    if not lost:
-        return
-    if EXTENSION_NAME not in lost and not are_telling(field.extra):
-        # Nothing but attributes that travel under their own keys.
-        for key in sorted(lost):
-            lose(field, _lost_attribute(key), "nothing")
-        return
     if EXTENSION_NAME in lost:
         is_json = has_role(field.extra, Role.JSON)
         lost_type = "JSON" if is_json else f"the extension type {expected[EXTENSION_NAME]}"
@@ -277,15 +250,9 @@ def _report_metadata(
             form = forms().get(domain_of(key))
             mine = sorted(entries & field_metadata({key: value}).keys())
             names = [form.property_of(key, entry) if form is not None else "" for entry in mine]
-            words = [f"{name} of {key}" if name else _lost_attribute(key) for name in names]
+            words = [f"{name} of {key}" if name else f"the attribute {key}" for name in names]
         for word in dict.fromkeys(words):
             lose(field, word, "nothing")
-
-
-@lru_cache(maxsize=1024)
-def _lost_attribute(key: str) -> str:
-    """Return the words for a whole attribute: one text, however many fields have it."""
-    return f"the attribute {key}"
 
 
 def lost_of_schema(extra: Mapping[str, Any]) -> Iterator[str]:
@@ -313,15 +280,11 @@ def report_connector(compilation: Compilation, emission: Emission, asked: frozen
         return
     connector = Connector.of(compilation.versions.get("spark", NEWEST_KNOWN))
     version = storage_version(compilation.dataset.schema.extra)
-    suspects = _suspects()
-    added = set() if connector.reads_added_members else set(_added_members(compilation))
+    added = set() if connector.is_since_0_5 else set(_added_members(compilation))
     for field in compilation.lowered.preorder():
-        type_ = field.arrow.type
         schema_field: SchemaField = field.field
-        obstacles: list[tuple[str, str]] = []
-        if type_.id in suspects or isinstance(type_, pa.BaseExtensionType):
-            obstacles += _obstacles(field, connector)
-        if not connector.makes_blobs and version >= BLOB_SINCE and has_role(schema_field.extra, Role.BLOB):
+        obstacles = list(_obstacles(field, connector))
+        if not connector.is_since_0_5 and version >= BLOB_SINCE and has_role(schema_field.extra, Role.BLOB):
             obstacles.append(
                 (
                     f"refuses the CREATE TABLE of a blob in files of version {version}",
@@ -364,7 +327,7 @@ def _obstacles(field: LoweredField, connector: Connector) -> Iterator[tuple[str,
     """Yield what the connector cannot do with a column, each with the help for it."""
     type_: Any = field.arrow.type
     if isinstance(type_, pa.BaseExtensionType):
-        if type_.extension_name == "arrow.uuid" and not connector.knows_widths:
+        if type_.extension_name == "arrow.uuid" and not connector.is_since_0_5:
             yield (
                 "writes `arrow.uuid` from a DataFrame as bytes of any length, which no reader can read",
                 "write the rows with `schemac run`, leave the extension type out, or use lance-spark 0.5 or newer",
@@ -377,7 +340,7 @@ def _obstacles(field: LoweredField, connector: Connector) -> Iterator[tuple[str,
         type_ = type_.storage_type
     if pa.types.is_dictionary(type_):
         what = f"{_TABLE} a dictionary"
-        if not connector.reads_all_units:
+        if not connector.is_since_0_5:
             what = "returns the indices of a dictionary instead of its values"
         yield (
             what,
@@ -392,18 +355,10 @@ def _obstacles(field: LoweredField, connector: Connector) -> Iterator[tuple[str,
             f"stops the JVM when it reads the zone {type_.tz}",
             "write the name of a zone, such as `Asia/Kolkata`, or use UTC",
         )
-    elif not connector.reads_all_units:
+    elif not connector.is_since_0_5:
         for is_met, what in _LATER.items():
             if is_met(type_):
                 yield f"{_TABLE} {what}", "use lance-spark 0.5 or newer"
-
-
-@cache
-def _suspects() -> frozenset[int]:
-    """Return the ids of Arrow's types that may be an obstacle; most fields have another, and need no second look."""
-    names = ("DICTIONARY", "DECIMAL256", "DURATION", "TIMESTAMP")
-    later = ("TIME32", "TIME64", "HALF_FLOAT", "LARGE_LIST", "MAP")
-    return frozenset(getattr(pa.lib, f"Type_{name}") for name in (*names, *later))
 
 
 _LATER: Mapping[Callable[[Any], bool], str] = {

@@ -16,6 +16,7 @@ Source: SqlBaseParser.g4 of Spark 4 (`createTable`, `colTypeList`, `tableConstra
 import dataclasses
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from itertools import groupby
 
 from schemac.text.source.span import Span
 from schemac.text.syntax.type_text import ColumnText, MalformedTypeError, TypeReader, TypeText, TypeWord
@@ -50,7 +51,8 @@ class CreateTable:
 
 def read_script(words: list[TypeWord], text: str) -> list[CreateTable]:
     """Return the tables that a script makes, or the one of a bare list of columns. Raises MalformedError."""
-    statements = list(_statements(words))
+    parts = groupby(words, lambda word: word.text == ";" and not word.is_quoted)
+    statements = [list(statement) for is_end, statement in parts if not is_end]
     if not statements:
         raise MalformedTypeError("it has no statement", Span(0, 0))
     tables: list[CreateTable] = []
@@ -70,20 +72,6 @@ def read_script(words: list[TypeWord], text: str) -> list[CreateTable]:
     return tables
 
 
-def _statements(words: list[TypeWord]) -> Iterator[list[TypeWord]]:
-    """Yield the words between semicolons."""
-    statement: list[TypeWord] = []
-    for word in words:
-        if word.text == ";" and not word.is_quoted:
-            if statement:
-                yield statement
-            statement = []
-        else:
-            statement.append(word)
-    if statement:
-        yield statement
-
-
 class _Statement(TypeReader):
     """One statement, read from left to right."""
 
@@ -100,8 +88,7 @@ class _Statement(TypeReader):
         word = self._next().text.lower()
         counts = {"array": 1, "map": 2}
         if word == "struct":
-            self._wants("<")
-            return TypeText(word, self._until(">", self.column), "<")
+            return TypeText(word, tuple(self._members("<", ">")), "<")
         if word in counts:
             self._wants("<")
             parts = [ColumnText("", self.type())]
@@ -113,7 +100,8 @@ class _Statement(TypeReader):
         head = self._words_after(word)
         if not self._takes("("):
             return TypeText(head)
-        return TypeText(head, self._until(")", lambda: ColumnText("", TypeText(self._value()))), "(")
+        parameters = [ColumnText("", TypeText(self._value())) for _ in self._items(")")]
+        return TypeText(head, tuple(parameters), "(")
 
     @property
     def has_no_schema(self) -> bool:
@@ -214,7 +202,7 @@ class _Statement(TypeReader):
         self._wants("(")
         names: list[str] = []
         is_plain = True
-        while not self._takes(")"):
+        for _ in self._items(")"):
             if self._is("(", 1) or self._is(".", 1):
                 is_plain = False
                 self._skip_to(",", ")")
@@ -223,8 +211,6 @@ class _Statement(TypeReader):
             else:
                 self._table.columns.append(self.column())
                 names.append(self._table.columns[-1].name)
-            if not self._is(")"):
-                self._wants(",")
         if is_plain:
             self._table.partitions = tuple(names)
         else:
@@ -232,14 +218,12 @@ class _Statement(TypeReader):
 
     def _entries(self) -> Iterator[tuple[str, str]]:
         """Keys and values up to a bracket; `=` between them may be left out."""
-        while not self._takes(")"):
+        for _ in self._items(")"):
             key = self._key()
             while self._takes("."):
                 key = f"{key}.{self._key()}"
             self._takes("=")
             yield key, self._value()
-            if not self._is(")"):
-                self._wants(",")
 
     def _key(self) -> str:
         """Read one word of a property's key. Raises MalformedError at a mark or at the end."""

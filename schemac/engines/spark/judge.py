@@ -44,7 +44,9 @@ from schemac.versions.evolution.changes import (
     Change,
     Judgement,
     Outcome,
+    depends_on_data,
     of_another_unit,
+    refused,
 )
 from schemac.versions.evolution.constraints import (
     TIGHTENED,
@@ -56,7 +58,7 @@ from schemac.versions.evolution.constraints import (
 from schemac.versions.evolution.diff import diff_of
 from schemac.versions.evolution.judge import Judge, judge_change
 from schemac.versions.evolution.renames import in_turn
-from schemac.versions.evolution.tables import PlanLine, PlannedChange, Progress, Spread, TableChange, Tables
+from schemac.versions.evolution.tables import PlanLine, PlannedChange, TableChange, Tables
 from schemac.versions.evolution.version_pair import SchemaVersion, VersionPair, pair_versions
 
 
@@ -107,27 +109,25 @@ def _rest(connector: Connector, change: Change, pair: VersionPair) -> Judgement:
         and castability(old_field.type, new_field.type) >= Castability.DEPENDS
     ):
         reason = f"{misfit(old_field.type, new_field.type)}, though Spark's type stays the same"
-        return Judgement(Outcome.DATA, reason, "check the values first; `schemac apply` changes the table")
+        return depends_on_data(reason, "check the values first; `schemac apply` changes the table")
     if old == new:
         return SAFE
     if change.fact in KEY_FACTS - {Fact.CLUSTERING_KEY_CHANGED} and is_key_changed(pair):
-        reason = "a table keeps the primary key that it was created with"
-        return Judgement(Outcome.REFUSED, reason, way_out_of_key(pair))
+        return refused("a table keeps the primary key that it was created with", way_out_of_key(pair))
     if is_same_type:
         return Judgement(Outcome.METADATA, f"through `schemac apply`: {connector} cannot alter metadata")
     return _refused(connector, what="cannot change types")
 
 
 def _of_property(connector: Connector, _change: Change, _pair: VersionPair) -> Judgement:
-    if connector.alters_properties:
+    if connector.is_since_0_5:
         return Judgement(Outcome.NEW_FILES, "existing columns keep their encodings")
-    reason = f"{connector} does not support ALTER TABLE"
-    return Judgement(Outcome.REFUSED, reason, "use lance-spark 0.5 or newer")
+    return refused(f"{connector} does not support ALTER TABLE", "use lance-spark 0.5 or newer")
 
 
 def _of_storage(connector: Connector, _change: Change, _pair: VersionPair) -> Judgement:
     way_out = "add a new column next to it, fill it, and drop the old one"
-    return Judgement(Outcome.REFUSED, f"{connector} sets it when a column is created", way_out)
+    return refused(f"{connector} sets it when a column is created", way_out)
 
 
 def _tightened(_connector: Connector, change: Change, pair: VersionPair) -> Judgement:
@@ -144,8 +144,7 @@ def _of_column(connector: Connector, change: Change, pair: VersionPair) -> Judge
     field = change.new_field or change.old_field
     assert field is not None
     if change.fact is Fact.FIELD_ADDED and not field.is_nullable:
-        reason = "a new column has no values, so it has to be optional"
-        return Judgement(Outcome.REFUSED, reason, "make it optional")
+        return refused("a new column has no values, so it has to be optional", "make it optional")
     if not connector.alters_columns:
         return _refused(connector, what="cannot alter columns")
     if field.parent is not None:
@@ -161,13 +160,13 @@ def _of_column(connector: Connector, change: Change, pair: VersionPair) -> Judge
         return _refused(connector, what="ignores table properties when it adds a column")
     if change.fact is Fact.BECAME_REQUIRED:
         reason = f"{connector} allows it if no row has null in {change.path}"
-        return Judgement(Outcome.DATA, reason, "check for nulls, and fill them first")
+        return depends_on_data(reason, "check for nulls, and fill them first")
     return Judgement(Outcome.METADATA, f"with {connector}")
 
 
 def _refused(connector: Connector, *_: object, what: str) -> Judgement:
     """Refuse what the connector cannot do; the help is `schemac apply`."""
-    return Judgement(Outcome.REFUSED, f"{connector} {what}", _APPLY)
+    return refused(f"{connector} {what}", _APPLY)
 
 
 def _set_properties(changes: Sequence[Change], _pair: VersionPair) -> Iterator[str]:
@@ -250,14 +249,14 @@ class SparkPlan:
 def plan_spark(pair: VersionPair, connector: Connector = KNOWN) -> SparkPlan:
     """Return the statements from the old version to the new one that a version of lance-spark takes."""
     judged = [(change, judge_change("spark", change, pair, connector.version)) for change in diff_of(pair)]
-    refused = tuple((c, judgement) for c, judgement in judged if judgement.outcome is Outcome.REFUSED)
+    impossible = tuple((c, judgement) for c, judgement in judged if judgement.outcome is Outcome.REFUSED)
     changes = [c for c, judgement in judged if judgement.outcome is not Outcome.REFUSED]
     table = table_name(pair.new.dataset.name)
     statements = []
     for statement in dict.fromkeys(row.statement for row in ROWS.values() if row.statement is not None):
         made = [change for change in changes if (row := ROWS.get(change.fact)) and row.statement is statement]
         statements += [f"ALTER TABLE {table} {text}" for text in (statement(made, pair) if made else ())]
-    return SparkPlan(connector, without_substitution(statements), refused)
+    return SparkPlan(connector, without_substitution(statements), impossible)
 
 
 @dataclass(frozen=True)
@@ -270,30 +269,23 @@ class SparkTables(Tables):
         pair = pair_versions(change.old, change.new)
         connector = Connector.of(change.version) if change.version else KNOWN
         spark_plan = plan_spark(pair, connector)
-        for refused, judgement in spark_plan.refused if change.is_alone else ():
+        for impossible, judgement in spark_plan.refused if change.is_alone else ():
             report.add(
                 REFUSED_CHANGE,
-                f"{refused}: {judgement.reason}",
+                f"{impossible}: {judgement.reason}",
                 file=pair.new.label,
-                path=refused.path,
+                path=impossible.path,
                 help=judgement.way_out,
                 severity=Severity.ERROR,
             )
-        return _PlannedSpark(spark_plan)
-
-
-class _PlannedSpark(PlannedChange):
-    def __init__(self, spark_plan: SparkPlan) -> None:
-        self.title = f"Spark, with {spark_plan.connector}"
         lines = [f"  {statement};" for statement in spark_plan.statements]
-        for change, judgement in spark_plan.refused:
-            lines.append(f"  -- refused: {change}: {judgement.reason}; {judgement.way_out}")
-        self.lines = tuple(PlanLine("", line, is_code=True) for line in lines)
-        self.document = {"spark": spark_plan.to_json()}
-
-    def apply(self, report: Report, progress: Progress, spread: Spread | None = None) -> bool:
-        """Not done here: the statements are for the author's own session."""
-        raise NotImplementedError
+        for impossible, judgement in spark_plan.refused:
+            lines.append(f"  -- refused: {impossible}: {judgement.reason}; {judgement.way_out}")
+        return PlannedChange(
+            title=f"Spark, with {connector}",
+            lines=tuple(PlanLine("", line, is_code=True) for line in lines),
+            document={"spark": spark_plan.to_json()},
+        )
 
 
 TABLES = SparkTables("the statements of Spark change no values")

@@ -23,15 +23,7 @@ from schemac.engines.spark.columns import stored_as
 from schemac.engines.spark.ddl_statement import CreateTable, read_script, with_required_key
 from schemac.engines.spark.reader import from_struct_type
 from schemac.engines.sql_parsing import SqlParser
-from schemac.importers.importer import (
-    ImportedSchema,
-    Importer,
-    ImportNotes,
-    refuse,
-    script_names,
-    script_source,
-    script_text,
-)
+from schemac.importers import importer
 from schemac.language.attributes import arrow
 from schemac.language.attributes.attribute import Role
 from schemac.language.attributes.builtin import DESCRIPTION
@@ -96,15 +88,15 @@ _PROPERTY_MARKS = {
 _NAME = "ddl"
 
 
-def read(path: Path, report: Report) -> ImportedSchema | None:
+def read(path: Path, report: Report) -> importer.ImportedSchema | None:
     """Return the schemas of a file with statements."""
-    text = script_text(path, report)
+    text = importer.script_text(path, report)
     return None if text is None else from_ddl(text, str(path), report)
 
 
-def from_ddl(text: str, file: str, report: Report) -> ImportedSchema | None:
+def from_ddl(text: str, file: str, report: Report) -> importer.ImportedSchema | None:
     """Return the schemas of CREATE TABLE statements, or of a list of columns as `StructType.fromDDL` takes it."""
-    if (source := script_source(text, file, report)) is None:
+    if (source := importer.script_source(text, file, report)) is None:
         return None
     try:
         tables = read_script(split_words(source.content), source.content)
@@ -112,7 +104,7 @@ def from_ddl(text: str, file: str, report: Report) -> ImportedSchema | None:
         others = [
             f.name for engine in engines() for f in engine.formats if ".sql" in f.suffixes and f.name != _NAME
         ]
-        refuse(
+        importer.refuse(
             file,
             str(error),
             report,
@@ -121,16 +113,18 @@ def from_ddl(text: str, file: str, report: Report) -> ImportedSchema | None:
             help=f"it is read as DDL of Spark; for another dialect, add --from {', --from '.join(others)}",
         )
         return None
-    if (names := script_names(tables, source, report)) is None:
+    if (names := importer.script_names(tables, source, report)) is None:
         return None
     datasets = [_imported(table, name, file, report) for table, name in zip(tables, names, strict=True)]
     whole = [imported for imported in datasets if imported is not None]
     return replace(whole[0], others=tuple(whole[1:])) if len(whole) == len(datasets) else None
 
 
-def _imported(table: CreateTable, name: str | None, file: str, report: Report) -> ImportedSchema | None:
+def _imported(
+    table: CreateTable, name: str | None, file: str, report: Report
+) -> importer.ImportedSchema | None:
     """Return a table as a dataset; None after reporting a type that has no kind."""
-    notes = ImportNotes()
+    notes = importer.ImportNotes()
     columns = [_column(column, (), notes) for column in with_required_key(table)]
     head = list(table.head)
     if len(table.name) > 2:
@@ -157,7 +151,7 @@ def _imported(table: CreateTable, name: str | None, file: str, report: Report) -
     if rest:
         extra[words.get(Role.OPTIONS, TABLE_PROPERTIES).key] = rest
     tree = {**imported.schema, **({"extra": extra} if extra else {})}
-    return ImportedSchema(tree, tuple(head), name, imported.notes)
+    return importer.ImportedSchema(tree, tuple(head), name, imported.notes)
 
 
 def _written(names: tuple[str, ...], table: CreateTable) -> list[str]:
@@ -181,7 +175,7 @@ def _mark_key(table: CreateTable, columns: list[Json]) -> bool:
     return True
 
 
-def _column(column: ColumnText, holder: FieldPath, notes: ImportNotes) -> Json:
+def _column(column: ColumnText, holder: FieldPath, notes: importer.ImportNotes) -> Json:
     """Return a column in the JSON form of Spark's StructField; note clauses that are lost."""
     path = (*holder, column.name)
     for text in column.others:
@@ -191,7 +185,7 @@ def _column(column: ColumnText, holder: FieldPath, notes: ImportNotes) -> Json:
     return {"name": column.name, "type": type_, "nullable": not column.is_required, "metadata": metadata}
 
 
-def _type(written: TypeText, path: FieldPath, notes: ImportNotes) -> Any:
+def _type(written: TypeText, path: FieldPath, notes: importer.ImportNotes) -> Any:
     """Return a type as Spark's JSON has it."""
     if written.head == "struct":
         return {"type": "struct", "fields": [_column(member, path, notes) for member in written.arguments]}
@@ -260,4 +254,4 @@ def _is_length(text: str | None) -> bool:
     return text is not None and re.fullmatch(r"[1-9][0-9]{0,9}", text) is not None and int(text) < 2**31
 
 
-IMPORTER = Importer(_NAME, "Spark DDL: CREATE TABLE, or a list of columns", read, from_ddl)
+IMPORTER = importer.Importer(_NAME, "Spark DDL: CREATE TABLE, or a list of columns", read, from_ddl)

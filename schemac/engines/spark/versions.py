@@ -43,44 +43,20 @@ class Connector:
         return (9999,) if self.version == NEXT else tuple(map(int, self.version.split(".")))
 
     @property
-    def alters_properties(self) -> bool:
-        """Whether it takes ALTER TABLE … SET TBLPROPERTIES."""
+    def is_since_0_5(self) -> bool:
+        """Whether it has the changes of version 0.5.
+
+        Since then it takes ALTER TABLE … SET TBLPROPERTIES, knows primary keys and the table properties of fixed-size binaries,
+        halves and encodings, and takes a blob in files of the newer storage versions in CREATE TABLE. It reads rows that are older
+        than a member of one of their structs, and times, halves, large lists, maps, and timestamps that do not count microseconds.
+        Items of lists are called `item`, and all members of a nullable struct become nullable.
+        """
         return self._number >= (0, 5)
 
     @property
     def alters_columns(self) -> bool:
         """Whether this version can alter columns; unknown for future releases."""
         return self.version == NEXT
-
-    @property
-    def item_name(self) -> str:
-        """What it calls the items of lists."""
-        return "item" if self._number >= (0, 5) else "element"
-
-    @property
-    def loosens_members(self) -> bool:
-        """Whether all members of a nullable struct become nullable."""
-        return self._number >= (0, 5)
-
-    @property
-    def makes_blobs(self) -> bool:
-        """Whether its CREATE TABLE takes a blob in files of the newer storage versions."""
-        return self._number >= (0, 5)
-
-    @property
-    def reads_added_members(self) -> bool:
-        """Whether it reads rows that are older than a member of one of their structs."""
-        return self._number >= (0, 5)
-
-    @property
-    def knows_widths(self) -> bool:
-        """Whether it knows the table properties of fixed-size binaries, halves and encodings, and primary keys."""
-        return self._number >= (0, 5)
-
-    @cached_property
-    def reads_all_units(self) -> bool:
-        """Whether it reads times, halves, large lists, maps, and timestamps that do not count microseconds."""
-        return self._number >= (0, 5)
 
     def __str__(self) -> str:
         """Return `lance-spark 0.4.0` for a sentence; without a chosen version, all known versions."""

@@ -10,7 +10,7 @@ Source: SQL:2016, 6.1; the type texts of pyarrow, Flink, Iceberg, protobuf, Pyth
 
 import dataclasses
 import re
-from collections.abc import Callable
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
@@ -119,6 +119,13 @@ class WordReader:
         if self._ends() or self._is_mark():
             raise self._wrong("a value is expected here")
         return sign + (self._string() if self._is_string() else self._next().text)
+
+    def _items(self, closing: str) -> Iterator[None]:
+        """Come to each item of a list, which is then read, and step over the commas and the closing bracket."""
+        while not self._takes(closing):
+            yield
+            if not self._is(closing):
+                self._wants(",")
 
     def _skip_to(self, *ends: str) -> None:
         """Go to the next of these words that is outside all brackets."""
@@ -281,14 +288,10 @@ class TypeReader(WordReader):
         self._depth -= 1
         return type_text
 
-    def _until(self, closing: str, read: Callable[[], ColumnText]) -> tuple[ColumnText, ...]:
-        """Return what a function reads between the commas before a closing bracket."""
-        parts: list[ColumnText] = []
-        while not self._takes(closing):
-            parts.append(read())
-            if not self._is(closing):
-                self._wants(",")
-        return tuple(parts)
+    def _members(self, opening: str, closing: str) -> list[ColumnText]:
+        """Return the columns between two brackets, which have commas between them."""
+        self._wants(opening)
+        return [self.column() for _ in self._items(closing)]
 
     def _words_after(self, word: str) -> str:
         """Return a head with the further words that it may have: zones, the units of an interval, a collation."""
@@ -377,8 +380,11 @@ class TypeReader(WordReader):
     def _with_arguments(self, type_: TypeText) -> TypeText:
         opening = self._next().text
         closing = {"<": ">", "(": ")", "[": "]"}[opening]
-        read = self.column if type_.head.lower() in _MEMBERS else self._argument
-        return replace(type_, arguments=self._until(closing, read), bracket=opening)
+        if type_.head.lower() in _MEMBERS:
+            self._at -= 1
+            return replace(type_, arguments=tuple(self._members(opening, closing)), bracket=opening)
+        arguments = tuple([self._argument() for _ in self._items(closing)])
+        return replace(type_, arguments=arguments, bracket=opening)
 
     def _argument(self) -> ColumnText:
         """Return a type, or one behind its name: `item: int32`, `tz=UTC`."""

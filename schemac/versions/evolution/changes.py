@@ -271,6 +271,16 @@ class Judgement(NamedTuple):
     way_out: str = ""
 
 
+def refused(reason: str, way_out: str = "") -> Judgement:
+    """Return the verdict on what an engine does not do, or what would break the table."""
+    return Judgement(Outcome.REFUSED, reason, way_out)
+
+
+def depends_on_data(reason: str, way_out: str = "") -> Judgement:
+    """Return the verdict on what is possible if the stored values allow it."""
+    return Judgement(Outcome.DATA, reason, way_out)
+
+
 OF_DATA: Mapping[Outcome, Code] = {
     Outcome.REFUSED: REFUSED_CHANGE,
     Outcome.DATA: DEPENDS_ON_DATA,
@@ -282,8 +292,7 @@ OF_READERS: Mapping[Outcome, Code] = {Outcome.REFUSED: BREAKS_OLD_READERS, Outco
 
 SAFE = Judgement(Outcome.SAFE)
 METADATA = Judgement(Outcome.METADATA)
-NO_VERDICT = Judgement(
-    Outcome.REFUSED,
+NO_VERDICT = refused(
     "no verdict is known for this change",
     "make the change in a new field, and drop the old one when it is no longer needed",
 )
@@ -294,8 +303,7 @@ def of_another_unit(change: Change, _pair: object, otherwise: Judgement = METADA
     """Return the judgement of a change of unit, the same for every engine that stores numbers; `otherwise` if one side has no unit."""
     if change.old is None or change.new is None:
         return otherwise
-    return Judgement(
-        Outcome.REFUSED,
+    return refused(
         f"stored numbers are in {change.old}, and nothing converts them to {change.new}",
         "add a new field with the new unit, fill it, then drop the old one",
     )

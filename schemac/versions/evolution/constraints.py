@@ -33,7 +33,7 @@ from schemac.language.constraints.rows import (
 from schemac.language.logical.facts import Fact
 from schemac.language.logical.model import LogicalType
 from schemac.language.logical.schema_fields import SchemaField, preorder
-from schemac.versions.evolution.changes import Change, Judgement, Outcome
+from schemac.versions.evolution.changes import Change, Judgement, depends_on_data
 from schemac.versions.evolution.version_pair import SchemaVersion, VersionPair
 
 
@@ -296,7 +296,7 @@ def tightened(change: Change, pair: VersionPair | None, find: str = "") -> Judge
         name = change.key.partition("/")[2]
         reason = f"rows have to satisfy {', '.join(_added(change, pair))} of `{name}`, but existing rows were not checked"
         look = find or "find the rows that break it"
-    return Judgement(Outcome.DATA, reason, f"{look}, and correct them first")
+    return depends_on_data(reason, f"{look}, and correct them first")
 
 
 def verify_of(change: Change) -> str:
@@ -307,8 +307,7 @@ def verify_of(change: Change) -> str:
 def loosened(change: Change) -> Judgement:
     """Return what it means for programs with the old schema."""
     where = f" of {change.path}" if change.path else ""
-    return Judgement(
-        Outcome.DATA,
+    return depends_on_data(
         f"old readers may rely on `{change.key}: {json.dumps(change.old, ensure_ascii=False)}`{where}",
         "update the readers to the new schema first",
     )

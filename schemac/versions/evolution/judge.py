@@ -30,7 +30,9 @@ from schemac.versions.evolution.changes import (
     Outcome,
     Verdict,
     as_seen_by,
+    depends_on_data,
     of_another_unit,
+    refused,
 )
 from schemac.versions.evolution.constraints import LOOSENED, TIGHTENED, loosened, tightened
 from schemac.versions.evolution.version_pair import VersionPair
@@ -50,16 +52,13 @@ def _type(change: Change) -> Judgement:
     old, new = change.fields
     match castability(new.type, old.type):
         case Castability.NEVER:
-            return Judgement(
-                Outcome.REFUSED,
+            return refused(
                 f"a reader that expects {old.type.type_text()} cannot read {new.type.type_text()}",
                 "add a new field next to the old one, and drop the old one when no program reads it anymore",
             )
         case Castability.DEPENDS:
-            return Judgement(
-                Outcome.DATA,
-                f"old readers expect {old.type.type_text()}: {misfit(new.type, old.type)}",
-                _UPDATE_FIRST,
+            return depends_on_data(
+                f"old readers expect {old.type.type_text()}: {misfit(new.type, old.type)}", _UPDATE_FIRST
             )
     return _layout(change)
 
@@ -68,13 +67,12 @@ def _layout(change: Change) -> Judgement:
     """Return a refusal where pyarrow has no cast from the new layout to the old one, else that it is safe."""
     old, new = change.fields
     missing = missing_cast(new, old)
-    return Judgement(Outcome.REFUSED, missing, _UPDATE_FIRST) if missing else SAFE
+    return refused(missing, _UPDATE_FIRST) if missing else SAFE
 
 
 def _dropped(change: Change) -> Judgement:
     """Return a refusal for readers that use the field or the dataset."""
-    return Judgement(
-        Outcome.REFUSED,
+    return refused(
         f"old readers that use {change.path or change.dataset} no longer find it",
         "drop it when no program reads it anymore",
     )
@@ -82,8 +80,7 @@ def _dropped(change: Change) -> Judgement:
 
 def _renamed(change: Change) -> Judgement:
     """Return a refusal for readers that look for the old name or place."""
-    return Judgement(
-        Outcome.REFUSED,
+    return refused(
         f"old readers look for {change.old}",
         "update the readers together with the table, or give them a view with the old name",
     )
@@ -91,15 +88,14 @@ def _renamed(change: Change) -> Judgement:
 
 def _optional(change: Change) -> Judgement:
     """Return that it depends on the data, because old readers expect no null."""
-    return Judgement(Outcome.DATA, f"old readers do not expect null in {change.path}", _UPDATE_FIRST)
+    return depends_on_data(f"old readers do not expect null in {change.path}", _UPDATE_FIRST)
 
 
 def _unit(change: Change) -> Judgement:
     """Return a refusal where the unit was another; a first unit is safe."""
     if change.old is None:
         return SAFE
-    return Judgement(
-        Outcome.REFUSED,
+    return refused(
         f"old readers still read the numbers as {change.old}",
         "add a new field with the new unit next to the old one",
     )
@@ -107,7 +103,7 @@ def _unit(change: Change) -> Judgement:
 
 def _relaid(change: Change) -> Judgement:
     """Return a refusal of values that are laid out differently in the table."""
-    return Judgement(Outcome.REFUSED, f"{change.path} has a different layout", "add a new field next to it")
+    return refused(f"{change.path} has a different layout", "add a new field next to it")
 
 
 RULES: Mapping[AnyFact, Judgement | Callable[[Change], Judgement]] = {
@@ -250,12 +246,11 @@ def judge_parts(format_title: str, old: SchemaField, new: SchemaField) -> Judgem
     if families == {Family.LIST}:
         if getattr(new.type, "fixed_length", None) is None:
             return SAFE
-        reason = f"{format_title} reads lists of any length"
-        return Judgement(Outcome.DATA, reason, "check their lengths first")
+        return depends_on_data(f"{format_title} reads lists of any length", "check their lengths first")
     if families == {Family.MAP}:
         return Judgement(Outcome.METADATA)
     reason = f"{format_title} does not read {old.type.type_text()} as {new.type.type_text()}"
-    return Judgement(Outcome.REFUSED, reason, NEW_FIELD_HELP)
+    return refused(reason, NEW_FIELD_HELP)
 
 
 def judge_values(format_title: str, old: SchemaField, new: SchemaField) -> Judgement:
@@ -263,4 +258,4 @@ def judge_values(format_title: str, old: SchemaField, new: SchemaField) -> Judge
     if castability(old.type, new.type) is not Castability.DEPENDS:
         return SAFE
     reason = f"{format_title} reads it, but {misfit(old.type, new.type)}"
-    return Judgement(Outcome.DATA, reason, "check the values first")
+    return depends_on_data(reason, "check the values first")

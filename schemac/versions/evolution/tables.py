@@ -55,6 +55,16 @@ class PlanLine(NamedTuple):
     """Whether only `plan` prints it."""
 
 
+def numbered_lines(rows: Iterable[tuple[str, str]]) -> list[PlanLine]:
+    """Return numbered steps, each given by its verb and what it does."""
+    steps = list(rows)
+    width = max((len(verb) for verb, _ in steps), default=0)
+    return [
+        PlanLine(f"  {number:>2}. {verb:<{width}}  ", description)
+        for number, (verb, description) in enumerate(steps, 1)
+    ]
+
+
 @dataclass(frozen=True)
 class Note:
     """A warning about a change of a table, shown before its plan is carried out."""
@@ -119,15 +129,15 @@ class TableState(NamedTuple):
     """The same for programs."""
 
 
-@dataclass(frozen=True)
-class DataCheck:
-    """How to check stored rows."""
+Apply = Callable[[Report, Progress, Spread | None], bool]
+"""Carries a plan out; false, with errors in the report, if it was not completed.
 
-    references: Mapping[str, str]
-    """The tables of datasets that the schema refers to, by their names."""
+The spread does the work that an engine can divide; None leaves it to this process.
+"""
 
 
-class PlannedChange(ABC):
+@dataclass(frozen=True, kw_only=True)
+class PlannedChange:
     """A plan of one engine."""
 
     title: str
@@ -135,6 +145,8 @@ class PlannedChange(ABC):
     lines: tuple[PlanLine, ...]
     document: Mapping[str, Any]
     """The plan for programs."""
+    apply: Apply | None = None
+    """None where the author carries it out."""
     summary: str = ""
     is_done: bool = False
     """Whether the table is as it should be."""
@@ -144,13 +156,6 @@ class PlannedChange(ABC):
     """What a person at a terminal is asked before data is written; empty if none is."""
     rows_rewritten: int = 0
     """Rows for which columns are written anew; 0 if none are."""
-
-    @abstractmethod
-    def apply(self, report: Report, progress: Progress, spread: Spread | None = None) -> bool:
-        """Carry the plan out; false, with errors in the report, if it was not completed.
-
-        `spread` does the work that an engine can divide; None leaves it to this process.
-        """
 
 
 @dataclass(frozen=True)
@@ -185,10 +190,13 @@ class Tables(ABC):
         path: str,
         locked: LockedDataset,
         expected: LockedSchemaVersion,
-        check: DataCheck,
+        references: Mapping[str, str],
         report: Report,
     ) -> None:
-        """Report the rows of a table that break the constraints of a schema, which the table has."""
+        """Report the rows of a table that break the constraints of a schema, which the table has.
+
+        `references` are the tables of the datasets that the schema refers to, by their names.
+        """
         report_rows_without_reader(path, report)
 
 

@@ -20,7 +20,7 @@ from schemac.engines.lance.tables.fields import differences, lance_fields_of
 from schemac.engines.spark import SPARK_LOSS
 from schemac.engines.spark import artifact as spark
 from schemac.engines.spark.artifact import key_columns, schema_properties
-from schemac.engines.spark.connector import Maker
+from schemac.engines.spark.connector import made_table
 from schemac.engines.spark.versions import Connector
 from schemac.text.source.report import Report
 from tests.conformance.manifest_types import POSITIONS, TYPES, member, of
@@ -71,9 +71,8 @@ def assert_made_as_said(cases: list[tuple[str, schemac.Dataset]], folder: Path) 
         spark.emit(compilation, emission)
         properties = schema_properties(compilation, columns)
         assert table.data_storage_version == properties["file_format_version"]
-        maker = Maker(Connector(VERSION))
-        made = maker.table(columns, properties, table.data_storage_version, key_columns(compilation))
-        made_schema = pa.schema([field.to_arrow() for field in made])
+        version, key = table.data_storage_version, key_columns(compilation)
+        made_schema = pa.schema(made_table(Connector(VERSION), columns, properties, version, key))
         assert differences(lance_fields_of(made_schema), table.lance_schema, ids=False) == (), name
         wanted = dataset.to_lance().fields
         # A view is lost by the JSON alone: Lance stores it as a text in any case.

@@ -391,3 +391,17 @@ def test_name_a_default_that_is_no_double(
     text = capsys.readouterr().out
     assert f'not kept: the default "{number}"' in text
     assert "inf" not in text
+
+
+def test_read_back_the_default_of_a_map_with_other_keys(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Avro has such a map as an array of records, and so is its default."""
+    default = [{"key": 1, "value": 2}]
+    extra = f"{{avro.apache.org/default: {json.dumps(default)}}}"
+    written = _avsc(_manifest("{kind: Map, keyType: Int32, valueType: Int32}", f", extra: {extra}"))
+    (tmp_path / "r.avsc").write_text(json.dumps(written))
+    assert main(["import", str(tmp_path / "r.avsc")]) == 0
+    text = capsys.readouterr().out
+    assert "not kept" not in text
+    assert _avsc(text)["fields"] == written["fields"]

@@ -47,10 +47,13 @@ def write_column_file(filling: Filling, table: Any, part: int, batches: Iterator
 
     def make(rows: pa.RecordBatch) -> pa.RecordBatch:
         addresses = rows.column(ROW_ADDRESS).to_numpy(zero_copy_only=False).astype(np.int64)
-        row_values = values.of(addresses, is_complete=not filling.columns.keeps)
+        new, is_written = values.of(addresses, is_complete=not filling.columns.keeps)
         try:
-            check_required(filling, table, int((~row_values.is_written).sum()))
-            columns = [row_values.column(rows, name, is_retained=name in retained) for name in schema.names]
+            check_required(filling, table, int((~is_written).sum()))
+            columns = [
+                _with_others(new.column(name), is_written, rows.column(name) if name in retained else None)
+                for name in schema.names
+            ]
         except PipelineError as error:
             failure.append(error)  # Lance would make its own of it
             raise
@@ -86,23 +89,14 @@ def check_required(filling: Filling, table: Any, rows: int) -> None:
         raise PipelineError(UNFIT_VALUES, message, help, place=("where",))
 
 
-class _RowValues:
-    """The values of some rows, and which rows these are."""
-
-    def __init__(self, values: pa.RecordBatch, is_written: Any) -> None:
-        self.values = values
-        self.is_written = is_written
-
-    def column(self, rows: pa.RecordBatch, name: str, *, is_retained: bool) -> pa.Array:
-        """Return a value for each row: a new one, or the one that it has in a column, or none."""
-        new = self.values.column(name)
-        if self.is_written.all():
-            return new
-        old = rows.column(name) if is_retained else pa.nulls(1, new.type)
-        places = np.cumsum(self.is_written) - 1
-        others = np.arange(len(self.is_written)) if is_retained else 0
-        places = np.where(self.is_written, places, others + len(new))
-        return pa.concat_arrays([new, old]).take(pa.array(places))
+def _with_others(new: pa.Array, is_written: Any, old: pa.Array | None) -> pa.Array:
+    """Return a value for each row: a new one where there is one, else the one that it has, or none."""
+    if is_written.all():
+        return new
+    places = np.cumsum(is_written) - 1
+    others = 0 if old is None else np.arange(len(is_written))
+    places = np.where(is_written, places, others + len(new))
+    return pa.concat_arrays([new, pa.nulls(1, new.type) if old is None else old]).take(pa.array(places))
 
 
 class _Values:
@@ -111,21 +105,17 @@ class _Values:
     def __init__(self, batches: Iterator[pa.RecordBatch], schema: pa.Schema) -> None:
         self.batches = batches
         self.schema = pa.schema([pa.field(ADDRESSES, pa.int64()), *(f.with_nullable(True) for f in schema)])
-        self.rest = self.schema.empty_table().to_batches()[:1]
+        self.rest: list[pa.RecordBatch] = []
 
-    def of(self, addresses: Any, *, is_complete: bool) -> _RowValues:
-        """Take the values of rows with these addresses."""
-        batches = list(self._up_to(int(addresses[-1]))) if len(addresses) else []
-        empty = pa.RecordBatch.from_arrays([pa.array([], f.type) for f in self.schema], schema=self.schema)
-        values = pa.Table.from_batches(batches or [empty], self.schema).combine_chunks().to_batches() or [
-            empty
-        ]
-        (batch,) = values
+    def of(self, addresses: Any, *, is_complete: bool) -> tuple[pa.RecordBatch, Any]:
+        """Take the values of rows with these addresses; and a numpy array of booleans, one a row: whether there is one."""
+        batches = self._up_to(int(addresses[-1])) if len(addresses) else ()
+        batch = pa.concat_batches([pa.RecordBatch.from_pylist([], self.schema), *batches])
         batch_addresses = batch.column(0).to_numpy(zero_copy_only=False)
         is_written = np.isin(addresses, batch_addresses, assume_unique=True)
         if is_written.sum() != len(batch_addresses) or (is_complete and not is_written.all()):
             raise RuntimeError("values do not belong to the rows of their fragment")
-        return _RowValues(batch, is_written)
+        return batch, is_written
 
     def _up_to(self, last: int) -> Iterator[pa.RecordBatch]:
         while True:

@@ -164,9 +164,7 @@ def operation_of(merged: MergedRows) -> Any:
 
 def _placed(rows: pa.Table, fragment_index: int) -> pa.Table:
     """Return the rows with two more columns: the index of their fragment, and their number in it."""
-    rows = rows.append_column(
-        FRAGMENT_INDEX, pa.array([fragment_index], pa.int32()).take(pa.array([0] * len(rows), pa.int8()))
-    )
+    rows = rows.append_column(FRAGMENT_INDEX, pa.repeat(pa.scalar(fragment_index, pa.int32()), len(rows)))
     return rows.append_column(ROW, pa.array(range(len(rows)), pa.int64()))
 
 

@@ -23,28 +23,8 @@ from typing import Any
 
 import pyarrow as pa
 
+from schemac.engines.lance import dataset as lance_dataset
 from schemac.engines.lance import transactions
-from schemac.engines.lance.dataset import (
-    data_files,
-    find_dataset,
-    lance_errors,
-    open_dataset,
-    options_for,
-    properties_of,
-    transaction_of,
-    versions,
-)
-from schemac.engines.lance.transactions import (
-    close_staging,
-    commit_operation,
-    file_names,
-    fragments_of,
-    make_version,
-    remove_data,
-    remove_if_empty,
-    remove_remote_data,
-    write_rest,
-)
 from schemac.rows.runs import staging
 from schemac.rows.runs.history import MOVED_OUT, UNFINISHED, CommittedRun, records_in
 from schemac.rows.runs.identity import RUN, RunIdentity, is_gone
@@ -60,7 +40,7 @@ def move_out(place: WriteTarget, schema: pa.Schema, version: int, addresses: lis
     """Commit the dataset of a version without these rows; the new version."""
     import lance
 
-    table = open_dataset(place.path, version, place.storage_options)
+    table = lance_dataset.open_dataset(place.path, version, place.storage_options)
     gone = set(addresses)
     touched = {address >> IN_FRAGMENT for address in gone}
     rest: list[str] = []
@@ -71,24 +51,26 @@ def move_out(place: WriteTarget, schema: pa.Schema, version: int, addresses: lis
                 batch.filter(pa.array([row not in gone for row in batch["_rowaddr"].to_pylist()], pa.bool_()))
                 for batch in scanner.to_batches()
             )
-            rest += write_rest(place, schema, (rows.select(schema.names) for rows in remaining))
+            rest += transactions.write_rest(place, schema, (rows.select(schema.names) for rows in remaining))
     operation = lance.LanceOperation.Update(
-        removed_fragment_ids=sorted(touched), new_fragments=fragments_of(rest)
+        removed_fragment_ids=sorted(touched), new_fragments=transactions.fragments_of(rest)
     )
     moved_out = {MOVED_OUT: str(len(gone))}
-    return commit_operation(place, file_names(rest), operation, version, **moved_out)
+    return transactions.commit_operation(
+        place, transactions.file_names(rest), operation, version, **moved_out
+    )
 
 
 def is_move(table: Any, version: int) -> bool:
     """Whether rows left a quarantine with a version."""
-    return MOVED_OUT in properties_of(transaction_of(table, version))
+    return MOVED_OUT in lance_dataset.properties_of(lance_dataset.transaction_of(table, version))
 
 
 def move_back(path: str, version: int, storage_options: Storage | None) -> None:
     """Bring the rows back that left with a version; what others have written since stays."""
     import lance
 
-    latest = open_dataset(path, storage_options=storage_options)
+    latest = lance_dataset.open_dataset(path, storage_options=storage_options)
     before, after = latest.checkout_version(version - 1), latest.checkout_version(version)
     if latest.version == version:
         before.restore()
@@ -99,7 +81,7 @@ def move_back(path: str, version: int, storage_options: Storage | None) -> None:
         removed_fragment_ids=sorted(there - old.keys()),
         new_fragments=[metadata for id, metadata in old.items() if id not in there],
     )
-    make_version(path, inverse, version, {}, storage_options)
+    transactions.make_version(path, inverse, version, {}, storage_options)
 
 
 CLOCKS_DIFFER = timedelta(days=1)
@@ -115,39 +97,39 @@ def committed_runs(
     import lance
 
     newest: float = inf
-    for number, committed in versions(dataset)[:limit]:
+    for number, committed in lance_dataset.versions(dataset)[:limit]:
         if since is not None and committed < since - CLOCKS_DIFFER:
             return
         if number > newest:
             continue
-        transaction = transaction_of(dataset, number)
+        transaction = lance_dataset.transaction_of(dataset, number)
         operation = getattr(transaction, "operation", None)
         if isinstance(operation, lance.LanceOperation.Restore):
             # What came after the version that was restored is not in the table any more.
             newest = min(newest, int(operation.version))
-        run = CommittedRun.of(properties_of(transaction), number, committed)
+        run = CommittedRun.of(lance_dataset.properties_of(transaction), number, committed)
         if run is not None:
             yield run
 
 
 def named_files(dataset: Any, run: RunIdentity | None) -> set[str]:
     """Name the data files of the newest version, and of those that a run committed: one that was taken back can still be read."""
-    named = data_files(dataset)
+    named = lance_dataset.data_files(dataset)
     if run is None:
         return named
     since = None if run.process is None else run.started
-    for number, committed in versions(dataset):
+    for number, committed in lance_dataset.versions(dataset):
         if since is not None and committed < since - CLOCKS_DIFFER:
             break
-        if properties_of(transaction_of(dataset, number)).get(RUN) == run.id:
+        if lance_dataset.properties_of(lance_dataset.transaction_of(dataset, number)).get(RUN) == run.id:
             with suppress(OSError, ValueError):  # one that somebody has cleaned up
-                named |= data_files(dataset.checkout_version(number))
+                named |= lance_dataset.data_files(dataset.checkout_version(number))
     return named
 
 
 def find_run(run: RunIdentity, table: str, storage_options: Storage | None) -> CommittedRun | None:
     """Find the commit of a run in a table, back to its start; in all versions if the start is unknown."""
-    dataset = find_dataset(table, storage_options)
+    dataset = lance_dataset.find_dataset(table, storage_options)
     if dataset is None:
         return None
     since = None if run.process is None else run.started
@@ -157,36 +139,38 @@ def find_run(run: RunIdentity, table: str, storage_options: Storage | None) -> C
 
 def discard(place: WriteTarget, fragments: list[str]) -> None:
     """Remove what a run wrote and did not commit; what a version of the table names stays."""
-    table = find_dataset(place.path, place.storage_options)
+    table = lance_dataset.find_dataset(place.path, place.storage_options)
     if table is not None:
         named = named_files(table, place.run)
         happened = find_run(place.run, place.path, place.storage_options) is not None
-        fragments = [text for text in fragments if not happened and named.isdisjoint(file_names([text]))]
+        fragments = [
+            text for text in fragments if not happened and named.isdisjoint(transactions.file_names([text]))
+        ]
     if not place.is_staged:
-        remove_remote_data(place, file_names(fragments))
+        transactions.remove_remote_data(place, transactions.file_names(fragments))
         return
-    remove_data(place.path, file_names(fragments))
-    close_staging(place)
+    transactions.remove_data(place.path, transactions.file_names(fragments))
+    transactions.close_staging(place)
 
 
 def give_up(place: WriteTarget, fragments: list[str]) -> None:
     """Remove what an attempt wrote whose run another attempt has committed: no version names it, and none will."""
     if place.is_staged:
-        close_staging(place)
+        transactions.close_staging(place)
     else:
-        remove_remote_data(place, file_names(fragments))
+        transactions.remove_remote_data(place, transactions.file_names(fragments))
 
 
 def take_back_at(path: str, version: int, run: str, storage_options: Storage | None) -> None:
     """Undo a commit of a run: the dataset as it was before, by a new version, or gone where it was new."""
     import lance
 
-    options = options_for(path, storage_options)
+    options = lance_dataset.options_for(path, storage_options)
     latest = lance.dataset(path, storage_options=options)
     if is_move(latest, version):
         move_back(path, version, storage_options)
         return
-    with lance_errors():
+    with lance_dataset.lance_errors():
         if latest.version != version or (version == 1 and not is_local(path)):
             # Others have written since: what is theirs stays.
             latest.delete(f"run = '{run}'")
@@ -197,7 +181,7 @@ def take_back_at(path: str, version: int, run: str, storage_options: Storage | N
                 if not name.startswith(staging.PREFIX):
                     entry = os.path.join(path, name)
                     shutil.rmtree(entry) if os.path.isdir(entry) else os.remove(entry)
-            remove_if_empty(path)
+            transactions.remove_if_empty(path)
 
 
 LOOKED_AT = 100
@@ -248,7 +232,7 @@ def _has_never_been(run: RunIdentity, table: str, storage_options: Storage) -> b
     """Whether it is certain that a table has no commit of a run; it may be a folder of files that shares the quarantine."""
     if find_run(run, table, storage_options) is not None:
         return False
-    if find_dataset(table, storage_options) is not None:
+    if lance_dataset.find_dataset(table, storage_options) is not None:
         return True
     try:
         return all(record.run.id != run.id for record in records_in(table, storage_options) or ())
@@ -281,7 +265,7 @@ def _dead_folders(path: str, table: str) -> list[Dead]:
 
 
 def _take_rows_back(quarantine: str, run: RunIdentity, storage_options: Storage) -> None:
-    dataset = find_dataset(quarantine, storage_options)
+    dataset = lance_dataset.find_dataset(quarantine, storage_options)
     if dataset is None:
         return
     has_rows = bool(dataset.count_rows(filter=f"run = '{run.id}'"))
@@ -296,16 +280,16 @@ def _undo(dead: Dead, storage_options: Storage) -> None:
 
     What a run that fills columns has computed stays for its next attempt (see `filling`), unless the run has happened.
     """
-    dataset = find_dataset(dead.path, storage_options)
+    dataset = lance_dataset.find_dataset(dead.path, storage_options)
     if staging.is_retained(dead.folder) and dead.run and not find_run(dead.run, dead.path, storage_options):
         return
     if dataset is not None and dead.run is not None:
-        properties = properties_of(transaction_of(dataset, dataset.version))
+        properties = lance_dataset.properties_of(lance_dataset.transaction_of(dataset, dataset.version))
         if UNFINISHED in properties and properties[RUN] == dead.run.id and dataset.version > 1:
             # This is the first of two commits of the run, and the second has not been made.
-            with lance_errors():
+            with lance_dataset.lance_errors():
                 dataset.checkout_version(dataset.version - 1).restore()
-            dataset = find_dataset(dataset.uri)
+            dataset = lance_dataset.find_dataset(dataset.uri)
     moved = staging.moved_files(dead.folder)
     happened = dead.run is not None and find_run(dead.run, dead.path, storage_options)
     if moved and not happened:
@@ -316,8 +300,8 @@ def _undo(dead: Dead, storage_options: Storage) -> None:
 
 def _sweep_remote_quarantine(table: str, quarantine: str, storage_options: Storage) -> None:
     """Remove rows of dead runs that have no staging folder; the newest commits of the quarantine list them."""
-    dataset = find_dataset(quarantine, storage_options)
-    target = find_dataset(table, storage_options)
+    dataset = lance_dataset.find_dataset(quarantine, storage_options)
+    target = lance_dataset.find_dataset(table, storage_options)
     if dataset is None or target is None:
         return
     seen = seen_from(quarantine, table)
@@ -330,7 +314,7 @@ def _sweep_remote_quarantine(table: str, quarantine: str, storage_options: Stora
             candidates.append(run)
     if not candidates:
         return
-    oldest = versions(target)[-1].committed
+    oldest = lance_dataset.versions(target)[-1].committed
     happened = {
         run.id for run in committed_runs(target, since=min(run.identity.started for run in candidates))
     }

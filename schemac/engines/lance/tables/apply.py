@@ -11,7 +11,7 @@ Errors: SC421 unusable-table, SC422 failed-check, SC423 table-changed, SC424 tab
 """
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -21,6 +21,7 @@ from schemac.engines.lance.artifact import to_message
 from schemac.engines.lance.attributes import STORAGE_VERSION
 from schemac.engines.lance.dataset import lance_errors, open_dataset, reason_of
 from schemac.engines.lance.fields import lance_ids
+from schemac.engines.lance.tables import steps
 from schemac.engines.lance.tables.checks import pair_by_ids
 from schemac.engines.lance.tables.field_ids import IDS_KEY, note_ids
 from schemac.engines.lance.tables.fields import data_of, differences
@@ -28,21 +29,6 @@ from schemac.engines.lance.tables.live_table import LanceTable, can_store, open_
 from schemac.engines.lance.tables.plan import LancePlan, field_ids_for, is_going, path_after, plan
 from schemac.engines.lance.tables.recipe import FragmentFiles, Made, Recipe, WriteColumns, spread_here
 from schemac.engines.lance.tables.row_checks import CheckQuestion, report_broken, report_failed
-from schemac.engines.lance.tables.steps import (
-    INDICES_KEY,
-    BuildIndex,
-    CheckStep,
-    Rewrite,
-    RuleCheck,
-    SetSchema,
-    SwapStep,
-    TableIndex,
-    Unlooked,
-    build,
-    indices_of,
-    note_of,
-    noted_indices,
-)
 from schemac.engines.lance.transactions import is_conflict, lance_schema, make_version, with_file
 from schemac.language.attributes.builtin import TABLE_RECORD
 from schemac.language.constraints.rows import Unique
@@ -52,13 +38,12 @@ from schemac.text.source.phrases import counted
 from schemac.text.source.report import Report
 from schemac.versions.evolution.table_versions import VersionedTables
 from schemac.versions.evolution.tables import (
-    DataCheck,
-    PlanLine,
     PlannedChange,
     Progress,
     Spread,
     TableChange,
     TableState,
+    numbered_lines,
     report_differences,
 )
 from schemac.versions.evolution.version_pair import LockedSchemaVersion
@@ -130,7 +115,7 @@ class _Run:
         try:
             with lance_errors():
                 self.check()
-                version = self.swap_in() if self.plan.of(SwapStep) else self.dataset.version
+                version = self.swap_in() if self.plan.titles(steps.SWAP_IN) else self.dataset.version
                 self.set_schema(version)
                 self.build_indices()
         except (_OvertakenError, OSError, ValueError, RuntimeError) as error:
@@ -154,8 +139,8 @@ class _Run:
 
     def check(self) -> None:
         """All checks, over every fragment that was not looked at yet, before anything is changed."""
-        questions = [CheckQuestion(check, self.plan) for check in self.plan.of(CheckStep)]
-        rules = self.plan.of(RuleCheck)
+        questions = [CheckQuestion(check, self.plan) for check in self.plan.of(steps.CheckStep)]
+        rules = self.plan.of(steps.RuleCheck)
         fragments = self.dataset.get_fragments() if questions or rules else []
         fresh = [f for f in fragments if FragmentFiles.of(f.metadata) not in self.made.checked]
         for number, question in enumerate(questions):
@@ -181,7 +166,7 @@ class _Run:
         fragments = [self.with_new_columns(fragment) for fragment in self.write()]
         expected = self.remember()
         metadata = self.plan.table.metadata
-        if not self.plan.of(SetSchema):
+        if not self.plan.titles(steps.SET_SCHEMA):
             # Nothing comes after this commit that says which version the table has.
             target = self.plan.target.metadata
             other_entries = {key: value for key, value in metadata.items() if key not in TABLE_RECORD}
@@ -229,11 +214,11 @@ class _Run:
         version = int(newest.version)
         entries: dict[str, str] = {}
         going = self.going(newest)
-        waiting = noted_indices(newest)
+        waiting = steps.noted_indices(newest)
         if any(index.name not in waiting for index in going):
             waiting.update({index.name: index for index in going})
-            entries[INDICES_KEY] = note_of(waiting.values())
-        if self.plan.of(SetSchema):
+            entries[steps.INDICES_KEY] = steps.note_of(waiting.values())
+        if self.plan.titles(steps.SET_SCHEMA):
             layout = self.plan.layout
             names = {field.id: field.name for field in layout.middle}
             entries[IDS_KEY] = note_ids(layout.pair.new, names, layout.field_ids)
@@ -243,25 +228,27 @@ class _Run:
             newest.update_config(entries)
         return version + 2
 
-    def going(self, dataset: Any) -> list[TableIndex]:
+    def going(self, dataset: Any) -> list[steps.TableIndex]:
         """Return the indices of a version that go with their fields, and whose fields are somewhere afterwards."""
         table, pair = self.plan.table, self.plan.pair
-        indices = [index for index in map(table.with_field, indices_of(dataset)) if path_after(index, pair)]
+        indices = [
+            index for index in map(table.with_field, steps.indices_of(dataset)) if path_after(index, pair)
+        ]
         return [index for index in indices if is_going(index, table, self.plan.target)]
 
     def remember_late(self, version: int) -> None:
         """Record the indices that were created just before the swap, which dropped them."""
         now = open_dataset(self.plan.table.name)
-        waiting = noted_indices(now)
+        waiting = steps.noted_indices(now)
         late = self.going(open_dataset(self.plan.table.name, version=version - 1))
         waiting.update({index.name: index for index in late})
-        now.update_config({INDICES_KEY: note_of(waiting.values())})
+        now.update_config({steps.INDICES_KEY: steps.note_of(waiting.values())})
 
     def set_schema(self, version: int) -> None:
         """Names, order, nullability, metadata and keys as compiled; what is not in the schema goes."""
         import lance
 
-        if self.plan.of(SetSchema):
+        if self.plan.titles(steps.SET_SCHEMA):
             target = self.plan.target
             schema = lance_schema(target.fields, dict(target.metadata))
             self.commit("set schema", lance.LanceOperation.Project(schema), version)
@@ -272,8 +259,8 @@ class _Run:
     def build_indices(self) -> None:
         """Each index that went with its field again, and out of the list of those that wait."""
         now = self.finished()
-        indices = {step.index.name: step.index for step in self.plan.of(BuildIndex)}
-        waiting = noted_indices(now)
+        indices = {step.index.name: step.index for step in self.plan.steps if step.index is not None}
+        waiting = steps.noted_indices(now)
         for name, index in waiting.items():
             indices.setdefault(name, index)
         standing = {description.name for description in now.describe_indices()}
@@ -281,9 +268,9 @@ class _Run:
             path = path_after(index, self.plan.pair)
             if path is not None and index.name not in standing:
                 with self.step(f"build index {index.name}"):
-                    build(self.finished(), index, path)
+                    steps.build(self.finished(), index, path)
         if waiting:
-            open_dataset(self.plan.table.name).delete_config_keys([INDICES_KEY])
+            open_dataset(self.plan.table.name).delete_config_keys([steps.INDICES_KEY])
 
     def commit(self, what: str, operation: Any, read_version: int) -> int:
         """Commit an operation that was made for a version, if there is no later one; return the number of the new version."""
@@ -336,7 +323,7 @@ class LanceTables(VersionedTables[LanceTable]):
     def planned(self, table: LanceTable, change: TableChange, report: Report) -> PlannedChange | None:
         """Plan the steps."""
         made = plan(table, change.new, report, change.rounded, change.references)
-        return _PlannedLance(made, change) if made is not None else None
+        return _planned(made, change) if made is not None else None
 
     def verify(
         self, path: str, locked: LockedDataset, expected: LockedSchemaVersion, report: Report
@@ -354,40 +341,34 @@ class LanceTables(VersionedTables[LanceTable]):
         path: str,
         locked: LockedDataset,
         expected: LockedSchemaVersion,
-        check: DataCheck,
+        references: Mapping[str, str],
         report: Report,
     ) -> None:
         """Report the rows that break a constraint."""
         table = open_table(path, locked, report)
         if table is not None:
-            report_broken(table, expected, check.references, report)
+            report_broken(table, expected, references, report)
 
 
-class _PlannedLance(PlannedChange):
-    def __init__(self, made: LancePlan, change: TableChange) -> None:
-        self._made = made
-        steps = made.steps
-        self.title = change.title("Lance", change.path)
-        width = max((len(step.verb) for step in steps), default=0)
-        self.lines = tuple(
-            PlanLine(
-                f"  {number:>2}. {step.verb:<{width}}  ", f"{step.title}: {step.describe()}  [{step.cost}]"
+def _planned(made: LancePlan, change: TableChange) -> PlannedChange:
+    """Return the plan as commands show it and carry it out."""
+    written = made.titles(steps.REWRITE)
+    rows = counted(made.table.row_count, "row") if written else ""
+    return PlannedChange(
+        title=change.title("Lance", change.path),
+        lines=tuple(
+            numbered_lines(
+                (step.verb, f"{step.title}: {step.describe()}  [{step.cost}]") for step in made.steps
             )
-            for number, step in enumerate(steps, 1)
-        )
-        self.document = {"steps": [step.to_json() for step in steps]}
-        self.summary = counted(len(steps), "step")
-        self.is_done = made.is_done and not made.table.has_notes
-        self.unlooked = tuple(f"{step.title}: {step.question}" for step in made.of(Unlooked))
-        written = [step.title for step in steps if isinstance(step, Rewrite)]
-        self.rows_rewritten = made.table.row_count if written else 0
-        if written:
-            rows = counted(made.table.row_count, "row")
-            self.question = f"{', '.join(written)}: will be rewritten for {rows}. Continue?"
-
-    def apply(self, report: Report, progress: Progress, spread: Spread | None = None) -> bool:
-        """Carry all steps out on the table."""
-        return apply_plan(self._made, report, progress, spread)
+        ),
+        document={"steps": [step.to_json() for step in made.steps]},
+        summary=counted(len(made.steps), "step"),
+        is_done=made.is_done and not made.table.has_notes,
+        unlooked=tuple(f"{step.title}: {step.question}" for step in made.of(steps.Unlooked)),
+        rows_rewritten=made.table.row_count if written else 0,
+        question=f"{', '.join(written)}: will be rewritten for {rows}. Continue?" if written else "",
+        apply=lambda report, progress, spread: apply_plan(made, report, progress, spread),
+    )
 
 
 TABLES = LanceTables(

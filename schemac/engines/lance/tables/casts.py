@@ -81,14 +81,8 @@ def numbers_of(values: Any) -> tuple[Any, Any]:
 def array_of(numbers: Any, there: Any, fits: Any, type_: Any) -> CastResult:
     """Return the array whose stored numbers these are; null where nothing was or nothing fits."""
     good = there & fits
-    numbers = np.where(good, numbers, 0)
-    if pa.types.is_boolean(type_):
-        values = pa.array(numbers.astype(bool), type_, mask=~good)
-    else:
-        bits = pa.array(good, pa.bool_()).buffers()[1]
-        data = pa.py_buffer(np.ascontiguousarray(numbers.astype(_dtype(type_))))
-        values = pa.Array.from_buffers(type_, len(numbers), [bits, data])
-    return CastResult(values, there & ~fits)
+    stored = np.where(good, numbers, 0).astype(bool if pa.types.is_boolean(type_) else _dtype(type_))
+    return CastResult(pa.array(stored, mask=~good).view(type_), there & ~fits)
 
 
 def one_by_one(values: Any, type_: Any, convert: Callable[[Any], Any]) -> CastResult:

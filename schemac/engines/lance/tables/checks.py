@@ -23,17 +23,8 @@ from schemac.arrow.metadata import compact
 from schemac.engines.lance import judge as engine
 from schemac.engines.lance.fields import lance_ids
 from schemac.engines.lance.judge import version_before
+from schemac.engines.lance.tables import steps
 from schemac.engines.lance.tables.convert import is_named
-from schemac.engines.lance.tables.steps import (
-    CheckStep,
-    CheckSubject,
-    RuleCheck,
-    Unlooked,
-    column_name,
-    constraint_filter,
-    misfit_filter,
-    null_filter,
-)
 from schemac.language.attributes.attribute import Family
 from schemac.language.attributes.builtin import CLOCK_ZONE
 from schemac.language.constraints.constraint import Constraint
@@ -221,9 +212,9 @@ def checks(
     ways: Sequence[LockedVersionPair],
     judged: Sequence[tuple[Change, Judgement]],
     rounded: frozenset[str],
-) -> Iterator[CheckStep]:
+) -> Iterator[steps.CheckStep]:
     """Yield the checks of stored values that a plan needs, each one once; `ways` are the pairs of versions that the values go through."""
-    seen: set[tuple[str, CheckSubject]] = set()
+    seen: set[tuple[str, steps.CheckSubject]] = set()
     for change, judgement in judged:
         field, before = change.new_field, change.old_field
         if field is None or before is None or judgement.outcome is not Outcome.DATA:
@@ -236,52 +227,54 @@ def checks(
 
 
 def _checks(
-    subject: CheckSubject | None,
+    subject: steps.CheckSubject | None,
     pair: VersionPair,
     before: SchemaField,
     field: SchemaField,
     rounded: frozenset[str],
     ways: Sequence[LockedVersionPair],
-) -> Iterator[CheckStep]:
+) -> Iterator[steps.CheckStep]:
     """Yield the checks of stored values for one change: of nulls, of places in structs, or of fit."""
     nulls = "it may not be null"
-    if subject is CheckSubject.NULLS:
-        yield CheckStep(
-            field.path_text, question=nulls, query=null_filter(before), field=field, subject=subject
+    if subject is steps.CheckSubject.NULLS:
+        yield steps.CheckStep(
+            field.path_text, question=nulls, query=steps.null_filter(before), field=field, subject=subject
         )
-    elif subject is CheckSubject.PLACE:
+    elif subject is steps.CheckSubject.PLACE:
         if engine.left_behind(field, pair):
-            query = f"{column_name(before)} IS NULL"
-            yield CheckStep(
-                field.path_text, question=nulls, query=query, field=field, subject=CheckSubject.NULLS
+            query = f"{steps.column_name(before)} IS NULL"
+            yield steps.CheckStep(
+                field.path_text, question=nulls, query=query, field=field, subject=steps.CheckSubject.NULLS
             )
         for above in engine.moved_into(field, pair):
-            query = f"{column_name(above)} IS NULL AND {column_name(before)} IS NOT NULL"
+            query = f"{steps.column_name(above)} IS NULL AND {steps.column_name(before)} IS NOT NULL"
             question = f"{above.path_text} may not be null where {before.path_text} has a value"
-            yield CheckStep(field.path_text, question=question, query=query, field=field, subject=subject)
-    elif subject is CheckSubject.FIT:
+            yield steps.CheckStep(
+                field.path_text, question=question, query=query, field=field, subject=subject
+            )
+    elif subject is steps.CheckSubject.FIT:
         casts = casts_of(field, ways) or [FieldCast(before, field)]
         is_rounded = is_named(field, rounded)
         question = "; then ".join(_question(*cast, field.path_text if is_rounded else "") for cast in casts)
-        query = misfit_filter(pair, before, field) if len(ways) == 1 and not is_rounded else ""
-        yield CheckStep(field.path_text, question=question, query=query, field=field, subject=subject)
+        query = steps.misfit_filter(pair, before, field) if len(ways) == 1 and not is_rounded else ""
+        yield steps.CheckStep(field.path_text, question=question, query=query, field=field, subject=subject)
 
 
 def rule_checks(
     rules: Iterable[ConstraintRule], pair: VersionPair, references: Mapping[str, str]
-) -> Iterator[RuleCheck | Unlooked]:
+) -> Iterator[steps.RuleCheck | steps.Unlooked]:
     """Yield what is asked of the rows as they will be; `references` are tables of datasets that are referred to."""
     for rule in rules:
         question, query = rule.question, ""
         match rule.subject:
             case ReferenceTo(_, dataset) if dataset not in references:
-                yield Unlooked(rule.path, dataset=dataset, question=question)
+                yield steps.Unlooked(rule.path, dataset=dataset, question=question)
                 continue
             case ReferenceTo(_, dataset):
                 question = f"{question} ({references[dataset]})"
             case Constraint() if (before := pair.before.get(rule.fields[0])) is not None:
-                query = constraint_filter(pair, before, rule.subject)
-        yield RuleCheck(rule.path, question=question, query=query, rule=rule)
+                query = steps.constraint_filter(pair, before, rule.subject)
+        yield steps.RuleCheck(rule.path, question=question, query=query, rule=rule)
 
 
 def report_pointless_rounding(

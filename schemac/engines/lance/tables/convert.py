@@ -80,13 +80,8 @@ class Entries:
     def to_array(self, type_: Any) -> pa.Array:
         """Return the maps again."""
         offsets = np.concatenate([[0], np.cumsum(self.lengths)]).astype(np.int32)
-        bits = None if self.valid.all() else pa.array(self.valid, pa.bool_()).buffers()[1]
-        child = pa.StructArray.from_arrays(
-            [self.keys, self.items], fields=[type_.key_field, type_.item_field]
-        )
-        return pa.Array.from_buffers(
-            type_, len(self.lengths), [bits, pa.py_buffer(offsets)], children=[child]
-        )
+        mask = None if self.valid.all() else pa.array(~self.valid)
+        return pa.MapArray.from_arrays(pa.array(offsets), self.keys, self.items, type_, mask=mask)
 
 
 def joining_cast(key: SchemaField, pair: VersionPair) -> SchemaField | None:

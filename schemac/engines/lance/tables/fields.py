@@ -16,14 +16,9 @@ import pyarrow as pa
 import schemac.language.kinds.registry  # noqa: F401 — without it no kind is known
 from schemac.arrow.from_arrow import from_arrow
 from schemac.arrow.metadata import compact, forms
+from schemac.engines.lance import attributes as lance
 from schemac.engines.lance._generated.lance import file_pb2 as pb
 from schemac.engines.lance.artifact import UnreadableMessageError, to_arrow
-from schemac.engines.lance.attributes import (
-    CLUSTERING_KEY_POSITION,
-    PRIMARY_KEY_MARK,
-    PRIMARY_KEY_POSITION,
-    STORAGE_VERSION,
-)
 from schemac.engines.lance.fields import lance_ids
 from schemac.engines.lance.tables.steps import MARK
 from schemac.engines.lance.transactions import schema_parts
@@ -80,9 +75,9 @@ def data_of(fragment: Any) -> frozenset[int]:
 _NESTED = {"struct": "Struct", "list": "List", "large_list": "List", "map": "Map"}
 _NAMES = {
     DESCRIPTION.key: "description",
-    PRIMARY_KEY_MARK: "primary key",
-    PRIMARY_KEY_POSITION: "position in the primary key",
-    CLUSTERING_KEY_POSITION: "position in the clustering key",
+    lance.PRIMARY_KEY_MARK: "primary key",
+    lance.PRIMARY_KEY_POSITION: "position in the primary key",
+    lance.CLUSTERING_KEY_POSITION: "position in the clustering key",
 }
 
 
@@ -120,7 +115,11 @@ _REPEATED_IN_METADATA = (
     "unenforced_clustering_key_position",
 )
 """Fields of a message that repeat entries of its metadata."""
-STEERING = builtin.TABLE_RECORD | {builtin.TARGETS_OF.key, builtin.RENAMED_FROM.key, STORAGE_VERSION.key}
+STEERING = builtin.TABLE_RECORD | {
+    builtin.TARGETS_OF.key,
+    builtin.RENAMED_FROM.key,
+    lance.STORAGE_VERSION.key,
+}
 """Entries that are no part of a table: they steer the build, say what the table's files say themselves, or which version it has."""
 
 

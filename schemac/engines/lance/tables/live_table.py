@@ -23,17 +23,7 @@ from schemac.engines.lance.attributes import STORAGE_VERSION, STORAGE_VERSIONS
 from schemac.engines.lance.dataset import lance_errors, open_dataset, reason_of
 from schemac.engines.lance.fields import lance_ids, numbers_of
 from schemac.engines.lance.limits import LanceLimits
-from schemac.engines.lance.tables.field_ids import (
-    IDS_KEY,
-    candidates_of,
-    ids_as_noted,
-    ids_by_name,
-    ids_by_number,
-    new_tables_of,
-    numbers_in,
-    places,
-    record_of,
-)
+from schemac.engines.lance.tables import field_ids
 from schemac.engines.lance.tables.fields import (
     data_of,
     differences,
@@ -50,6 +40,7 @@ from schemac.text.source.catalogue import UNUSABLE_TABLE
 from schemac.text.source.diagnostic import Diagnostic, Severity
 from schemac.text.source.files import install_help
 from schemac.text.source.report import Report
+from schemac.versions.evolution.constraints import RULE_BY_KEY as ROW_KEYS
 from schemac.versions.evolution.tables import Candidate, TableRecord, choose_version, lock_ids, state_version
 from schemac.versions.evolution.version_pair import (
     LockedSchemaVersion,
@@ -127,9 +118,28 @@ class LanceTable:
         return schema_parts(self.dataset.lance_schema)[0]
 
     @property
+    def with_its_rules(self) -> LockedSchemaVersion:
+        """Its schema, with the constraints of rows in its own metadata; others were not checked yet.
+
+        The locked version that it has may be one whose fields are the same.
+        """
+        version = self.schema_version
+        if self.dataset is None:
+            return version
+        schema = version.dataset.schema
+        others = {key: value for key, value in schema.extra.items() if key not in ROW_KEYS}
+        table_rules = {key: json.loads(value) for key, value in self.metadata.items() if key in ROW_KEYS}
+        return replace(
+            version,
+            dataset=replace(
+                version.dataset, schema=schema.model_copy(update={"extra": others | table_rules})
+            ),
+        )
+
+    @property
     def recorded(self) -> str | None:
         """The version that it says it has; None if it says none."""
-        return record_of(self.name, self.dataset, ()).recorded
+        return field_ids.record_of(self.name, self.dataset, ()).recorded
 
     @cached_property
     def indices(self) -> tuple[TableIndex, ...]:
@@ -156,7 +166,9 @@ class LanceTable:
     @cached_property
     def has_notes(self) -> bool:
         """Whether a run left notes in its configuration."""
-        return self.dataset is not None and not {INDICES_KEY, IDS_KEY}.isdisjoint(self.dataset.config())
+        return self.dataset is not None and not {INDICES_KEY, field_ids.IDS_KEY}.isdisjoint(
+            self.dataset.config()
+        )
 
     @property
     def notes_its_version(self) -> bool:
@@ -192,13 +204,13 @@ def open_table(
         report.add(UNUSABLE_TABLE, message, file=path, help="give the path of a Lance table")
         return None
     opened = _OpenedTable(path, dataset, schema, tuple(fields), locked, stated)
-    own = opened.own_schema(report) if IDS_KEY in dataset.config() else None
+    own = opened.own_schema(report) if field_ids.IDS_KEY in dataset.config() else None
     if own is not None:
-        noted = ids_as_noted(own, dataset.config(), is_numbered=True)
+        noted = field_ids.ids_as_noted(own, dataset.config(), is_numbered=True)
         if noted is not None:
             return opened.with_ids(own, noted)
-    record = record_of(path, dataset, opened.current_fields, stated)
-    candidates = candidates_of(opened.current_fields, locked, record.recorded)
+    record = field_ids.record_of(path, dataset, opened.current_fields, stated)
+    candidates = field_ids.candidates_of(opened.current_fields, locked, record.recorded)
     if candidates and (
         stated is None or any(c.version.number == stated and not c.is_part for c in candidates)
     ):
@@ -209,7 +221,7 @@ def open_table(
         return opened.at(same or [chosen], report)
     if own is not None:
         # Somebody has written the rows of a table again that was between two commits.
-        noted = ids_as_noted(own, dataset.config(), is_numbered=False)
+        noted = field_ids.ids_as_noted(own, dataset.config(), is_numbered=False)
         if noted is not None:
             return opened.with_ids(own, noted)
     return opened.by_field(record, report)
@@ -255,11 +267,11 @@ class _OpenedTable:
             model = Schema.model_validate(narrowed_tree(logical, paths))
             logical = replace(logical, schema=model, columns=columns(model))
         fields = [(field.name, field.id) for field in self.current_fields]
-        field_ids = numbers_of(to_arrow_fields(logical), fields)
-        if field_ids is None:
+        numbers = numbers_of(to_arrow_fields(logical), fields)
+        if numbers is None:
             report.add(UNUSABLE_TABLE, f"the fields of {self.path} cannot be told apart", file=self.path)
             return None
-        return LockedSchemaVersion(logical, self.path, self.locked, {}, field_ids)
+        return LockedSchemaVersion(logical, self.path, self.locked, {}, numbers)
 
     def at(self, candidates: Sequence[Candidate], report: Report) -> LanceTable | None:
         """Return the table at one of these versions, in which its fields mean the same, or between them.
@@ -274,8 +286,8 @@ class _OpenedTable:
                 # Lance could not hold that version.
                 continue
             if not differences(fields, self.dataset.lance_schema, ids=False):
-                field_ids = numbers_in(version, [field.id for field in self.current_fields])
-                schema_version = replace(version, numbers=field_ids)
+                numbers = field_ids.numbers_in(version, [field.id for field in self.current_fields])
+                schema_version = replace(version, numbers=numbers)
                 return self._table(schema_version, not candidate.has_ids, version=version.number)
         own, chosen = self.own_schema(report), candidates[0]
         if own is None:
@@ -286,7 +298,7 @@ class _OpenedTable:
 
     def with_ids(self, own: LockedSchemaVersion, ids: Ids, version: int | None = None) -> LanceTable:
         """Return the table with ids for all of its fields, and the locked version that it has, if it has one."""
-        by_number = ids_by_number(own)
+        by_number = field_ids.ids_by_number(own)
         has_different_ids = bool(by_number.unknown) or by_number.ids != ids
         return self._table(replace(own, ids=ids), has_different_ids, version=version)
 
@@ -297,7 +309,7 @@ class _OpenedTable:
             return None
         if self.stated is not None:
             version = locked_schema_version(self.locked, self.stated)
-            ids, unknown = ids_by_name(own, version)
+            ids, unknown = field_ids.ids_by_name(own, version)
             if not unknown:
                 return self.with_ids(own, ids, self.stated)
             message = f"{self.path} has fields that {version.label} does not have with these names and types: {', '.join(unknown)}"
@@ -308,12 +320,12 @@ class _OpenedTable:
             for recorded_version in self.locked.versions:
                 if recorded_version.is_recorded_as(record.recorded):
                     version = locked_schema_version(self.locked, recorded_version.number)
-                    ids, unknown = ids_by_name(own, version)
+                    ids, unknown = field_ids.ids_by_name(own, version)
                     if not unknown and len(ids) == len(version.ids):
                         return self.with_ids(own, ids, version.number)
-        ids, unknown = ids_by_number(own)
-        others = [] if unknown else list(new_tables_of(own, is_fresh=record.is_fresh))
-        readings = [(other, ids_by_name(own, other).ids) for other in others]
+        ids, unknown = field_ids.ids_by_number(own)
+        others = [] if unknown else list(field_ids.new_tables_of(own, is_fresh=record.is_fresh))
+        readings = [(other, field_ids.ids_by_name(own, other).ids) for other in others]
         recorded = next((r for r in readings if r[0].version.is_recorded_as(record.recorded)), None)
         if recorded is not None:
             return self.with_ids(own, recorded[1])
@@ -350,10 +362,10 @@ class _OpenedTable:
 
 def help_for_stranger(path: str, table: SchemaVersion, locked: LockedDataset) -> str:
     """Return what to do with a table that has fields of no version: the newest one that has all of them by name and type, else a lock of its own."""
-    here = places(table)
+    here = field_ids.places(table)
     for number in [version.number for version in reversed(locked.versions)]:
         version = locked_schema_version(locked, number)
-        if here.keys() <= places(version).keys():
+        if here.keys() <= field_ids.places(version).keys():
             return f"if all of its fields are those of {version.label}, confirm it: {state_version(path, version)}"
     return f"start from the table as it is now: schemac import {shlex.quote(path)}"
 

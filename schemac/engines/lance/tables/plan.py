@@ -10,7 +10,6 @@ own: where none of its members has any in a file, all its values there are null.
 """
 
 import dataclasses
-import json
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -43,14 +42,12 @@ from schemac.engines.lance.tables.live_table import (
 )
 from schemac.engines.lance.tables.steps import (
     MARK,
-    Add,
-    BuildIndex,
-    DropIndex,
-    Rewrite,
-    SetSchema,
+    REWRITE,
+    SET_SCHEMA,
+    SWAP_IN,
     Step,
-    SwapStep,
     TableIndex,
+    ids_text,
 )
 from schemac.engines.lance.transactions import lance_schema
 from schemac.language.attributes.attribute import Family
@@ -63,7 +60,6 @@ from schemac.text.source.catalogue import REFUSED_CHANGE, UNUSABLE_TABLE
 from schemac.text.source.report import Report
 from schemac.text.source.span import WHOLE_FILE
 from schemac.versions.evolution.changes import METADATA, TYPE_FACTS, Change, Judgement, Outcome
-from schemac.versions.evolution.constraints import RULE_BY_KEY as ROW_KEYS
 from schemac.versions.evolution.constraints import loss_of_key, rules_to_check
 from schemac.versions.evolution.diff import clock_of, diff_of
 from schemac.versions.evolution.judge import judge_change
@@ -245,6 +241,10 @@ class LancePlan:
         """Return the steps of one kind."""
         return [step for step in self.steps if isinstance(step, kind)]
 
+    def titles(self, verb: str) -> list[str]:
+        """Return what the steps with a verb are about."""
+        return [step.title for step in self.steps if step.verb == verb]
+
 
 def plan(
     table: LanceTable,
@@ -265,7 +265,7 @@ def plan(
         is_filled and has_replaced_fields(table.name, table.schema_version, new, report)
     ):
         return None
-    pair = pair_by_ids(_with_table_rules(table), new)
+    pair = pair_by_ids(table.with_its_rules, new)
     ways, changes = stages(pair, table.version), diff_of(pair)
     judged = list(_judged(pair, ways, changes)) if is_filled else []
     _report_refused(table, pair, judged, report)
@@ -304,23 +304,6 @@ def _report_refused(table: LanceTable, pair: LockedVersionPair, judged: Judged, 
     if key.outcome is Outcome.REFUSED and not report.has_errors:
         # A table without rows has a key as well, and no change of a field may tell of it.
         report.add(REFUSED_CHANGE, f"{table.name}: {key.reason}", file=table.name, help=key.way_out)
-
-
-def _with_table_rules(table: LanceTable) -> LockedSchemaVersion:
-    """Return a table's schema with the constraints of rows in its own metadata; others were not checked yet.
-
-    The locked version that it has may be one whose fields are the same.
-    """
-    version = table.schema_version
-    if table.dataset is None:
-        return version
-    schema = version.dataset.schema
-    others = {key: value for key, value in schema.extra.items() if key not in ROW_KEYS}
-    table_rules = {key: json.loads(value) for key, value in table.metadata.items() if key in ROW_KEYS}
-    return replace(
-        version,
-        dataset=replace(version.dataset, schema=schema.model_copy(update={"extra": others | table_rules})),
-    )
 
 
 def _judged(
@@ -370,51 +353,56 @@ def _fits_files(layout: Layout, table: LanceTable, report: Report) -> bool:
     return not errors
 
 
-def _field_steps(layout: Layout, table: LanceTable) -> Iterator[Rewrite | Add]:
+def _field_steps(layout: Layout, table: LanceTable) -> Iterator[Step]:
     """Yield a step for every field that is written, and one for all that are added."""
     roots = list(dict.fromkeys(field for data in table.data for field in layout.roots(data)))
     for field in sorted(roots or layout.written, key=lambda field: layout.ids(field)[0]):
         before = layout.pair.before.get(field)
-        is_carrier = field not in layout.written
-        was = type_text_of(before) if before is not None else "nothing"
-        field_ids = layout.pair.old.numbers
-        yield Rewrite(
-            field.path_text,
-            before="" if is_carrier else was,
-            after=type_text_of(field),
-            ids=layout.ids_below(field),
-            old_ids=lance_ids(field_ids[before]) if before is not None and not is_carrier else (),
-        )
+        after, ids = type_text_of(field), ids_text(layout.ids_below(field))
+        if field not in layout.written:
+            description = f"{after} is written with nulls, so that the files show in which rows its struct or list is null; id {ids}"
+        else:
+            was = type_text_of(before) if before is not None else "nothing"
+            old_ids = lance_ids(layout.pair.old.numbers[before]) if before is not None else ()
+            ids = f"{ids_text(old_ids)} → {ids}" if old_ids else ids
+            description = f"{was} → {after}, written into new files; id {ids}"
+        yield Step(REWRITE, field.path_text, description, Outcome.REWRITE)
     added = [field for field in layout.added if field not in roots]
     if added:
         titles = ", ".join(field.path_text for field in added)
-        yield Add(titles, ids=tuple(id for field in added for id in layout.ids_below(field)))
+        ids = ids_text([id for field in added for id in layout.ids_below(field)])
+        yield Step("add", titles, f"existing rows read as null; id {ids}; no data is written")
 
 
-def _dropped_indices(layout: Layout, table: LanceTable) -> Iterator[DropIndex]:
-    """Yield the indices that the commits drop."""
+def _dropped_indices(layout: Layout, table: LanceTable) -> Iterator[Step]:
+    """Yield the indices that the commits drop, together with their fields."""
     for index in table.indices:
         if index.name in table.standing and is_going(index, table, layout.target):
             is_rebuilt = path_after(index, layout.pair) is not None
-            yield DropIndex(index.path, index=index, is_rebuilt=is_rebuilt)
+            again = "it is rebuilt at the end" if is_rebuilt else "its field is dropped"
+            yield Step("drop index", index.path, f"{index.type} index {index.name}; {again}")
 
 
-def _built_indices(layout: Layout, table: LanceTable) -> Iterator[BuildIndex]:
+def _built_indices(layout: Layout, table: LanceTable) -> Iterator[Step]:
     """Yield the indices that go, or went in a run before, and whose fields are somewhere afterwards."""
     for index in table.indices:
         path = path_after(index, layout.pair)
         if path is not None and (index.name not in table.standing or is_going(index, table, layout.target)):
-            yield BuildIndex(path, index=replace(index, path=path))
+            description, lost = f"{index.type} index {index.name}", ", ".join(index.lost)
+            if lost:
+                description += f"; its settings {lost} are lost, because schemac does not know them"
+            yield Step("build index", path, description, Outcome.REWRITE, replace(index, path=path))
 
 
 def _commits(
     layout: Layout, table: LanceTable, changes: Sequence[Change], *, is_data: bool
-) -> Iterator[SwapStep | SetSchema]:
+) -> Iterator[Step]:
     """Yield the commit that brings the data, and the one that does the rest."""
     new = {field for root in layout.new for field in preorder([root])}
     swapped = [c for c in changes if is_data and (c.new_field in new or c.fact is Fact.FIELD_DROPPED)]
     if is_data:
-        yield SwapStep("the new fields", details=tuple(_details(swapped, layout.pair)))
+        what = ("one commit, unless rows were written since they were made", *_details(swapped, layout.pair))
+        yield Step(SWAP_IN, "the new fields", "; ".join(what))
     version = layout.pair.new.version
     is_recorded = table.stated is None or version.is_recorded_as(table.recorded)
     if schema_differs(layout, table, is_data=is_data) or not (is_recorded or is_data):
@@ -424,7 +412,8 @@ def _commits(
         late = [field.path_text for field in layout.added if layout.ids(field)[0] in marked]
         final_names = [f"gives {path} its final name" for path in late]
         recorded = [] if is_recorded else [f"sets the recorded version to {version.number}"]
-        yield SetSchema("the schema", details=(*rest, *final_names, *recorded))
+        done = "; ".join((*rest, *final_names, *recorded)) or "metadata"
+        yield Step(SET_SCHEMA, "the schema", f"one commit, no data is rewritten: {done}")
 
 
 def schema_differs(layout: Layout, table: LanceTable, *, is_data: bool) -> bool:

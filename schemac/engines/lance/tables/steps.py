@@ -15,7 +15,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from decimal import Decimal
-from typing import Any, ClassVar
+from typing import Any
 
 import pyarrow as pa
 
@@ -58,20 +58,27 @@ class TableIndex:
     """Parameters that do not come back when it is built again."""
 
 
+REWRITE, SWAP_IN, SET_SCHEMA = "rewrite", "swap in", "set schema"
+"""Verbs: write a field anew, into files next to those that exist; bring all new fields into the table by one commit; do the rest by another."""
+
+
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One step; the subclasses are all that there are."""
+    """One step."""
 
+    verb: str
+    """The step in a word."""
     title: str
     """The field, or what the step is about."""
-
-    verb: ClassVar[str]
-    """The step in a word."""
-    cost: ClassVar[Outcome] = Outcome.METADATA
+    description: str = ""
+    """What it does, for people."""
+    cost: Outcome = Outcome.METADATA
+    index: TableIndex | None = None
+    """The one that it builds again."""
 
     def describe(self) -> str:
         """Return what it does, for people."""
-        return ""
+        return self.description
 
     def to_json(self) -> Json:
         """Return the step for programs."""
@@ -93,8 +100,8 @@ class CheckSubject(enum.Enum):
 class _Asked(Step):
     """Look at the data before anything is changed."""
 
-    verb = "check"
-    cost = Outcome.DATA
+    verb: str = "check"
+    cost: Outcome = Outcome.DATA
     question: str
     query: str = ""
     """A filter of Lance that finds the rows in question; empty if it has no words for them."""
@@ -123,8 +130,8 @@ class RuleCheck(_Asked):
 class Unlooked(Step):
     """A constraint that cannot be checked, because another table is needed."""
 
-    verb = "not checked"
-    cost = Outcome.DATA
+    verb: str = "not checked"
+    cost: Outcome = Outcome.DATA
     dataset: str
     question: str
 
@@ -133,92 +140,7 @@ class Unlooked(Step):
         return f"{self.question}, and this is not checked; name that table with `--reference {self.dataset}=PATH`"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Rewrite(Step):
-    """Write a field anew, into files next to those that exist; nothing shows of it before the swap."""
-
-    verb = "rewrite"
-    cost = Outcome.REWRITE
-    before: str
-    """The type that it has; empty for one that is written with nulls alone."""
-    after: str
-    ids: tuple[int, ...]
-    old_ids: tuple[int, ...]
-
-    def describe(self) -> str:
-        """Return the types and ids."""
-        if not self.before:
-            return f"{self.after} is written with nulls, so that the files show in which rows its struct or list is null; id {_range(self.ids)}"
-        was = f"{_range(self.old_ids)} → " if self.old_ids else ""
-        return f"{self.before} → {self.after}, written into new files; id {was}{_range(self.ids)}"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Add(Step):
-    """Add fields of nulls, with the ids that the lock gives them."""
-
-    verb = "add"
-    ids: tuple[int, ...]
-
-    def describe(self) -> str:
-        """Return the ids."""
-        return f"existing rows read as null; id {_range(self.ids)}; no data is written"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class DropIndex(Step):
-    """Drop an index together with its field."""
-
-    verb = "drop index"
-    index: TableIndex
-    is_rebuilt: bool
-
-    def describe(self) -> str:
-        """Which one."""
-        again = "it is rebuilt at the end" if self.is_rebuilt else "its field is dropped"
-        return f"{self.index.type} index {self.index.name}; {again}"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SwapStep(Step):
-    """One commit that adds all new fields to the table, and removes those that they replace."""
-
-    verb = "swap in"
-    details: tuple[str, ...]
-
-    def describe(self) -> str:
-        """Return what changes by it."""
-        return "; ".join(("one commit, unless rows were written since they were made", *self.details))
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SetSchema(Step):
-    """One commit that sets every field's name, place, nullability and metadata, and removes dropped ones."""
-
-    verb = "set schema"
-    details: tuple[str, ...]
-
-    def describe(self) -> str:
-        """Return what changes by it."""
-        return f"one commit, no data is rewritten: {'; '.join(self.details) or 'metadata'}"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class BuildIndex(Step):
-    """Build an index again."""
-
-    verb = "build index"
-    cost = Outcome.REWRITE
-    index: TableIndex
-
-    def describe(self) -> str:
-        """Which one."""
-        lost = ", ".join(self.index.lost)
-        reason = f"; its settings {lost} are lost, because schemac does not know them" if lost else ""
-        return f"{self.index.type} index {self.index.name}{reason}"
-
-
-def _range(ids: tuple[int, ...]) -> str:
+def ids_text(ids: Sequence[int]) -> str:
     """Return `-` for no ids, one id, or the lowest and the highest with a dash."""
     if not ids:
         return "-"
