@@ -29,7 +29,6 @@ from schemac.pipeline.reruns.repeats import fence_and_find_commit
 from schemac.pipeline.writing.sink_options import SinkOptions, encode_schema
 from schemac.pipeline.writing.table_sink import TableWriter
 from schemac.rows.judging.reasons import REASON
-from schemac.rows.runs import staging
 from schemac.rows.runs.errors import PipelineError
 from schemac.rows.runs.identity import RunIdentity, this_process
 from schemac.rows.runs.storage import NO_STORAGE, is_local
@@ -52,12 +51,6 @@ STEPS: tuple[tuple[Any, str], ...] = (
     (lance.LanceDataset, "delete"),
     (lance.fragment, "write_fragments"),
 )
-STAGES: tuple[tuple[Any, str, str], ...] = (
-    (staging, "start_commit", "CLAIMED"),
-    (transactions, "_move_in", "MOVED"),
-    (transactions, "_made", "COMMITTED"),
-    (transactions, "close_staging", "CLOSED"),
-)
 
 
 @dataclass
@@ -74,8 +67,8 @@ class Steps:
 
     def watch_stages(self) -> None:
         """Count the stages of commits instead."""
-        for owner, step, label in STAGES:
-            setattr(owner, step, self._counted(getattr(owner, step), label))
+        for stage, step in transactions.STEPS.items():
+            transactions.STEPS[stage] = self._counted(step, stage.name)
 
     def _counted(self, step: Callable[..., Any], label: str) -> Any:
         def counted(*arguments: Any, **named: Any) -> Any:

@@ -1,9 +1,9 @@
-"""Lance's own JSON and file names, and the steps by which files that a run has written become a version.
+"""Lance's own JSON and file names, and the stages in which files that a run has written become a version.
 
 Layer: engines.
 Shape: no other module reads or changes metadata of fragments, what a schema is pickled as, or the names in a table's folder; the others
-       pass these texts on. A commit is claimed, its files are moved in, the version is made, and the folder of the run is removed. A run
-       that dies before its version never was; one that dies after it has happened, and only its folder is left to remove.
+       pass these texts on. A commit goes through the stages of `STEPS`, in their order. A run that dies before `COMMITTED` never was;
+       one that dies after it has happened, and only its folder is left to remove.
 Source: pylance, in the version `PYLANCE`; `tests/engines/lance/test_transactions.py` fails where another one differs.
 """
 
@@ -14,6 +14,8 @@ import shutil
 import socket
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from enum import IntEnum, auto
 from functools import partial
 from itertools import chain
 from typing import Any
@@ -36,6 +38,52 @@ VALUES_REPLACED = -2
 """What Lance has in the place of a field's id in a data file, where another file has the field's values now."""
 SEED = pa.table({"schemac": pa.array([], pa.int8())})
 """A table for Lance to number and then to replace: what it makes, it numbers itself."""
+
+
+class CommitStage(IntEnum):
+    """How far a commit is."""
+
+    STAGED = auto()
+    """Its files wait in the staging folder, where tasks may still write."""
+    CLAIMED = auto()
+    """Nobody else may sweep the folder, and no other attempt of the run may commit."""
+    MOVED = auto()
+    """The files lie among the table's; their names are noted, because no version names them."""
+    COMMITTED = auto()
+    """A version names them."""
+    CLOSED = auto()
+    """The staging folder is gone."""
+
+
+@dataclass
+class Commit:
+    """The files that a run adds to a table, until they are in a version. In an object store they are written to their final place."""
+
+    place: WriteTarget
+    names: list[str]
+    """Data files."""
+    make: Callable[[], int] | None = None
+    """Makes the version; returns its number."""
+    source: str = ""
+    """The folder in which the files wait, if it is not the one that tasks write to."""
+    version: int = 0
+
+    @property
+    def noted_names(self) -> list[str]:
+        """All files that are to lie among the table's, with those that an earlier attempt has moved there."""
+        return sorted({*self.names, *staging.moved_files(self.place.staging)})
+
+    def advance(self, stage: CommitStage) -> int:
+        """Take the steps to a stage, from where the staging folder is; return the version, 0 before it is made.
+
+        Raises PipelineError where another run is in the way.
+        """
+        is_claimed = self.place.is_staged and staging.is_claimed(self.place.staging)
+        start = CommitStage.CLAIMED if is_claimed else CommitStage.STAGED
+        for next_stage, step in STEPS.items():
+            if start < next_stage <= stage:
+                step(self)
+        return self.version
 
 
 def fragment_text(metadata: Any, *, is_numbered: bool = True) -> str:
@@ -259,52 +307,37 @@ def remove_if_empty(path: str) -> None:
             os.rmdir(folder)
 
 
-def claim(place: WriteTarget, names: Iterable[str]) -> None:
-    """Begin a commit of data files, unless it has begun: nobody else may sweep their folder, and no other attempt of the run may commit.
-
-    Waits for other commits. Raises PipelineError for a conflicting one.
-    """
-    if place.is_staged and not staging.is_claimed(place.staging):
-        staging.start_commit(place.staging, _noted_names(place, names))
+def _claim(commit: Commit) -> None:
+    """Record the files of a staged commit, and wait for other commits. Raises PipelineError for a conflicting one."""
+    place = commit.place
+    if place.is_staged:
+        staging.start_commit(place.staging, commit.noted_names)
         staging.wait_for_others(place.staging, place.path, place.run)
 
 
-def commit(place: WriteTarget, names: Sequence[str], make: Callable[[], int], source: str = "") -> int:
-    """Bring data files among the table's, and make the version that names them; return its number.
-
-    `source` is the folder in which they wait, if it is not the one that tasks write to. Raises PipelineError where
-    another run is in the way.
-    """
-    claim(place, names)
-    if place.is_staged:
-        _move_in(place, names, source or os.path.join(place.staging, DATA))
-    return _made(place, make)
-
-
-def _noted_names(place: WriteTarget, names: Iterable[str]) -> list[str]:
-    """Return all files that are to lie among the table's, with those that an earlier attempt has moved there."""
-    return sorted({*names, *staging.moved_files(place.staging)})
-
-
-def _move_in(place: WriteTarget, names: Sequence[str], source: str) -> None:
-    """Move staged data files into the table; they are noted, because no version names them yet. Raises PipelineError if some are missing."""
-    destination = os.path.join(place.path, DATA)
+def _move(commit: Commit) -> None:
+    """Move staged data files into the table. Raises PipelineError if some are missing."""
+    place = commit.place
+    if not place.is_staged:
+        return
+    source, destination = commit.source or os.path.join(place.staging, DATA), os.path.join(place.path, DATA)
+    staging.note_moved(place.staging, commit.noted_names)
     folders = (source, destination)
-    staging.note_moved(place.staging, _noted_names(place, names))
-    lost = [n for n in names if not any(os.path.exists(os.path.join(f, n)) for f in folders)]
+    lost = [n for n in commit.names if not any(os.path.exists(os.path.join(f, n)) for f in folders)]
     if lost:
         message = f"files that tasks wrote are missing in `{place.staging}`: {len(lost)}"
         raise PipelineError(NOT_SHARED, message, "name a folder that all machines share")
-    move_data(source, destination, names)
+    move_data(source, destination, commit.names)
 
 
-def _made(place: WriteTarget, make: Callable[[], int]) -> int:
-    """Make the version. Raises PipelineError after another run's commit in between."""
+def _commit(commit: Commit) -> None:
+    """Make the version and record its number. Raises PipelineError after another run's commit in between."""
+    assert commit.make is not None
     try:
-        return make()
+        commit.version = commit.make()
     except OSError as error:
         if is_conflict(error):
-            message = f"another run has replaced the rows of `{place.path}` in the meantime"
+            message = f"another run has replaced the rows of `{commit.place.path}` in the meantime"
             raise PipelineError.uncommitted(CONCURRENT_RUN, message, AGAIN) from error
         raise
 
@@ -320,12 +353,27 @@ def commit_operation(
 ) -> int:
     """Commit an operation that adds data files to a version, with its properties; return the new version."""
     make = partial(commit_version, place, operation, read_version, **properties)
-    return commit(place, names, make, source)
+    return Commit(place, names, make, source).advance(CommitStage.COMMITTED)
 
 
 def close_staging(place: WriteTarget) -> None:
-    """Remove the folder that tasks wrote to unless it is abandoned, and a new table's folder if it is empty."""
+    """Remove the folder that tasks wrote to, with everything that is still in it."""
+    STEPS[CommitStage.CLOSED](Commit(place, []))
+
+
+def _close(commit: Commit) -> None:
+    """Remove the staging folder unless it is abandoned, and a new table's folder if it is empty."""
+    place = commit.place
     if place.is_staged and not staging.is_abandoned(place.staging):
         staging.remove(place.staging)
         if place.mode == "create":
             remove_if_empty(place.path)
+
+
+STEPS: dict[CommitStage, Callable[[Commit], None]] = {
+    CommitStage.CLAIMED: _claim,
+    CommitStage.MOVED: _move,
+    CommitStage.COMMITTED: _commit,
+    CommitStage.CLOSED: _close,
+}
+"""The step that leads to each stage."""

@@ -2,5 +2,5 @@
 
 Layer: engines.
 Shape: `sink` and `column_sink` are the capabilities; `recovery` lists the runs that happened, takes back and cleans up after
-those that died. `transactions` has the steps of a commit.
+those that died. `transactions` has the stages of a commit.
 """

@@ -25,7 +25,7 @@ from schemac.engines.lance.dataset import find_dataset, lance_errors, open_datas
 from schemac.engines.lance.runs import merge as merging
 from schemac.engines.lance.runs import recovery
 from schemac.engines.lance.tables.fields import differences, lance_fields_of
-from schemac.engines.lance.transactions import file_names
+from schemac.engines.lance.transactions import Commit, CommitStage, file_names
 from schemac.language.attributes.attribute import Extra
 from schemac.language.logical.schema_fields import SchemaField
 from schemac.language.physical import LoweredSchema
@@ -108,7 +108,7 @@ class LanceSink(Sink):
 
     def claim(self, place: WriteTarget, fragments: list[str]) -> None:
         """Begin the commit, unless another attempt of the run has begun one."""
-        transactions.claim(place, file_names(fragments))
+        Commit(place, file_names(fragments)).advance(CommitStage.CLAIMED)
 
     def give_up(self, place: WriteTarget, fragments: list[str]) -> None:
         """Remove the fragments' files."""
@@ -226,7 +226,7 @@ class LanceSink(Sink):
                 return _commit_with_ids(place, fragments, message)
             return _commit(place, form.schema, fragments)
 
-        return transactions.commit(place, file_names(fragments), make)
+        return Commit(place, file_names(fragments), make).advance(CommitStage.COMMITTED)
 
     def close_staging(self, place: WriteTarget) -> None:
         """Remove the folder that tasks wrote to."""
