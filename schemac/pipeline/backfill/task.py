@@ -1,20 +1,17 @@
 """What a task of a backfill does: it writes the values of its parts, or counts why they do not fit.
 
 Layer: pipeline.
-Shape: batches of the frame of `frame` in, for one part after the other; a row of numbers for each part out. Of a part with a value
+Shape: batches of the frame of `frame` in, for one part after the other; the numbers of each part out. Of a part with a value
        that does not fit nothing is kept.
 """
 
-import json
 from collections import Counter
-from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass, field, replace
-from pathlib import Path
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
 
 import pyarrow as pa
 import pyarrow.compute as pc
 from pyspark import TaskContext
-from pyspark.sql.datasource import DataSourceArrowWriter, WriterCommitMessage
 
 from schemac.pipeline.reports.progress import TaskCount
 from schemac.pipeline.spark.packed import ADDRESS, ERRORS, RAW
@@ -39,28 +36,16 @@ class Counts:
     example: str = ""
     """A row that does not fit, as JSON."""
 
-    def add(self, result: "PartResult") -> None:
+    def add(self, other: "Counts") -> None:
         """Add the numbers of a part."""
-        self.rows += result.rows
-        self.unfit += result.unfit
-        self.reasons.update({(path, rule): count for path, rule, count in result.reasons})
-        self.example = self.example or result.example
+        self.rows += other.rows
+        self.unfit += other.unfit
+        self.reasons.update(other.reasons)
+        self.example = self.example or other.example
 
     def numbers(self) -> dict[str, int]:
         """Give the numbers that are kept with the values."""
         return {"rows": self.rows, **{f"{UNMATCHED}{label}": n for label, n in self.unmatched.items()}}
-
-
-@dataclass(frozen=True)
-class PartResult:
-    """What a task did with one part."""
-
-    part: int
-    rows: int
-    unfit: int
-    reasons: list[tuple[str, str, int]]
-    """Paths and rules, and how often each is broken."""
-    example: str
 
 
 @dataclass(frozen=True)
@@ -74,8 +59,8 @@ class FillTask:
     flags: tuple[tuple[str, str], ...]
     """Joins, and the columns that tell which rows they have nothing for."""
 
-    def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[PartResult]:
-        """Write one part after the other."""
+    def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[tuple[int, Counts]]:
+        """Write one part after the other; yield its number, and what became of its rows."""
         staging = self.filling.place.staging if self.filling.place.is_staged else None
         context = TaskContext.get()
         notes = TaskCount(staging, None if context is None else int(context.partitionId()))
@@ -90,8 +75,7 @@ class FillTask:
                     raise failure[0] if failure else error from None
             else:
                 self._sink.keep(self.filling, written, counts.numbers())
-            reasons = [(path, rule, count) for (path, rule), count in counts.reasons.items()]
-            yield PartResult(part, counts.rows, counts.unfit, reasons, counts.example)
+            yield part, counts
 
     def resolved(self) -> "FillTask":
         """Look secrets up: executors on other machines do not have the variables."""
@@ -160,40 +144,3 @@ class _Parts:
             rows_of_part = pc.sum(pc.less(addresses, (part + 1) << IN_PART)).as_py()
             batch, self.rest = self.rest.slice(0, rows_of_part), self.rest.slice(rows_of_part)
             yield batch
-
-
-@dataclass
-class BackfilledFiles(WriterCommitMessage):  # type: ignore[misc]  # PySpark is not followed
-    """What one task of Spark did."""
-
-    results: list[PartResult]
-
-
-class BackfillWriter(DataSourceArrowWriter):  # type: ignore[misc]  # PySpark is not followed
-    """Writes the values of parts, and its result to a file, because Spark ends a write in another process.
-
-    It commits nothing: the driver does, when all parts have values.
-    """
-
-    def __init__(self, task: FillTask, report: str) -> None:
-        self.task = task
-        self.report = report
-
-    def write(self, iterator: Iterator[pa.RecordBatch]) -> BackfilledFiles:
-        """Write the parts of one task."""
-        return BackfilledFiles(list(self.task(iterator)))
-
-    def commit(self, messages: Sequence[WriterCommitMessage | None]) -> None:
-        """Send the result to the driver."""
-        results = [
-            one for message in messages if isinstance(message, BackfilledFiles) for one in message.results
-        ]
-        Path(self.report).write_text(json.dumps([asdict(one) for one in results]))
-
-    def abort(self, messages: Sequence[WriterCommitMessage | None]) -> None:
-        """Leave what is kept: the next attempt goes on with it."""
-
-
-def results_in(report: Path) -> list[PartResult]:
-    """Read the result of a writer."""
-    return [PartResult(**one) for one in json.loads(report.read_text())]

@@ -28,6 +28,7 @@ from schemac.pipeline.reading.paths import Seen, check_seen
 from schemac.pipeline.spark.failures import deepest, error_of_text, known_cause
 from schemac.pipeline.spark.packed import ERRORS, RAW, SOURCE, WARNINGS
 from schemac.pipeline.spark.sql import name, with_operator
+from schemac.pipeline.writing.batches import stage
 from schemac.pipeline.writing.file_runs import ROWS as ROWS_FOLDER
 from schemac.pipeline.writing.file_runs import FileRuns, local_address, open_files
 from schemac.pipeline.writing.sink_options import SinkReport, nothing_fits, too_many_quarantined
@@ -170,9 +171,6 @@ class FormatTarget:
         place = _quarantine_of(self.job, self.run, table)
         try:
             good = persisted.where(f"{ERRORS} is null")
-            # Imported here: data sources in Python need Spark 4, and the Spark of a connector may be older.
-            from schemac.pipeline.writing.batches import stage
-
             sink_of(None).open_staging(place)
             rows = persisted.where(f"{ERRORS} is not null").select(ERRORS, RAW, SOURCE)
             staged = stage(rows, place, self.run.id, self.job.max_quarantined)
