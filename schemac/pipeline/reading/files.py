@@ -14,8 +14,7 @@ import contextlib
 import io
 import os
 import re
-import zlib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field
 from itertools import pairwise
@@ -42,8 +41,6 @@ WITH_BYTE_ORDER_MARK = {
 }
 CHUNK_BYTES = 1 << 20
 PACKED_BYTES = 1 << 17
-# What zlib calls the window: its own header and sum, or those of gzip.
-ZLIB, GZIP = zlib.MAX_WBITS, 16 + zlib.MAX_WBITS
 
 
 def _mark(error: UnicodeError) -> tuple[str, int]:
@@ -140,53 +137,26 @@ def _opened(path: str, *, is_seekable: bool = False) -> Any:
 
 def _unpacked(stream: Any, ending: str) -> Any:
     """Return a context with the decompressed stream, or the stream itself if the ending names no compression."""
-    if ending in (".gz", ".gzip"):
-        return io.BufferedReader(_Unpacked(stream, lambda: _Inflater(GZIP)))
+    if ending in (".gz", ".gzip", ".deflate"):
+        # Which of both headers there is, the library sees.
+        return pa.CompressedInputStream(stream, "gzip")
     if ending == ".bz2":
-        return io.BufferedReader(_Unpacked(stream, bz2.BZ2Decompressor))
+        return io.BufferedReader(_Bzip2(stream))
     if ending in (".zst", ".zstd"):
         return pa.CompressedInputStream(stream, "zstd")
-    if ending == ".deflate":
-        return io.BufferedReader(_Unpacked(stream, lambda: _Inflater(ZLIB)))
     return nullcontext(stream)
 
 
-class _Inflater:
-    """zlib's decompressor with the methods of `bz2.BZ2Decompressor`; `form` is its window, which includes gzip's header or not."""
-
-    def __init__(self, form: int) -> None:
-        self._inflater = zlib.decompressobj(form)
-
-    @property
-    def eof(self) -> bool:
-        return self._inflater.eof
-
-    @property
-    def needs_input(self) -> bool:
-        return not self._inflater.unconsumed_tail
-
-    @property
-    def unused_data(self) -> bytes:
-        return self._inflater.unused_data
-
-    def decompress(self, data: bytes, max_length: int) -> bytes:
-        try:
-            return self._inflater.decompress(self._inflater.unconsumed_tail or data, max_length)
-        except zlib.error as error:
-            raise OSError(str(error)) from error
-
-
-class _Unpacked(io.RawIOBase):
+class _Bzip2(io.RawIOBase):
     """The bytes of packed streams, one behind the other, as they are asked for.
 
-    What is behind a stream is another one, or an error, as for Hadoop's codec of gzip: Python's `gzip` and `bz2` pass over
-    it, with all packed data that follow.
+    What is behind a stream is another one, or an error: Python's `bz2` passes over it, with all packed data that follow. Arrow
+    cannot read a stream of nothing behind another one.
     """
 
-    def __init__(self, packed: Any, unpacker: Callable[[], "bz2.BZ2Decompressor | _Inflater"]) -> None:
+    def __init__(self, packed: Any) -> None:
         self._packed = packed
-        self._new_unpacker = unpacker
-        self._unpacker: bz2.BZ2Decompressor | _Inflater | None = None
+        self._unpacker: bz2.BZ2Decompressor | None = None
 
     def readable(self) -> bool:
         """Return that it can be read."""
@@ -199,7 +169,7 @@ class _Unpacked(io.RawIOBase):
                 packed = (self._unpacker and self._unpacker.unused_data) or self._packed.read(PACKED_BYTES)
                 if not packed:
                     return 0
-                self._unpacker, is_at_end = self._new_unpacker(), False
+                self._unpacker, is_at_end = bz2.BZ2Decompressor(), False
             else:
                 needs_input = self._unpacker.needs_input
                 packed = self._packed.read(PACKED_BYTES) if needs_input else b""
