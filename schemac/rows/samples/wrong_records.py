@@ -33,10 +33,10 @@ from schemac.language.constraints.field_constraints import (
 from schemac.language.constraints.rows import CHECK_RULE, DUPLICATE_RULE, REFERENCE_RULE, UNIQUE_RULE
 from schemac.language.logical.model import Part
 from schemac.language.logical.schema_fields import SchemaField, preorder
-from schemac.language.physical import with_parts
 from schemac.rows.judging.arrays import opened_schema, to_batches
 from schemac.rows.judging.settings import ValidationSettings
 from schemac.rows.judging.tokens import NumberText, parse, quoted
+from schemac.rows.runs.plain_types import nullable_field
 from schemac.rows.samples.numbers import Draws
 from schemac.rows.samples.patterns import generator_of
 from schemac.rows.samples.sampler import Datasets, Sampler
@@ -413,7 +413,7 @@ def in_columns(dataset: CheckedDataset, wrong: WrongRows, fixed: Iterable[str] =
     readable = [row for row in wrong.rows if row.rule == "required" or _is_constraint(row.rule)]
     exact = dataset.to_arrow()
     nullable_schema = pa.schema(
-        [_nullable(one) if one.name not in fixed else one for one in exact], exact.metadata
+        [nullable_field(one) if one.name not in fixed else one for one in exact], exact.metadata
     )
     nullable = _validated_texts(schema, readable).rows
     table = pa.Table.from_batches(to_batches(nullable, nullable_schema), nullable_schema)
@@ -429,16 +429,6 @@ def in_columns(dataset: CheckedDataset, wrong: WrongRows, fixed: Iterable[str] =
     # Not all types of Arrow can be filtered.
     typed = to_batches(nullable.filter(pa.array(is_stored, pa.bool_())), nullable_schema)
     return WrongForm(form.rows, form.left_out, pa.Table.from_batches(typed, nullable_schema))
-
-
-def _nullable(field: pa.Field) -> pa.Field:
-    """Return a field that may be null, at every depth but that of keys."""
-    data_type = field.type
-    if pa.types.is_map(data_type):
-        data_type = pa.map_(data_type.key_field, _nullable(data_type.item_field), data_type.keys_sorted)
-    else:
-        data_type = with_parts(data_type, _nullable)
-    return field.with_type(data_type).with_nullable(True)
 
 
 def _form(wrong: WrongRows, stored: Sequence[WrongRow]) -> WrongForm:
