@@ -24,7 +24,7 @@ from schemac.language.logical.schema_fields import SchemaField
 from schemac.language.manifest.library import Reuse
 from schemac.language.physical import ArrowSchema, LoweredSchema
 from schemac.pipeline.conforming.gather import expression_mistakes, source_mistakes
-from schemac.pipeline.conforming.mapping import MappingMistake, backfill_mistakes, mapping_mistakes
+from schemac.pipeline.conforming.mapping import backfill_mistakes, mapping_mistakes
 from schemac.pipeline.conforming.row_constraints import merge_mistakes, reference_mistakes
 from schemac.pipeline.declaration.job import FILE_FORMATS, Job, Source, Target
 from schemac.pipeline.declaration.parts import Join, ReferencedTable
@@ -98,7 +98,7 @@ class LoadedJob:
         """Report an error of a run at the setting of the file that it is about."""
         place = _place_in(self.document, error.place)
         if place:
-            _complain(self.document, report, place, error, error.code)
+            _complain(self.document, report, place, error, error.code, on_key=error.on_key)
         else:
             name = self.document.source.name
             report.add(error.code, error.message, file=name, help=error.help or "")
@@ -237,17 +237,13 @@ def _compiled(
         return None
     loaded = LoadedJob(job, document, dataset, to_arrow_fields(dataset, options.arrow_options))
     schema = loaded.arrow_schema
-    expressions: dict[TreePath, MappingMistake] = {}
+    expressions: dict[TreePath, PipelineError] = {}
     for i, part in enumerate(job.parts):
         for error in expression_mistakes(part):
             place = job.place_of(i, error.place)
-            expressions.setdefault(place, MappingMistake(place, error))
-    for mistake in (
-        *mapping_mistakes(job, schema), *backfill_mistakes(job, schema), *expressions.values(),
-    ):  # fmt: skip
-        place, error = _place_in(document, mistake.place), mistake.error
-        _complain(document, report, place, error, error.code, on_key=mistake.is_key)
-    for error in (*merge_mistakes(job, schema), *reference_mistakes(job, schema)):
+            expressions.setdefault(place, error.at(*place))
+    of_fields = (*mapping_mistakes(job, schema), *backfill_mistakes(job, schema), *expressions.values())
+    for error in (*of_fields, *merge_mistakes(job, schema), *reference_mistakes(job, schema)):
         loaded.report(error, report)
     return None if report.has_errors else loaded
 
@@ -340,8 +336,7 @@ def mistakes(
         if not is_replay:
             yield from source_mistakes(job)
         if schema is not None:
-            for mistake in (*mapping_mistakes(job, schema), *backfill_mistakes(job, schema)):
-                yield mistake.error.at(*mistake.place)
+            yield from (*mapping_mistakes(job, schema), *backfill_mistakes(job, schema))
             yield from (*merge_mistakes(job, schema), *reference_mistakes(job, schema))
         check_places(job)
         _check_tables(job, schema, is_typed=is_typed)
@@ -352,7 +347,7 @@ def mistakes(
 def _check_backfill(job: Job, schema: pa.Schema, *, is_typed: bool) -> None:
     """Check that a backfill can run. Raises the first mistake."""
     for wrong in (*backfill_mistakes(job, schema), *mapping_mistakes(job, schema)):
-        raise wrong.error.at(*wrong.place)
+        raise wrong
     for label in job.joins:
         try:
             check_input(job.part_of_join(label))

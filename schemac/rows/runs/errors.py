@@ -32,6 +32,7 @@ class PipelineError(Exception):
         *,
         place: TreePath = (),
         commit_state: CommitState = CommitState.UNKNOWN,
+        on_key: bool = False,
     ) -> None:
         super().__init__(code, message, help)
         self.code = code
@@ -41,6 +42,8 @@ class PipelineError(Exception):
         self.place = place
         """The setting that it is about, such as ("target", "path"); empty if it is about none."""
         self.commit_state = commit_state
+        self.on_key = on_key
+        """Whether the last key of the place is itself wrong, not what is behind it."""
 
     @classmethod
     def uncommitted(
@@ -63,7 +66,12 @@ class PipelineError(Exception):
     def at(self, *place: str | int) -> "PipelineError":
         """Return the error with its place."""
         return PipelineError(
-            self.code, self.message, self.way_out, place=place, commit_state=self.commit_state
+            self.code,
+            self.message,
+            self.way_out,
+            place=place,
+            commit_state=self.commit_state,
+            on_key=self.on_key,
         )
 
     def with_outcome(self, outcome: str) -> "PipelineError":

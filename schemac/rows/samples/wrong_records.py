@@ -35,7 +35,7 @@ from schemac.language.logical.model import Part
 from schemac.language.logical.schema_fields import SchemaField, preorder
 from schemac.rows.judging.arrays import opened_schema, to_batches
 from schemac.rows.judging.settings import ValidationSettings
-from schemac.rows.judging.tokens import NumberText, parse, quoted
+from schemac.rows.judging.tokens import NumberText, parse, quoted, written
 from schemac.rows.runs.plain_types import nullable_field
 from schemac.rows.samples.numbers import Draws
 from schemac.rows.samples.patterns import generator_of
@@ -113,19 +113,6 @@ def rule_of(row: WrongRow) -> tuple[str, str]:
     return _without_places(row.path), row.rule
 
 
-def record_text(value: Any) -> str:
-    """Write a value that `parse` has read, as it was read."""
-    if type(value) is NumberText:
-        return str(value)
-    if type(value) is str:
-        return quoted(value)
-    if type(value) is list:
-        return f"[{','.join(map(record_text, value))}]"
-    if type(value) is dict:
-        return f"{{{','.join(f'{quoted(key)}:{record_text(item)}' for key, item in value.items())}}}"
-    return {None: "null", True: "true", False: "false"}[value]
-
-
 def _judged(
     dataset: CheckedDataset, texts: Sequence[str], references: Mapping[str, Any]
 ) -> Iterator[tuple[str, list[tuple[str, str]]]]:
@@ -175,9 +162,9 @@ def _changed(sampler: Sampler, good: Sequence[str], seed: int) -> Iterator[str]:
             if number < 3:
                 tokens += _tokens(field, member, draws, current)
             for token in tokens:
-                copy = parse(record_text(base))
+                copy = parse(written(base))
                 if _put(copy, field, token):
-                    yield record_text(copy)
+                    yield written(copy)
 
 
 def _with_members(sampler: Sampler) -> Iterator[tuple[SchemaField, pa.Field]]:
@@ -242,11 +229,11 @@ def _tokens(field: SchemaField, member: pa.Field, draws: Draws, current: Any) ->
             others = [letter * max(len(first), 1) for letter in "pqrstuvwxyz"]
         elif type(first) is NumberText:
             others = [NumberText(number) for number in range(11, 30)]
-        yield record_text([*current, *({record_text(one): one for one in others}.values())])
+        yield written([*current, *({written(one): one for one in others}.values())])
         yield from (
-            record_text([*current, *current[:1]]),
-            record_text(current[:-1]),
-            record_text(current + current),
+            written([*current, *current[:1]]),
+            written(current[:-1]),
+            written(current + current),
         )
     try:
         other: Values = values_of(field, member)
@@ -276,8 +263,8 @@ def _beyond(field: SchemaField, constraint: Constraint, draws: Draws, current: A
         yield shown(type_, _moved(constraint.divisor, step_of(type_) or Decimal(1)))
     elif isinstance(constraint, Size) and type(current) is list:
         items = current or [None]
-        yield record_text((items * (constraint.limit + 1))[: constraint.limit + 1])
-        yield record_text(current[: max(constraint.limit - 1, 0)])
+        yield written((items * (constraint.limit + 1))[: constraint.limit + 1])
+        yield written(current[: max(constraint.limit - 1, 0)])
     elif isinstance(constraint, Size) and type(current) is str:
         last = current[-1:] or "x"
         yield quoted(current[: max(constraint.limit - 1, 0)])
@@ -333,7 +320,7 @@ def _alike(text: str, other: str, fields: Sequence[tuple[str, ...]]) -> str | No
         if type(source) is not dict or type(target) is not dict or source.get(path[-1]) is None:
             return None
         target[path[-1]] = source[path[-1]]
-    return record_text(second)
+    return written(second)
 
 
 _OF_PAIRS = frozenset({UNIQUE_RULE, DUPLICATE_RULE})
@@ -403,7 +390,7 @@ def _validated_texts(schema: pa.Schema, rows: Sequence[WrongRow]) -> JudgedBatch
 
 def _cell(value: Any) -> str | None:
     """Return the text of a value for a cell of CSV: lists and objects as JSON, None for null."""
-    return None if value is None else value if type(value) is str else record_text(value)
+    return None if value is None else value if type(value) is str else written(value)
 
 
 def in_columns(dataset: CheckedDataset, wrong: WrongRows, fixed: Iterable[str] = ()) -> WrongForm:
