@@ -16,7 +16,7 @@ import os
 import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, nullcontext
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
@@ -289,14 +289,6 @@ class FileSplit:
     end: int | None = None
 
 
-@dataclass
-class _Share:
-    """What one task reads."""
-
-    file_splits: list[FileSplit] = field(default_factory=list)
-    size_bytes: int = 0
-
-
 def shares(files: Sequence[SourceFile], share_bytes: int, *, is_cut: bool) -> list[list[FileSplit]]:
     """Distribute files to tasks of about this many bytes: many small files, or, with `is_cut`, a part of a large one.
 
@@ -304,16 +296,18 @@ def shares(files: Sequence[SourceFile], share_bytes: int, *, is_cut: bool) -> li
     >>> [[(piece.start, piece.end) for piece in share] for share in shares([large, small], 6 << 20, is_cut=True)]
     [[(0, 5242880)], [(5242880, None), (0, None)]]
     """
-    shares = [_Share()]
+    shares: list[list[FileSplit]] = [[]]
+    size_bytes = 0
     for file in files:
         count = max(1, -(-file.size_bytes // share_bytes)) if is_cut and not file.is_packed else 1
         bounds = [file.size_bytes * i // count for i in range(count + 1)]
         for i, (start, end) in enumerate(pairwise(bounds), 1):
-            if shares[-1].file_splits and shares[-1].size_bytes + end - start > share_bytes:
-                shares.append(_Share())
-            shares[-1].file_splits.append(FileSplit(file, start, end if i < count else None))
-            shares[-1].size_bytes += end - start + BYTES_TO_OPEN
-    return [share.file_splits for share in shares]
+            if shares[-1] and size_bytes + end - start > share_bytes:
+                shares.append([])
+                size_bytes = 0
+            shares[-1].append(FileSplit(file, start, end if i < count else None))
+            size_bytes += end - start + BYTES_TO_OPEN
+    return shares
 
 
 def lines_of_split(split: FileSplit) -> Iterator[pa.Array]:
