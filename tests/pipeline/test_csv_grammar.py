@@ -22,7 +22,9 @@ def judged(text: str, **dialect: object) -> list[list[str]] | None:
 
 def read(dialect: CsvDialect, text: str) -> list[list[str]] | None:
     records = list(dialect.records(text.splitlines(keepends=True)))
-    return [dialect.cells(record) for record in records] if all(map(dialect.is_sound, records)) else None
+    if not all(map(dialect.is_sound, records)):
+        return None
+    return [[cell or "" for cell in dialect.values(record)] for record in records]
 
 
 def texts(letters: str, longest: int) -> list[str]:

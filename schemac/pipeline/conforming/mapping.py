@@ -133,9 +133,6 @@ def _mistake_of(letter: str, count: int) -> str | None:
     return f"'{letter * count}' is longer than '{letter * LONGEST[letter]}'"
 
 
-__all__ = ["with_zones", "zone_of"]
-
-
 def with_zones(schema: pa.Schema, job: Job) -> pa.Schema:
     """Note the zone of its clocks next to each field of a schema that has one."""
     zones = {label: origin.zone for label, origin in job.origins.items()}

@@ -31,20 +31,6 @@ from schemac.rows.runs.storage import Storage
 from schemac.rows.runs.tables import sink_engine, sink_names, source_names
 from schemac.text.source.json_object import Json, TreePath
 
-__all__ = [
-    "Coerce",
-    "EpochUnit",
-    "Explode",
-    "FieldSource",
-    "Job",
-    "Keys",
-    "RuleSeverity",
-    "Source",
-    "SourceMode",
-    "Target",
-    "Unexpected",
-]
-
 
 class Keys(StrEnum):
     """How a run treats records with the same primary key: ignore them, find them, or also refuse keys of the table.

@@ -57,7 +57,7 @@ def absent_paths(
     if explode is not None and records.exploded is not None and not explode.allow_missing:
         use, place = "the list that `explode` names", ("source", "explode")
         required = _RequiredPath(explode.path, parse_steps(explode.path), use, place)
-        absent_paths = _absent(records.exploded.frame, [required])
+        absent_paths = _absent(records.exploded, [required])
         if absent_paths:
             way_out = f"if the list may be missing in every record, write `{_as_missing(explode)}`"
             help = f"{absent_paths[0].help} {way_out}" if absent_paths[0].help else way_out

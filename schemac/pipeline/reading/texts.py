@@ -1,7 +1,7 @@
-"""Where the records of a source come from: rows of Spark, or batches in tasks of ours; and how Spark lists and reads text files.
+"""How Spark lists the files of a source, and reads those of text.
 
 Layer: pipeline.
-Shape: the frame of a `BatchSource` of texts has `_raw` (the record as it is in its file), `_source` (the file), `__file` (what is known
+Shape: the frame of records that are texts has `_raw` (the record as it is in its file), `_source` (the file), `__file` (what is known
       of it), `_fault` (null, or the rule that the text itself breaks) and the columns that are in names of folders (`day=2024-01-01/`),
       which are text. Blank lines are no records.
 Rule: files of this machine are listed without a job of Spark, unless names of folders are columns, or a file may be named twice.
@@ -9,17 +9,15 @@ Source: Spark's `HadoopFSUtils.shouldFilterOutPathName` says which names are hid
 """
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass, field, replace
-from functools import cached_property, partial
 from urllib.parse import unquote, urlsplit
 
 from pyspark.sql import DataFrame, SparkSession
 
 from schemac.pipeline.declaration.job import Source
 from schemac.pipeline.declaration.source_options import FILES, Options
-from schemac.pipeline.reading.cutting import FAULT, FileBatches, Listed, Splitter, TextBatches, whole_files
+from schemac.pipeline.reading.cutting import FAULT, Listed
 from schemac.pipeline.reading.files import BAD_ENCODING, SourceFile, byte_text, has_marks
 from schemac.pipeline.reading.inputs import METADATA, OF_FILE
 from schemac.pipeline.reading.paths import base_path, is_hidden, local_part, spark_path
@@ -28,31 +26,6 @@ from schemac.pipeline.spark.packed import RAW, SOURCE
 from schemac.pipeline.spark.sql import literal, name, when
 from schemac.rows.judging.tokens import BLANK
 from schemac.rows.runs.storage import current_storage, hadoop_address, is_s3
-
-
-@dataclass(frozen=True)
-class BatchSource:
-    """Where records come from, a batch at a time: as rows of Spark, or where tasks of ours read their files.
-
-    `partitions` are the columns of each name that a folder gives.
-    """
-
-    rows: Callable[[], DataFrame]
-    """Makes the frame: a row for each record."""
-    partitions: dict[str, str] = field(default_factory=dict)
-    files: FileBatches | None = None
-    """The files that tasks of ours can read; None where each record has to pass through Spark."""
-    has_file: bool = True
-    """Whether `FILE` says of each record which file it is from."""
-
-    @cached_property
-    def frame(self) -> DataFrame:
-        """A row for each record; made when it is asked for."""
-        return self.rows()
-
-    def with_frame(self, frame: DataFrame) -> "BatchSource":
-        """Take the same of other rows."""
-        return replace(self, rows=lambda: frame, files=None)
 
 
 def folders_as_text(spark: SparkSession) -> AbstractContextManager[None]:
@@ -148,13 +121,6 @@ def _local_file(uri: str) -> SourceFile:
     # Java tells the time in milliseconds.
     modified = about.st_mtime_ns // 1_000_000 * 1000
     return SourceFile(f"file:{path}", f"file:{quoted_path}", about.st_size, modified)
-
-
-def cut_texts(spark: SparkSession, listed: Listed, splitter: Splitter) -> BatchSource:
-    """Read the records that a splitter finds in each file; a file is read by one task."""
-    reader = TextBatches(partial(whole_files, splitter), tuple(listed.partitions.values()))
-    files = FileBatches(spark, listed, reader)
-    return BatchSource(files.texts, listed.partitions, files)
 
 
 def decoded(text: str, encoding: str) -> tuple[str, str | None]:

@@ -14,7 +14,6 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
-from typing import Any
 
 from py4j.protocol import Py4JError, Py4JJavaError
 from pyspark import StorageLevel
@@ -49,21 +48,17 @@ from schemac.text.source.catalogue import (
 
 def format_differences(expected: StructType, actual: StructType) -> tuple[str, ...]:
     """How the columns of a table differ from those that are written; what may be null is not compared, few formats keep it."""
-    there = {field.name: field.dataType for field in actual.fields}
+    # What may be null is no part of these texts.
+    there = {field.name: field.dataType.simpleString() for field in actual.fields}
+    wanted = {field.name: field.dataType.simpleString() for field in expected.fields}
     differences = [
-        f"`{field.name}` is missing"
-        if field.name not in there
-        else f"`{field.name}` is {there[field.name].simpleString()} in the table, and {field.dataType.simpleString()} in the schema"
-        for field in expected.fields
-        if _bare(there.get(field.name)) != _bare(field.dataType)
+        f"`{label}` is missing"
+        if label not in there
+        else f"`{label}` is {there[label]} in the table, and {type_text} in the schema"
+        for label, type_text in wanted.items()
+        if there.get(label) != type_text
     ]
-    names = {field.name for field in expected.fields}
-    return (*differences, *(f"`{label}` is in the table only" for label in there if label not in names))
-
-
-def _bare(data_type: Any) -> str | None:
-    """Return the text of a Spark type, which leaves out what may be null; None for None."""
-    return None if data_type is None else data_type.simpleString()
+    return (*differences, *(f"`{label}` is in the table only" for label in there if label not in wanted))
 
 
 NO_CONNECTOR = "DATA_SOURCE_NOT_FOUND"
