@@ -52,8 +52,8 @@ OF_TEXT = ("csv", "json", "geojson")
 
 def check_input(job: Job) -> list[str]:
     """List the files of the source, checked without Spark: options must be known, local paths must be there."""
-    for option, mistake in option_mistakes(job.source, is_stream=job.trigger is not None):
-        raise mistake.at("source", "options", option)
+    for mistake in option_mistakes(job.source, is_stream=job.trigger is not None):
+        raise mistake
     is_table = job.source.format in source_names()
     if not job.source.path and (is_table or job.source.format in WITH_PATH):
         message = f"`source` has no `path`, but a {job.source.format} source needs one"

@@ -31,12 +31,6 @@ SUFFIX = ".py"
 Function = Callable[[pa.RecordBatch], Any]
 
 
-def function_path(text: str | None, folder: Path) -> str | None:
-    """Return the text with the path of its file from the root."""
-    module, _, name = (text or "").rpartition(":")
-    return f"{(folder / module).absolute()}:{name}" if module.endswith(SUFFIX) else text
-
-
 def digest_of_function(text: str) -> str:
     """Return the digest of a function's file; imported modules are not included."""
     module, _, name = text.rpartition(":")

@@ -7,6 +7,7 @@ Shape: one exception class; the code names the mistake, the message names the th
 """
 
 import re
+from copy import copy
 from enum import Enum
 
 from schemac.registry.codes import builtin_codes
@@ -65,14 +66,9 @@ class PipelineError(Exception):
 
     def at(self, *place: str | int) -> "PipelineError":
         """Return the error with its place."""
-        return PipelineError(
-            self.code,
-            self.message,
-            self.way_out,
-            place=place,
-            commit_state=self.commit_state,
-            on_key=self.on_key,
-        )
+        placed = copy(self)
+        placed.place = place
+        return placed
 
     def with_outcome(self, outcome: str) -> "PipelineError":
         """Return the error with what is known of the commit, in place of a promise that nothing was written.
