@@ -8,6 +8,9 @@ Shape: batches of the frame of `frame` in, for one part after the other; the num
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
+from functools import partial
+from itertools import groupby
+from operator import itemgetter
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -15,7 +18,7 @@ from pyspark import TaskContext
 
 from schemac.pipeline.reports.progress import TaskCount
 from schemac.pipeline.spark.packed import ADDRESS, ERRORS, RAW
-from schemac.pipeline.writing.batches import to_schema
+from schemac.pipeline.writing.batches import to_schema, written_by
 from schemac.registry.installed import engine
 from schemac.rows.judging.reasons import reason_counts
 from schemac.rows.runs.columns import COLUMN_SINK, ColumnSink, Filling
@@ -64,15 +67,13 @@ class FillTask:
         staging = self.filling.place.staging if self.filling.place.is_staged else None
         context = TaskContext.get()
         notes = TaskCount(staging, None if context is None else int(context.partitionId()))
-        rows = _Parts(batches)
-        while (part := rows.next_part()) is not None:
-            counts, failure = Counts(), list[Exception]()
-            values = self._values(rows.of(part), counts, failure, notes)
+        for part, slices in groupby(_slices(batches), itemgetter(0)):
+            counts = Counts()
+            write = partial(self._sink.write, self.filling, self.version, self.folder, part)
             try:
-                written = self._sink.write(self.filling, self.version, self.folder, part, values)
-            except Exception as error:  # noqa: BLE001  raised again, or the error behind it is
-                if not (failure and isinstance(failure[0], UnfitError)):
-                    raise failure[0] if failure else error from None
+                written = written_by(write, self._values(map(itemgetter(1), slices), counts, notes))
+            except UnfitError:
+                pass
             else:
                 self._sink.keep(self.filling, written, counts.numbers())
             yield part, counts
@@ -89,58 +90,41 @@ class FillTask:
         return COLUMN_SINK.of(engine(self.engine))
 
     def _values(
-        self, batches: Iterator[pa.RecordBatch], counts: Counts, failure: list[Exception], notes: TaskCount
+        self, batches: Iterator[pa.RecordBatch], counts: Counts, notes: TaskCount
     ) -> Iterator[pa.RecordBatch]:
         """Yield addresses and values; from the first value that does not fit on only count, and raise at the end."""
         schema = self.filling.read_schema()
         schema = pa.schema([pa.field(ADDRESS, pa.int64()), *schema])
-        try:
-            for batch in batches:
-                notes.add(batch.num_rows)
-                counts.rows += batch.num_rows
-                for label, flag in self.flags:
-                    counts.unmatched[label] += pc.sum(batch.column(flag)).as_py() or 0
-                errors = batch.column(ERRORS)
-                unfit = len(errors) - errors.null_count
-                if unfit:
-                    counts.unfit += unfit
-                    counts.reasons.update(reason_counts(errors.filter(errors.is_valid())))
-                    first = batch.column(RAW).filter(errors.is_valid())[0].as_py()
-                    counts.example = counts.example or str(first)
-                if not counts.unfit:
-                    yield to_schema(batch, schema)
-            notes.note()
-            if counts.unfit:
-                raise UnfitError  # noqa: TRY301
-        except Exception as error:
-            failure.append(error)
-            raise
+        for batch in batches:
+            notes.add(batch.num_rows)
+            counts.rows += batch.num_rows
+            for label, flag in self.flags:
+                counts.unmatched[label] += pc.sum(batch.column(flag)).as_py() or 0
+            errors = batch.column(ERRORS)
+            unfit = len(errors) - errors.null_count
+            if unfit:
+                counts.unfit += unfit
+                counts.reasons.update(reason_counts(errors.filter(errors.is_valid())))
+                first = batch.column(RAW).filter(errors.is_valid())[0].as_py()
+                counts.example = counts.example or str(first)
+            if not counts.unfit:
+                yield to_schema(batch, schema)
+        notes.note()
+        if counts.unfit:
+            raise UnfitError
 
 
 class UnfitError(Exception):
     """Values of the part do not fit."""
 
 
-class _Parts:
-    """A stream of rows, part by part."""
-
-    def __init__(self, batches: Iterator[pa.RecordBatch]) -> None:
-        self.batches = batches
-        self.rest: pa.RecordBatch | None = None
-
-    def next_part(self) -> int | None:
-        """Return the part of the next row; None at the end."""
-        while self.rest is None or not self.rest.num_rows:
-            self.rest = next(self.batches, None)
-            if self.rest is None:
-                return None
-        return int(self.rest.column(ADDRESS)[0].as_py()) >> IN_PART
-
-    def of(self, part: int) -> Iterator[pa.RecordBatch]:
-        """Yield the rows of a part."""
-        while self.next_part() == part:
-            assert self.rest is not None
-            addresses = self.rest.column(ADDRESS)
+def _slices(batches: Iterator[pa.RecordBatch]) -> Iterator[tuple[int, pa.RecordBatch]]:
+    """Cut batches where a part ends; yield each slice with the number of its part."""
+    for batch in batches:
+        rest = batch
+        while rest.num_rows:
+            addresses = rest.column(ADDRESS)
+            part = int(addresses[0].as_py()) >> IN_PART
             rows_of_part = pc.sum(pc.less(addresses, (part + 1) << IN_PART)).as_py()
-            batch, self.rest = self.rest.slice(0, rows_of_part), self.rest.slice(rows_of_part)
-            yield batch
+            yield part, rest.slice(0, rows_of_part)
+            rest = rest.slice(rows_of_part)

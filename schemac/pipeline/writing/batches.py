@@ -10,11 +10,11 @@ caller of `stage` commits them.
 
 import dataclasses
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
 from tempfile import TemporaryFile
-from typing import Any
+from typing import Any, TypeVar
 
 import pyarrow as pa
 from pyspark.sql import DataFrame
@@ -88,6 +88,26 @@ def to_schema(batch: pa.RecordBatch, schema: pa.Schema) -> pa.RecordBatch:
             raise PipelineError(NULL_IN_REQUIRED_FIELD, message)
         columns.append(array)
     return pa.RecordBatch.from_arrays(columns, schema=schema)
+
+
+T = TypeVar("T")
+
+
+def written_by(write: Callable[[Iterator[pa.RecordBatch]], T], batches: Iterator[pa.RecordBatch]) -> T:
+    """Have an engine write batches. An error that they raise comes as it is: the engine may wrap it beyond recognition."""
+    failure: list[Exception] = []
+
+    def remembering() -> Iterator[pa.RecordBatch]:
+        try:
+            yield from batches
+        except Exception as error:
+            failure.append(error)
+            raise
+
+    try:
+        return write(remembering())
+    except Exception as error:  # noqa: BLE001  raised again, or the error behind it is
+        raise failure[0] if failure else error from None
 
 
 @dataclass
