@@ -16,12 +16,13 @@ from pydantic.alias_generators import to_camel
 
 from schemac.language.constraints.field_constraints import CONSTRAINTS
 from schemac.language.constraints.rows import CHECK_RULE, REFERENCE_RULE, UNIQUE_RULE
+from schemac.language.physical import parts_of
 from schemac.pipeline.declaration.job import FieldSource, Job, SourceMode
 from schemac.pipeline.errors import PipelineError, did_you_mean
 from schemac.pipeline.reading.inputs import file_part, no_file, parse_steps
 from schemac.pipeline.record_tasks import column_type
 from schemac.pipeline.spark.packed import ADDRESS, DELETE, ERRORS, RAW, SOURCE, WARNINGS
-from schemac.rows.judging.arrays import is_list, is_scalar, storage_type
+from schemac.rows.judging.arrays import is_scalar, storage_type
 from schemac.rows.judging.scalars import with_zones as with_zones_of
 from schemac.rows.judging.scalars import zone_of, zone_of_clock
 from schemac.rows.runs.columns import COLUMN_SINK
@@ -312,12 +313,8 @@ def _scalars(member: pa.Field) -> Iterator[pa.Field]:
     """Yield the fields without parts in a field, at every depth; the field itself if it has no parts."""
     if is_scalar(member):
         yield member
-    elif is_list(member.type):
-        yield from _scalars(member.type.value_field)
-    elif pa.types.is_map(member.type):
-        yield from (*_scalars(member.type.key_field), *_scalars(member.type.item_field))
     else:
-        for part in member.type:
+        for part in parts_of(member.type):
             yield from _scalars(part)
 
 

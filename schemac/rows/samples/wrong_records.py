@@ -33,6 +33,7 @@ from schemac.language.constraints.field_constraints import (
 from schemac.language.constraints.rows import CHECK_RULE, DUPLICATE_RULE, REFERENCE_RULE, UNIQUE_RULE
 from schemac.language.logical.model import Part
 from schemac.language.logical.schema_fields import SchemaField, preorder
+from schemac.language.physical import parts_of
 from schemac.rows.judging.arrays import opened_schema, to_batches
 from schemac.rows.judging.settings import ValidationSettings
 from schemac.rows.judging.tokens import NumberText, parse, quoted, written
@@ -172,13 +173,8 @@ def _with_members(sampler: Sampler) -> Iterator[tuple[SchemaField, pa.Field]]:
     while stack:
         field, member = stack.pop(0)
         yield field, member
-        data_type, is_ = member.type, pa.types
-        if field.type.family is Family.STRUCT:
-            stack += zip(field.children, data_type, strict=True)
-        elif field.type.family is Family.MAP:
-            stack += zip(field.children, (data_type.key_field, data_type.item_field), strict=True)
-        elif field.children and is_.is_nested(data_type):
-            stack += [(field.children[0], data_type.value_field)]
+        # What is stored as a struct, such as a blob, has no parts of its own.
+        stack += zip(field.children, parts_of(member.type), strict=False)
 
 
 def _place(record: Any, field: SchemaField) -> tuple[Any, Any] | None:
