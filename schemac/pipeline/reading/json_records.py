@@ -43,19 +43,14 @@ LONGEST_TOKEN = 16
 _decoder = json.JSONDecoder(parse_int=lambda text: text, parse_float=lambda text: text)
 
 
-def split_records(text: str, member: str | None = None) -> Iterator[str]:
-    """Cut a document into the texts of its records: its items, or those of the array of one of its members.
+def records_of(chunks: Iterable[str], member: str | None = None) -> Iterator[str]:
+    """Cut a document, which comes in pieces, into the texts of its records: its items, or those of the array of one of its members.
 
-    >>> list(split_records('[{"a": 1.10}, {"b": [2]}]'))
+    >>> list(records_of(['[{"a": 1.10}, {"b": [2]}]']))
     ['{"a": 1.10}', '{"b": [2]}']
-    >>> list(split_records('[{"a": 1}] {"b": 2}, x'))
+    >>> list(records_of(['[{"a": 1}] {"b": 2}', ', x']))
     ['{"a": 1}', '{"b": 2}', 'x']
     """
-    return records_of((text,), member)
-
-
-def records_of(chunks: Iterable[str], member: str | None = None) -> Iterator[str]:
-    """Do the same for a document that comes in pieces."""
     return _Cutter(_Window(chunks), member).records()
 
 
