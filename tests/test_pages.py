@@ -167,8 +167,8 @@ def test_raise_each_pipeline_error_with_a_code_of_the_pipeline() -> None:
     raised = set()
     for path in (PACKAGE / "pipeline").rglob("*.py"):
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-            if isinstance(node, ast.Call) and ast.unparse(node.func) in ("PipelineError", "_cause"):
-                code = ast.unparse(node.args[node.func.id == "_cause"])  # type: ignore[attr-defined]
+            if isinstance(node, ast.Call) and ast.unparse(node.func) in ("PipelineError", "Cause"):
+                code = ast.unparse(node.args[node.func.id == "Cause"])  # type: ignore[attr-defined]
                 # Those that pass a code on: the constructor's callers, not the places where a mistake is found.
                 if not code.endswith(("code", "['code']]")):
                     raised.add(CONSTANTS[code])

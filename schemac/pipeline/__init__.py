@@ -25,38 +25,24 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from schemac.pipeline.conformed import Conformed, ConformReport, Rules, conform
-    from schemac.pipeline.declaration.job import Job
-    from schemac.pipeline.errors import PipelineError
-    from schemac.pipeline.library import fill_columns, replay, run, write
-    from schemac.pipeline.reports.progress import RunState, RunStep
-    from schemac.pipeline.reports.run_report import RunReport
-    from schemac.pipeline.writing.table_sink import register_formats
-    from schemac.rows.judging.settings import ReasonCount
-    from schemac.rows.runs.history import CommittedRun
-    from schemac.rows.runs.identity import Replay
-    from schemac.rows.runs.tables import runs_of
-
-__all__ = [
-    "CommittedRun",
-    "ConformReport",
-    "Conformed",
-    "Job",
-    "PipelineError",
-    "ReasonCount",
-    "Replay",
-    "Rules",
-    "RunReport",
-    "RunState",
-    "RunStep",
-    "conform",
-    "fill_columns",
-    "register_formats",
-    "replay",
-    "run",
-    "runs_of",
-    "write",
-]
+    from schemac.pipeline.conformed import Conformed as Conformed
+    from schemac.pipeline.conformed import ConformReport as ConformReport
+    from schemac.pipeline.conformed import Rules as Rules
+    from schemac.pipeline.conformed import conform as conform
+    from schemac.pipeline.declaration.job import Job as Job
+    from schemac.pipeline.errors import PipelineError as PipelineError
+    from schemac.pipeline.library import fill_columns as fill_columns
+    from schemac.pipeline.library import replay as replay
+    from schemac.pipeline.library import run as run
+    from schemac.pipeline.library import write as write
+    from schemac.pipeline.reports.progress import RunState as RunState
+    from schemac.pipeline.reports.progress import RunStep as RunStep
+    from schemac.pipeline.reports.run_report import RunReport as RunReport
+    from schemac.pipeline.writing.table_sink import register_formats as register_formats
+    from schemac.rows.judging.settings import ReasonCount as ReasonCount
+    from schemac.rows.runs.history import CommittedRun as CommittedRun
+    from schemac.rows.runs.identity import Replay as Replay
+    from schemac.rows.runs.tables import runs_of as runs_of
 
 _HOMES = {
     **dict.fromkeys(("Conformed", "ConformReport", "Rules", "conform"), "pipeline.conformed"),
@@ -71,6 +57,7 @@ _HOMES = {
     "register_formats": "pipeline.writing.table_sink",
     "PipelineError": "pipeline.errors",
 }
+__all__ = sorted(_HOMES)  # noqa: PLE0605  each has its home above
 
 
 def __getattr__(name: str) -> Any:

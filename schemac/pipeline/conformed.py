@@ -149,7 +149,8 @@ def conform(frame: DataFrame, dataset: CheckedDataset, **rules: Unpack[Rules]) -
     # What the project leaves out of the metadata of its artifacts holds all the same.
     job, schema = job_of_frame("memory", rules), dataset.to_arrow(metadata=True)
     for mistake in mapping_mistakes(job, schema):
-        raise mistake.error
+        # There is no file whose setting could be named.
+        raise mistake.at()
     for error in reference_mistakes(job, schema):
         raise error
     spark = frame.sparkSession

@@ -17,7 +17,7 @@ from pyspark.sql import SparkSession
 
 from schemac.arrow.constraints import constraints_of
 from schemac.pipeline.conforming.gather import with_computed_fields
-from schemac.pipeline.conforming.mapping import with_zones, zone_of
+from schemac.pipeline.conforming.mapping import with_zones
 from schemac.pipeline.conforming.validation import ValidationPlan
 from schemac.pipeline.declaration.job import FieldSource, Job
 from schemac.pipeline.errors import PipelineError, did_you_mean
@@ -30,7 +30,7 @@ from schemac.pipeline.spark.executors import active
 from schemac.pipeline.spark.failures import spark_errors_reported
 from schemac.rows.judging.arrays import is_list, is_scalar, storage_type
 from schemac.rows.judging.judge import Reader, Run, ValueContext, cell_reader, json_reader
-from schemac.rows.judging.scalars import clock_of
+from schemac.rows.judging.scalars import clock_of, zone_of
 from schemac.rows.judging.tokens import parse
 from schemac.rows.validation.validator import FieldInput
 from schemac.text.source.catalogue import BACKFILL_SETTING, UNKNOWN_FIELD

@@ -20,7 +20,7 @@ import pyarrow as pa
 from pyspark.sql import SparkSession
 
 from schemac.pipeline.backfill.frame import BackfillFrames
-from schemac.pipeline.backfill.task import UNMATCHED, BackfillWriter, Counts, FillTask, results_in
+from schemac.pipeline.backfill.task import UNMATCHED, Counts, FillTask
 from schemac.pipeline.conforming.gather import Opened, conformed, records_read
 from schemac.pipeline.conforming.load import check, check_places
 from schemac.pipeline.declaration.job import Job
@@ -39,8 +39,8 @@ from schemac.pipeline.reruns.repeats import (
 )
 from schemac.pipeline.reruns.replay import as_replayed, check_replay, open_quarantine
 from schemac.pipeline.session import on_spark, session_of, settings_of_a_run
+from schemac.pipeline.spark.executors import collected
 from schemac.pipeline.spark.failures import spark_errors_reported
-from schemac.pipeline.writing.batches import write_rows
 from schemac.pipeline.writing.engine_write import write_to_engine
 from schemac.pipeline.writing.file_runs import local_address
 from schemac.pipeline.writing.format_sink import FormatTarget, recovered
@@ -50,7 +50,7 @@ from schemac.rows.judging.settings import ReasonCount
 from schemac.rows.runs.columns import COLUMN_SINK, ColumnSink, FilledColumns, Filling, Look
 from schemac.rows.runs.history import COLUMNS, QUARANTINED, ROWS, CommittedRun
 from schemac.rows.runs.identity import Replay, RunIdentity, RunRequest, random_id
-from schemac.rows.runs.staging import keep_alive, sweep, temporary_folder
+from schemac.rows.runs.staging import keep_alive, sweep
 from schemac.rows.runs.storage import is_local, local_path, storage_in_use
 from schemac.rows.runs.tables import Sink, TableForm, sink_engine, sink_of
 from schemac.text.source.catalogue import (
@@ -441,13 +441,9 @@ class _BackfillAttempt(_Attempt):
         flags = tuple(frames.flags.items())
         task = FillTask(self.job.target.engine.name, filling, look.version, folder, flags)
         total, parts = Counts(), set()
-        with temporary_folder() as temporary:
-            report = temporary / "report.json"
-            write_rows(frame, BackfillWriter(task.resolved(), str(report)))
-            results = results_in(report)
-        for result in results:
-            total.add(result)
-            parts.add(result.part)
+        for part, counts in collected(frame, task.resolved()):
+            total.add(counts)
+            parts.add(part)
         if total.unfit:
             reasons = ReasonCount.sorted(total.reasons)
             worst = (f"`{one.path}` {one.rule} {one.count:,}" for one in reasons[:MOST_REASONS_IN_A_MESSAGE])

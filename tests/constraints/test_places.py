@@ -25,9 +25,8 @@ from schemac.language.constraints.evaluation import survey
 from schemac.language.constraints.rows import RowConstraints
 from schemac.registry.installed import engines
 from schemac.rows.judging.settings import ValidationSettings
-from schemac.rows.judging.tokens import parse
+from schemac.rows.judging.tokens import parse, written
 from schemac.rows.samples.written import json_lines
-from schemac.rows.samples.wrong_records import record_text
 from schemac.rows.validation.validator import FieldInput, Validator
 from tests.constraints import corpus
 from tests.constraints.cases import Case, arrow_of, cases, dataset_of, values_of
@@ -193,7 +192,7 @@ class Nested(Place):
 
 
 def _cell(value: Any) -> str | None:
-    return None if value is None else value if isinstance(value, str) else record_text(value)
+    return None if value is None else value if isinstance(value, str) else written(value)
 
 
 def _without_unwritten(table: Table, found: list[Verdicts]) -> list[Verdicts]:
@@ -284,7 +283,7 @@ class OfEngine(Place):
 
 def alone(text: str, i: int) -> str:
     """Return a record with one of its fields, digit by digit."""
-    return f'{{"c{i}":{record_text(parse(text)[f"c{i}"])}}}'
+    return f'{{"c{i}":{written(parse(text)[f"c{i}"])}}}'
 
 
 def _bare(found: Sequence[Case]) -> schemac.Dataset:

@@ -26,8 +26,9 @@ from schemac.language.constraints.constraint import shown
 from schemac.language.constraints.field_constraints import CONSTRAINTS
 from schemac.language.kinds.answers import PER_SECOND
 from schemac.language.logical.model import LogicalType
-from schemac.rows.judging.arrays import value_array, value_type
+from schemac.rows.judging.arrays import value_type
 from schemac.rows.judging.judge import RecordReader
+from schemac.rows.judging.typed_values import nullable_array
 from tests.constraints.cases import (
     COMPARED,
     CONDITIONS,
@@ -197,7 +198,9 @@ def test_say_the_same_of_every_condition() -> None:
     judge = RecordReader(schema)
     judged = [(text, judge.json(text).values) for text in records_of_conditions()]
     taken = [(text, values) for text, values in judged if values is not None]
-    arrays = [value_array([values[name] for _, values in taken], schema.field(name)) for name in schema.names]
+    arrays = [
+        nullable_array([values[name] for _, values in taken], schema.field(name)) for name in schema.names
+    ]
     rows = pa.RecordBatch.from_arrays(arrays, schema.names)
     seen = 0
     for check in constraints_of(schema).rows.checks:

@@ -12,7 +12,7 @@ from schemac.rows.judging.arrays import opened, to_field
 from schemac.rows.judging.scalars import with_zones
 from schemac.rows.judging.settings import Unexpected, ValidationSettings
 from schemac.rows.judging.typed_values import UnreadableTypeError
-from schemac.rows.validation.validating import Batches, PythonRowReader
+from schemac.rows.validation.validating import PythonRowReader, plain_batches
 from schemac.rows.validation.validator import TEXT, FieldInput, FieldReader, Validator
 from tests.engines.json_records import COLUMNS
 from tests.judging import value_corpus as corpus
@@ -104,9 +104,7 @@ def test_quick_proofs_say_what_exact_reading_says(zone: str | None) -> None:
             corpus.dataset_of(type_text).to_arrow(metadata=True), lambda _: None, zone
         )
     for source, array in corpus.arrays().items():
-        (batch,) = Batches(
-            pa.schema([("f", array.type)]), pa.table({"f": array}).to_batches()
-        ).record_batches()
+        (batch,) = plain_batches(pa.table({"f": array}).to_reader())
         plain = batch.column(0)
         for name in COLUMNS:
             for is_required in (False, True):

@@ -15,9 +15,10 @@ from typing import Any
 import pyarrow as pa
 
 import schemac
-from schemac.rows.judging.arrays import to_field, value_array
+from schemac.rows.judging.arrays import to_field
 from schemac.rows.judging.judge import RecordReader
 from schemac.rows.judging.settings import Coerce, FieldOrigin, ValidationSettings
+from schemac.rows.judging.typed_values import nullable_array
 from schemac.rows.validation.result import Validation
 from tests.engines.json_records import COLUMNS
 from tests.judging.cells import CellReader
@@ -106,7 +107,7 @@ def outcomes(
             else:
                 value = judged.values[field.name]
                 nullable = field.with_nullable(True)
-                (shown,) = shown_values(to_field(value_array([value], nullable), nullable))
+                (shown,) = shown_values(to_field(nullable_array([value], nullable), nullable))
                 found[field.name] = "=" if shown in (repr(text), repr(content(text))) else f"= {shown}"
         yield found
 

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from schemac.pipeline.errors import PipelineError
 from schemac.pipeline.reading.files import CHUNK_BYTES, chunks_of
-from schemac.pipeline.reading.json_records import records_of, split_records
+from schemac.pipeline.reading.json_records import records_of
 
 WORDS = ["1", "e", "1.5e-7", "nul", "true", "-Infinity", "\\u00e9", "é", "x"]
 PARTS = ['"a"', '"features"', '"features": [', '{"id": 1}', '{"a": [1, {"b": "x"}]}', ',\n {"a": ']
@@ -37,7 +37,7 @@ DOCUMENTS = st.lists(BROKEN | SOUND | COLLECTIONS, max_size=4).map("".join)
 @given(DOCUMENTS, st.sampled_from([None, "features"]), st.lists(st.integers(0, 200), max_size=12))
 def test_pieces_make_no_difference(text: str, member: str | None, cuts: list[int]) -> None:
     places = sorted({0, len(text), *(cut for cut in cuts if cut < len(text))})
-    whole = list(split_records(text, member))
+    whole = list(records_of((text,), member))
     assert list(records_of((text[a:b] for a, b in pairwise(places)), member)) == whole
     assert list(records_of(text, member)) == whole, "one character at a time"
 

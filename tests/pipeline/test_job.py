@@ -13,7 +13,7 @@ from schemac.pipeline.conforming.load import check
 from schemac.pipeline.declaration.job import Job
 from schemac.pipeline.errors import PipelineError
 from schemac.pipeline.reading.inputs import parse_steps, variant_path
-from schemac.pipeline.reading.json_records import split_records
+from schemac.pipeline.reading.json_records import records_of
 
 
 def test_job_reads_the_short_and_the_long_form() -> None:
@@ -71,12 +71,12 @@ def test_missing_input_is_found_before_spark_starts(tmp_path: Path) -> None:
     ],
 )
 def test_documents_are_cut_into_records(text: str, records: list[str]) -> None:
-    assert list(split_records(text)) == records
+    assert list(records_of((text,))) == records
 
 
 def test_features_are_found_behind_other_members() -> None:
     text = '{"type": "FeatureCollection", "metadata": {"features": []}, "features": [{"id": 1}, {"id": 2}], "bbox": []}'
-    assert list(split_records(text, "features")) == ['{"id": 1}', '{"id": 2}']
+    assert list(records_of((text,), "features")) == ['{"id": 1}', '{"id": 2}']
 
 
 @pytest.mark.parametrize(
@@ -90,7 +90,7 @@ def test_features_are_found_behind_other_members() -> None:
     ],
 )
 def test_whatever_stands_beside_features_is_a_record(text: str, records: list[str]) -> None:
-    assert list(split_records(text, "features")) == records
+    assert list(records_of((text,), "features")) == records
 
 
 def test_paths_are_read() -> None:

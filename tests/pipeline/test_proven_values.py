@@ -2,9 +2,10 @@
 
 import pyarrow as pa
 
-from schemac.rows.judging.arrays import to_field, value_array, value_type
+from schemac.rows.judging.arrays import to_field, value_type
 from schemac.rows.judging.judge import RecordReader
 from schemac.rows.judging.settings import ValidationSettings
+from schemac.rows.judging.typed_values import nullable_array
 from schemac.rows.validation.validator import TEXT, Validator
 from tests.pipeline.test_batch_records import SCHEMA, lines_of, shown
 
@@ -22,7 +23,7 @@ def test_prove_the_values_that_the_judge_reads() -> None:
     judged = [judge.json(line) for line in lines]
     assert [one.reasons for one in judged] == [tuple(found.reasons.get(row, ())) for row in range(len(lines))]
     told = [one.values for one in judged if one.values is not None]
-    columns = [value_array([values[field.name] for values in told], field) for field in schema]
+    columns = [nullable_array([values[field.name] for values in told], field) for field in schema]
     rows = found.rows.take(pa.array(good))
     read = [to_field(rows.column(field.name), field.with_type(value_type(field))) for field in schema]
     expected = pa.table(columns, names=schema.names)

@@ -9,7 +9,6 @@ Rule: `where` is decided first: nothing is computed for other rows. No key may b
 Errors: SC669 join, and what opening a source may raise, at the join's place in the file.
 """
 
-import json
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from functools import cached_property, partial, reduce
@@ -28,14 +27,13 @@ from schemac.pipeline.errors import PipelineError, did_you_mean
 from schemac.pipeline.reading.inputs import Json, TypedInput, parse_steps, value_sql
 from schemac.pipeline.reading.records import IN_RECORD, RECORD, Records, TypedColumns
 from schemac.pipeline.reading.source import open_records, records_of_frame
-from schemac.pipeline.reading.table_source import table_reader
+from schemac.pipeline.reading.table_source import TableReader, TableVersion, table_frame
 from schemac.pipeline.spark.packed import ADDRESS, ADDRESS_FIELD, ERRORS, RAW, ROW_ID, SOURCE
 from schemac.pipeline.spark.python_functions import Computed, PythonFunction, type_of
 from schemac.pipeline.spark.sql import name, struct
 from schemac.rows.runs.plain_types import plain_field
 from schemac.rows.runs.storage import absolute
-from schemac.rows.runs.tables import Projection, source_of
-from schemac.rows.runs.tables import SourceFormat as TableReader
+from schemac.rows.runs.tables import Projection, SourceFormat, source_of
 from schemac.text.source.catalogue import JOIN, PYTHON_FUNCTION, UNKNOWN_SOURCE_COLUMN
 
 MOST_KEYS = 3
@@ -200,7 +198,7 @@ class BackfillFrames:
         }
 
     @property
-    def _source(self) -> TableReader:
+    def _source(self) -> SourceFormat:
         """Return the engine that reads the table, which is known to have a reader."""
         source = source_of(self.job.source.format)
         assert source is not None
@@ -244,14 +242,14 @@ class BackfillFrames:
 
     def _rows(self, version: int, parts: tuple[int, ...], columns: tuple[str, ...] | None) -> DataFrame:
         """Read columns, or all, of parts; those that the table does not have yet are null."""
-        target, storage = self.job.target, self.job.storage_options
+        target, storage = self.job.target, self.job.storage_options.resolved()
         row_ids = any(ROW_ID in join.on for join in self.job.joins.values())
-        reader = table_reader(
-            self.spark, target.engine.name, absolute(target.path), version, storage
-        ).options(row_ids=str(row_ids).lower(), addresses="true", parts=json.dumps(parts))
-        if columns is not None:
-            reader = reader.option("columns", json.dumps([one for one in columns if one not in self.new]))
-        frame = reader.load().drop(SOURCE)
+        table = TableVersion(target.engine.name, absolute(target.path), version, storage)
+        read = (
+            None if columns is None else dict.fromkeys((one for one in columns if one not in self.new), False)
+        )
+        reader = TableReader(table, read, has_row_ids=row_ids, has_addresses=True, parts=parts)
+        frame = table_frame(self.spark, reader).drop(SOURCE)
         stored_fields = [plain_field(self.schema.field(one).with_nullable(True)) for one in self.new]
         nulls = from_arrow_schema(pa.schema(stored_fields))
         for field in nulls.fields:

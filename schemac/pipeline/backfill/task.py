@@ -1,24 +1,24 @@
 """What a task of a backfill does: it writes the values of its parts, or counts why they do not fit.
 
 Layer: pipeline.
-Shape: batches of the frame of `frame` in, for one part after the other; a row of numbers for each part out. Of a part with a value
+Shape: batches of the frame of `frame` in, for one part after the other; the numbers of each part out. Of a part with a value
        that does not fit nothing is kept.
 """
 
-import json
 from collections import Counter
-from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass, field, replace
-from pathlib import Path
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+from functools import partial
+from itertools import groupby
+from operator import itemgetter
 
 import pyarrow as pa
 import pyarrow.compute as pc
 from pyspark import TaskContext
-from pyspark.sql.datasource import DataSourceArrowWriter, WriterCommitMessage
 
 from schemac.pipeline.reports.progress import TaskCount
 from schemac.pipeline.spark.packed import ADDRESS, ERRORS, RAW
-from schemac.pipeline.writing.batches import to_schema
+from schemac.pipeline.writing.batches import to_schema, written_by
 from schemac.registry.installed import engine
 from schemac.rows.judging.reasons import reason_counts
 from schemac.rows.runs.columns import COLUMN_SINK, ColumnSink, Filling
@@ -39,28 +39,16 @@ class Counts:
     example: str = ""
     """A row that does not fit, as JSON."""
 
-    def add(self, result: "PartResult") -> None:
+    def add(self, other: "Counts") -> None:
         """Add the numbers of a part."""
-        self.rows += result.rows
-        self.unfit += result.unfit
-        self.reasons.update({(path, rule): count for path, rule, count in result.reasons})
-        self.example = self.example or result.example
+        self.rows += other.rows
+        self.unfit += other.unfit
+        self.reasons.update(other.reasons)
+        self.example = self.example or other.example
 
     def numbers(self) -> dict[str, int]:
         """Give the numbers that are kept with the values."""
         return {"rows": self.rows, **{f"{UNMATCHED}{label}": n for label, n in self.unmatched.items()}}
-
-
-@dataclass(frozen=True)
-class PartResult:
-    """What a task did with one part."""
-
-    part: int
-    rows: int
-    unfit: int
-    reasons: list[tuple[str, str, int]]
-    """Paths and rules, and how often each is broken."""
-    example: str
 
 
 @dataclass(frozen=True)
@@ -74,24 +62,21 @@ class FillTask:
     flags: tuple[tuple[str, str], ...]
     """Joins, and the columns that tell which rows they have nothing for."""
 
-    def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[PartResult]:
-        """Write one part after the other."""
+    def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[tuple[int, Counts]]:
+        """Write one part after the other; yield its number, and what became of its rows."""
         staging = self.filling.place.staging if self.filling.place.is_staged else None
         context = TaskContext.get()
         notes = TaskCount(staging, None if context is None else int(context.partitionId()))
-        rows = _Parts(batches)
-        while (part := rows.next_part()) is not None:
-            counts, failure = Counts(), list[Exception]()
-            values = self._values(rows.of(part), counts, failure, notes)
+        for part, slices in groupby(_slices(batches), itemgetter(0)):
+            counts = Counts()
+            write = partial(self._sink.write, self.filling, self.version, self.folder, part)
             try:
-                written = self._sink.write(self.filling, self.version, self.folder, part, values)
-            except Exception as error:  # noqa: BLE001  raised again, or the error behind it is
-                if not (failure and isinstance(failure[0], UnfitError)):
-                    raise failure[0] if failure else error from None
+                written = written_by(write, self._values(map(itemgetter(1), slices), counts, notes))
+            except UnfitError:
+                pass
             else:
                 self._sink.keep(self.filling, written, counts.numbers())
-            reasons = [(path, rule, count) for (path, rule), count in counts.reasons.items()]
-            yield PartResult(part, counts.rows, counts.unfit, reasons, counts.example)
+            yield part, counts
 
     def resolved(self) -> "FillTask":
         """Look secrets up: executors on other machines do not have the variables."""
@@ -105,95 +90,41 @@ class FillTask:
         return COLUMN_SINK.of(engine(self.engine))
 
     def _values(
-        self, batches: Iterator[pa.RecordBatch], counts: Counts, failure: list[Exception], notes: TaskCount
+        self, batches: Iterator[pa.RecordBatch], counts: Counts, notes: TaskCount
     ) -> Iterator[pa.RecordBatch]:
         """Yield addresses and values; from the first value that does not fit on only count, and raise at the end."""
         schema = self.filling.read_schema()
         schema = pa.schema([pa.field(ADDRESS, pa.int64()), *schema])
-        try:
-            for batch in batches:
-                notes.add(batch.num_rows)
-                counts.rows += batch.num_rows
-                for label, flag in self.flags:
-                    counts.unmatched[label] += pc.sum(batch.column(flag)).as_py() or 0
-                errors = batch.column(ERRORS)
-                unfit = len(errors) - errors.null_count
-                if unfit:
-                    counts.unfit += unfit
-                    counts.reasons.update(reason_counts(errors.filter(errors.is_valid())))
-                    first = batch.column(RAW).filter(errors.is_valid())[0].as_py()
-                    counts.example = counts.example or str(first)
-                if not counts.unfit:
-                    yield to_schema(batch, schema)
-            notes.note()
-            if counts.unfit:
-                raise UnfitError  # noqa: TRY301
-        except Exception as error:
-            failure.append(error)
-            raise
+        for batch in batches:
+            notes.add(batch.num_rows)
+            counts.rows += batch.num_rows
+            for label, flag in self.flags:
+                counts.unmatched[label] += pc.sum(batch.column(flag)).as_py() or 0
+            errors = batch.column(ERRORS)
+            unfit = len(errors) - errors.null_count
+            if unfit:
+                counts.unfit += unfit
+                counts.reasons.update(reason_counts(errors.filter(errors.is_valid())))
+                first = batch.column(RAW).filter(errors.is_valid())[0].as_py()
+                counts.example = counts.example or str(first)
+            if not counts.unfit:
+                yield to_schema(batch, schema)
+        notes.note()
+        if counts.unfit:
+            raise UnfitError
 
 
 class UnfitError(Exception):
     """Values of the part do not fit."""
 
 
-class _Parts:
-    """A stream of rows, part by part."""
-
-    def __init__(self, batches: Iterator[pa.RecordBatch]) -> None:
-        self.batches = batches
-        self.rest: pa.RecordBatch | None = None
-
-    def next_part(self) -> int | None:
-        """Return the part of the next row; None at the end."""
-        while self.rest is None or not self.rest.num_rows:
-            self.rest = next(self.batches, None)
-            if self.rest is None:
-                return None
-        return int(self.rest.column(ADDRESS)[0].as_py()) >> IN_PART
-
-    def of(self, part: int) -> Iterator[pa.RecordBatch]:
-        """Yield the rows of a part."""
-        while self.next_part() == part:
-            assert self.rest is not None
-            addresses = self.rest.column(ADDRESS)
+def _slices(batches: Iterator[pa.RecordBatch]) -> Iterator[tuple[int, pa.RecordBatch]]:
+    """Cut batches where a part ends; yield each slice with the number of its part."""
+    for batch in batches:
+        rest = batch
+        while rest.num_rows:
+            addresses = rest.column(ADDRESS)
+            part = int(addresses[0].as_py()) >> IN_PART
             rows_of_part = pc.sum(pc.less(addresses, (part + 1) << IN_PART)).as_py()
-            batch, self.rest = self.rest.slice(0, rows_of_part), self.rest.slice(rows_of_part)
-            yield batch
-
-
-@dataclass
-class BackfilledFiles(WriterCommitMessage):  # type: ignore[misc]  # PySpark is not followed
-    """What one task of Spark did."""
-
-    results: list[PartResult]
-
-
-class BackfillWriter(DataSourceArrowWriter):  # type: ignore[misc]  # PySpark is not followed
-    """Writes the values of parts, and its result to a file, because Spark ends a write in another process.
-
-    It commits nothing: the driver does, when all parts have values.
-    """
-
-    def __init__(self, task: FillTask, report: str) -> None:
-        self.task = task
-        self.report = report
-
-    def write(self, iterator: Iterator[pa.RecordBatch]) -> BackfilledFiles:
-        """Write the parts of one task."""
-        return BackfilledFiles(list(self.task(iterator)))
-
-    def commit(self, messages: Sequence[WriterCommitMessage | None]) -> None:
-        """Send the result to the driver."""
-        results = [
-            one for message in messages if isinstance(message, BackfilledFiles) for one in message.results
-        ]
-        Path(self.report).write_text(json.dumps([asdict(one) for one in results]))
-
-    def abort(self, messages: Sequence[WriterCommitMessage | None]) -> None:
-        """Leave what is kept: the next attempt goes on with it."""
-
-
-def results_in(report: Path) -> list[PartResult]:
-    """Read the result of a writer."""
-    return [PartResult(**one) for one in json.loads(report.read_text())]
+            yield part, rest.slice(0, rows_of_part)
+            rest = rest.slice(rows_of_part)

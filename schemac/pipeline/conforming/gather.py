@@ -69,7 +69,7 @@ def with_computed_fields(records: Records, job: Job) -> Records:
         elif origin.expr is not None:
             inputs[label], failing[label] = scope.add(label, origin.expr)
         elif (part := file_part(origin.from_)) is not None:
-            if not records.source.has_file:
+            if not records.has_file:
                 raise no_file(label, job.source.format)
             inputs[label] = typed_input(f"{FILE}.{part}", FILE_TYPES[part])
     if not inputs:
@@ -124,7 +124,7 @@ class ExpressionScope:
                 of = self._of
                 if missed in of.partitions:
                     self.members[missed] = of.partitions[missed]
-                elif missed == METADATA and of.source.has_file:
+                elif missed == METADATA and of.has_file:
                     self.members[missed] = FILE
                 elif of.columns is None:
                     self.members[missed] = Json(RECORD, (*IN_RECORD, missed)).variant
@@ -132,7 +132,7 @@ class ExpressionScope:
                     input_ = of.columns.get(missed)
                     if input_ is None:
                         message = f"the expression of `{label}` names `{missed}`, which is not a column of the source"
-                        known = [*of.columns, *of.partitions, *([METADATA] if of.source.has_file else [])]
+                        known = [*of.columns, *of.partitions, *([METADATA] if of.has_file else [])]
                         help = did_you_mean(missed, known)
                         raise PipelineError(INVALID_EXPRESSION, message, help, place=_place(label)) from error
                     self.members[missed] = value_sql(input_)

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, TypeVar
+from typing import Any
 
 import pyarrow as pa
 from pydantic import ValidationError
@@ -24,13 +24,13 @@ from schemac.language.logical.schema_fields import SchemaField
 from schemac.language.manifest.library import Reuse
 from schemac.language.physical import ArrowSchema, LoweredSchema
 from schemac.pipeline.conforming.gather import expression_mistakes, source_mistakes
-from schemac.pipeline.conforming.mapping import MappingMistake, backfill_mistakes, mapping_mistakes
+from schemac.pipeline.conforming.mapping import backfill_mistakes, mapping_mistakes
 from schemac.pipeline.conforming.row_constraints import merge_mistakes, reference_mistakes
-from schemac.pipeline.declaration.job import FILE_FORMATS, Job, Source, Target
-from schemac.pipeline.declaration.parts import Join, ReferencedTable
+from schemac.pipeline.declaration.job import FILE_FORMATS, Job, Target
+from schemac.pipeline.declaration.parts import path_from
 from schemac.pipeline.declaration.source_options import option_mistakes
 from schemac.pipeline.reading.source import check_input
-from schemac.pipeline.spark.python_functions import PythonFunction, function_path
+from schemac.pipeline.spark.python_functions import PythonFunction
 from schemac.project.configuration import Project, find_project
 from schemac.project.discovery import has_lock
 from schemac.project.imported import FolderFiles
@@ -49,7 +49,6 @@ from schemac.text.source.catalogue import (
     NOT_A_TABLE,
     PIPELINE_FILE,
     SAME_PATH,
-    SOURCE_OPTION,
     TABLE_EXISTS,
     UNWRITABLE_TARGET,
 )
@@ -98,7 +97,7 @@ class LoadedJob:
         """Report an error of a run at the setting of the file that it is about."""
         place = _place_in(self.document, error.place)
         if place:
-            _complain(self.document, report, place, error, error.code)
+            _complain(self.document, report, place, error, error.code, on_key=error.on_key)
         else:
             name = self.document.source.name
             report.add(error.code, error.message, file=name, help=error.help or "")
@@ -125,7 +124,7 @@ def load_job(
         return None
     document = documents[0]
     try:
-        job = _with_paths(Job.model_validate(value), path.parent)
+        job = Job.model_validate(value, context={"folder": path.parent})
     except ValidationError as error:
         for model_error in model_errors(error, Job, value):
             if model_error.path[:1] == ("storage",):
@@ -134,13 +133,19 @@ def load_job(
             else:
                 _complain(document, report, model_error.path, model_error, on_key=model_error.on_key)
         return None
-    has_errors = False
-    for i, part in enumerate(job.parts):
-        for option, mistaken in option_mistakes(part.source, is_stream=job.trigger is not None):
-            place = job.place_of(i, ("source", "options", option))
-            _complain(document, report, place, mistaken, SOURCE_OPTION, on_key=True)
-            has_errors = True
-    if has_errors:
+    if not job.target.is_of_spark or job.target.is_of_files:
+        # What a connector calls a table need not be a path.
+        target = path_from(path.parent, job.target.path)
+        job = job.model_copy(update={"target": job.target.model_copy(update={"path": target})})
+    is_stream = job.trigger is not None
+    mistakes_of_options = [
+        mistake.at(*job.place_of(i, mistake.place))
+        for i, part in enumerate(job.parts)
+        for mistake in option_mistakes(part.source, is_stream=is_stream)
+    ]
+    for mistake in mistakes_of_options:
+        _complain(document, report, mistake.place, mistake, mistake.code, on_key=True)
+    if mistakes_of_options:
         return None
     if job.schema_ is None:
         help = "add `schema:` with the path of a manifest"
@@ -237,17 +242,13 @@ def _compiled(
         return None
     loaded = LoadedJob(job, document, dataset, to_arrow_fields(dataset, options.arrow_options))
     schema = loaded.arrow_schema
-    expressions: dict[TreePath, MappingMistake] = {}
+    expressions: dict[TreePath, PipelineError] = {}
     for i, part in enumerate(job.parts):
         for error in expression_mistakes(part):
             place = job.place_of(i, error.place)
-            expressions.setdefault(place, MappingMistake(place, error))
-    for mistake in (
-        *mapping_mistakes(job, schema), *backfill_mistakes(job, schema), *expressions.values(),
-    ):  # fmt: skip
-        place, error = _place_in(document, mistake.place), mistake.error
-        _complain(document, report, place, error, error.code, on_key=mistake.is_key)
-    for error in (*merge_mistakes(job, schema), *reference_mistakes(job, schema)):
+            expressions.setdefault(place, error.at(*place))
+    of_fields = (*mapping_mistakes(job, schema), *backfill_mistakes(job, schema), *expressions.values())
+    for error in (*of_fields, *merge_mistakes(job, schema), *reference_mistakes(job, schema)):
         loaded.report(error, report)
     return None if report.has_errors else loaded
 
@@ -277,43 +278,6 @@ def _place_in(document: Document, place: TreePath) -> TreePath:
     return place
 
 
-_Read = TypeVar("_Read", Source, Join, ReferencedTable)
-
-
-def _with_paths(job: Job, folder: Path) -> Job:
-    """Make the paths of a job hold from the working folder."""
-
-    def resolved(path: str) -> str:
-        return path if "://" in path else str((folder / path).absolute())
-
-    def placed(one: _Read) -> _Read:
-        return one.model_copy(update={"path": tuple(resolved(path) for path in one.path)})
-
-    # What a connector calls a table need not be a path.
-    is_path = not job.target.is_of_spark or job.target.format in FILE_FORMATS
-    target = resolved(job.target.path) if is_path else job.target.path
-    update: dict[str, Any] = {
-        "source_": None if job.source_ is None else placed(job.source_),
-        "sources": tuple(placed(source) for source in job.sources),
-        "target": job.target.model_copy(update={"path": target}),
-    }
-    if job.joins:
-        update["joins"] = {label: placed(join) for label, join in job.joins.items()}
-    if job.references:
-        update["references"] = {label: table and placed(table) for label, table in job.references.items()}
-    functions = {label: function_path(origin.python, folder) for label, origin in job.origins.items()}
-    update["fields"] = job.fields | {
-        label: job.origins[label].model_copy(update={"python": path})
-        for label, path in functions.items()
-        if path
-    }
-    if job.checkpoint is not None:
-        update["checkpoint"] = resolved(job.checkpoint)
-    if job.quarantine is not None:
-        update["quarantine"] = job.quarantine.model_copy(update={"path": resolved(job.quarantine.path)})
-    return job.model_copy(update=update)
-
-
 TARGET_PATH, QUARANTINE_PATH = ("target", "path"), ("quarantine", "path")
 
 
@@ -340,8 +304,7 @@ def mistakes(
         if not is_replay:
             yield from source_mistakes(job)
         if schema is not None:
-            for mistake in (*mapping_mistakes(job, schema), *backfill_mistakes(job, schema)):
-                yield mistake.error.at(*mistake.place)
+            yield from (*mapping_mistakes(job, schema), *backfill_mistakes(job, schema))
             yield from (*merge_mistakes(job, schema), *reference_mistakes(job, schema))
         check_places(job)
         _check_tables(job, schema, is_typed=is_typed)
@@ -352,7 +315,7 @@ def mistakes(
 def _check_backfill(job: Job, schema: pa.Schema, *, is_typed: bool) -> None:
     """Check that a backfill can run. Raises the first mistake."""
     for wrong in (*backfill_mistakes(job, schema), *mapping_mistakes(job, schema)):
-        raise wrong.error.at(*wrong.place)
+        raise wrong
     for label in job.joins:
         try:
             check_input(job.part_of_join(label))

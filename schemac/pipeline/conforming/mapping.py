@@ -9,7 +9,6 @@ Source: Spark's DateTimeFormatterHelper and java.time's DateTimeFormatterBuilder
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
 from itertools import groupby
 
 import pyarrow as pa
@@ -17,12 +16,13 @@ from pydantic.alias_generators import to_camel
 
 from schemac.language.constraints.field_constraints import CONSTRAINTS
 from schemac.language.constraints.rows import CHECK_RULE, REFERENCE_RULE, UNIQUE_RULE
+from schemac.language.physical import parts_of
 from schemac.pipeline.declaration.job import FieldSource, Job, SourceMode
 from schemac.pipeline.errors import PipelineError, did_you_mean
 from schemac.pipeline.reading.inputs import file_part, no_file, parse_steps
 from schemac.pipeline.record_tasks import column_type
 from schemac.pipeline.spark.packed import ADDRESS, DELETE, ERRORS, RAW, SOURCE, WARNINGS
-from schemac.rows.judging.arrays import is_list, is_scalar, storage_type
+from schemac.rows.judging.arrays import is_scalar, storage_type
 from schemac.rows.judging.scalars import with_zones as with_zones_of
 from schemac.rows.judging.scalars import zone_of, zone_of_clock
 from schemac.rows.runs.columns import COLUMN_SINK
@@ -44,7 +44,6 @@ from schemac.text.source.catalogue import (
     UNKNOWN_FIELD,
     UNKNOWN_RULE,
 )
-from schemac.text.source.diagnostic import Code
 from schemac.text.source.help import Help
 from schemac.text.source.json_object import TreePath
 from schemac.text.source.pages import rule_pages
@@ -135,9 +134,6 @@ def _mistake_of(letter: str, count: int) -> str | None:
     return f"'{letter * count}' is longer than '{letter * LONGEST[letter]}'"
 
 
-__all__ = ["with_zones", "zone_of"]
-
-
 def with_zones(schema: pa.Schema, job: Job) -> pa.Schema:
     """Note the zone of its clocks next to each field of a schema that has one."""
     zones = {label: origin.zone for label, origin in job.origins.items()}
@@ -157,34 +153,18 @@ CAN_WARN = (
 """Rules whose records have a value in every field all the same."""
 
 
-@dataclass(frozen=True)
-class MappingMistake:
-    """One mistake; `is_key` where the last part of the place is itself wrong, not what is behind it."""
-
-    place: TreePath
-    error: PipelineError
-    is_key: bool = False
-
-    @classmethod
-    def at(
-        cls, place: TreePath, code: Code, message: str, help: str | None = None, *, is_key: bool = False
-    ) -> "MappingMistake":
-        """Make a mistake of its parts."""
-        return cls(place, PipelineError(code, message, help), is_key)
-
-
-def mapping_mistakes(job: Job, schema: pa.Schema) -> Iterator[MappingMistake]:
+def mapping_mistakes(job: Job, schema: pa.Schema) -> Iterator[PipelineError]:
     """All mistakes."""
     for label in RESERVED_COLUMNS:
         if label in schema.names:
-            yield MappingMistake.at(
-                ("schema",), RESERVED_NAME, f"a field cannot be called `{label}` in a pipeline"
+            yield PipelineError(
+                RESERVED_NAME, f"a field cannot be called `{label}` in a pipeline", place=("schema",)
             )
     for member in schema:
         try:
             column_type(member)
         except PipelineError as caught:
-            yield MappingMistake(("schema",), caught)
+            yield caught.at("schema")
     yield from (*_mode_mistakes(job), *_target_mistakes(job), *_rule_mistakes(job, schema))
     reported = set()
     for i, part in enumerate(job.parts):
@@ -192,40 +172,42 @@ def mapping_mistakes(job: Job, schema: pa.Schema) -> Iterator[MappingMistake]:
             place = job.place_of(i, mistake.place)
             if place not in reported:
                 reported.add(place)
-                yield replace(mistake, place=place)
+                yield mistake.at(*place)
 
 
-def _part_mistakes(job: Job, schema: pa.Schema) -> Iterator[MappingMistake]:
+def _part_mistakes(job: Job, schema: pa.Schema) -> Iterator[PipelineError]:
     """Yield all mistakes of one source and its fields."""
     explode, place = job.source.explode, ("source", "explode")
     if explode is not None and job.source.format == "csv":
         message = "a csv source has no lists to explode: each of its values is a text"
-        yield MappingMistake.at(place, NO_LIST, message, _leave_out("explode"))
+        yield PipelineError(NO_LIST, message, _leave_out("explode"), place=place)
     elif explode is not None:
         try:
             steps = parse_steps(explode.path)
         except PipelineError as caught:
-            yield MappingMistake(place, caught)
+            yield caught.at(*place)
         else:
             if any(isinstance(step, int) for step in steps):
                 message = f"`explode` names `{explode.path}`, which is one item of a list"
-                yield MappingMistake.at(
-                    place, NO_LIST, message, "name the list, without a position in brackets"
+                yield PipelineError(
+                    NO_LIST, message, "name the list, without a position in brackets", place=place
                 )
     for label, origin in job.fields.items():
         if label not in schema.names:
             message = f"`fields` names `{label}`, but the schema has no such field"
             help = did_you_mean(label, schema.names)
-            yield MappingMistake.at(("fields", label), UNKNOWN_FIELD, message, help, is_key=True)
+            yield PipelineError(UNKNOWN_FIELD, message, help, place=("fields", label), on_key=True)
         elif origin is not None:
             origins = ("from_", "expr", "value", "python")
             conflicting = [key.rstrip("_") for key in origins if getattr(origin, key) is not None]
             if len(conflicting) > 1:
                 message = f"`{label}` has both `{conflicting[0]}` and `{conflicting[1]}`"
                 help = "leave one of the two out; an expression names columns itself"
-                yield MappingMistake.at(("fields", label, conflicting[1]), CONFLICTING_ORIGIN, message, help)
+                yield PipelineError(
+                    CONFLICTING_ORIGIN, message, help, place=("fields", label, conflicting[1])
+                )
             if job.source.format in source_names() and file_part(origin.from_) is not None:
-                yield MappingMistake(("fields", label, "from"), no_file(label, job.source.format))
+                yield no_file(label, job.source.format).at("fields", label, "from")
             yield from _origin_mistakes(label, origin, schema.field(label))
 
 
@@ -234,7 +216,7 @@ def _leave_out(key: str, more: str = "") -> Help:
     return Help.remove(help=f"leave {f'`{key}`' if key else 'it'} out{more}", is_safe=False)
 
 
-def _mode_mistakes(job: Job) -> Iterator[MappingMistake]:
+def _mode_mistakes(job: Job) -> Iterator[PipelineError]:
     """Find sources that cannot be read bit by bit, and targets that cannot be written so."""
     is_incremental = [part.source.mode is SourceMode.INCREMENTAL for part in job.parts]
     for i, part in enumerate(job.parts):
@@ -242,20 +224,20 @@ def _mode_mistakes(job: Job) -> Iterator[MappingMistake]:
             message = (
                 f"a {part.source.format} source has no files, so `mode: incremental` cannot find new ones"
             )
-            yield MappingMistake.at(
-                job.place_of(i, ("source", "mode")), MISPLACED_MODE, message, _leave_out("mode")
+            yield PipelineError(
+                MISPLACED_MODE, message, _leave_out("mode"), place=job.place_of(i, ("source", "mode"))
             )
     if job.trigger is not None and len(job.parts) > 1:
         message = "a stream has one source"
-        yield MappingMistake.at(
-            ("sources",), MISPLACED_MODE, message, "write a pipeline for each of the sources"
+        yield PipelineError(
+            MISPLACED_MODE, message, "write a pipeline for each of the sources", place=("sources",)
         )
     elif job.trigger is not None and len(job.source.path) > 1:
         message = "a stream has one path"
-        yield MappingMistake.at(("source", "path"), MISPLACED_MODE, message, "name a folder, or a glob")
+        yield PipelineError(MISPLACED_MODE, message, "name a folder, or a glob", place=("source", "path"))
     if job.trigger is not None and any(is_incremental):
         message = "a stream finds new files by its checkpoint, an incremental source by the table"
-        yield MappingMistake.at(("trigger",), MISPLACED_MODE, message, "leave `trigger` or `mode` out")
+        yield PipelineError(MISPLACED_MODE, message, "leave `trigger` or `mode` out", place=("trigger",))
     adds = job.target.mode in (Mode.APPEND, Mode.UPSERT)
     if (job.trigger is not None or any(is_incremental)) and not adds:
         message = f"new records are added to a table, but `mode: {job.target.mode}` does not add to one"
@@ -263,10 +245,10 @@ def _mode_mistakes(job: Job) -> Iterator[MappingMistake]:
             "write `mode: append`, or `mode: upsert` for a schema with a primary key: both create the table if it does not exist",
             ("mode", "append"),
         )
-        yield MappingMistake.at(("target", "mode"), MISPLACED_MODE, message, help)
+        yield PipelineError(MISPLACED_MODE, message, help, place=("target", "mode"))
 
 
-def _target_mistakes(job: Job) -> Iterator[MappingMistake]:
+def _target_mistakes(job: Job) -> Iterator[PipelineError]:
     """Find what a target of an engine has, and one in a format of Spark has not, and the other way round."""
     target = job.target
     if target.is_through_connector:
@@ -276,31 +258,31 @@ def _target_mistakes(job: Job) -> Iterator[MappingMistake]:
                 f"a run cannot publish what the connector `{target.connector}` writes to an object store"
             )
             help = f"name a path on a disk that all machines share, or {without}"
-            yield MappingMistake.at(("target", "path"), CONNECTOR, message, help)
+            yield PipelineError(CONNECTOR, message, help, place=("target", "path"))
         if "max_rows_per_file" in target.model_fields_set:
             message = "`maxRowsPerFile` is for schemac's own writer"
             help = "set the connector's own option under `options` of `target`"
-            yield MappingMistake.at(("target", "maxRowsPerFile"), CONNECTOR, message, help)
+            yield PipelineError(CONNECTOR, message, help, place=("target", "maxRowsPerFile"))
         if target.delete is not None:
             message = "records that delete rows cannot be told apart where a connector writes the rows"
             help = _leave_out("delete", f", or {without}")
-            yield MappingMistake.at(("target", "delete"), CONNECTOR, message, help)
+            yield PipelineError(CONNECTOR, message, help, place=("target", "delete"))
         if target.mode is Mode.BACKFILL:
             message = "a backfill adds columns to existing files, which a connector does not do"
-            yield MappingMistake.at(("target", "connector"), CONNECTOR, message, without)
+            yield PipelineError(CONNECTOR, message, without, place=("target", "connector"))
     elif not target.is_of_spark and target.options:
         message = "`options` of a target are for formats of Spark"
         help = _leave_out("options", "; `storage` of the pipeline configures object stores")
-        yield MappingMistake.at(("target", "options"), SINK_OPTION, message, help)
+        yield PipelineError(SINK_OPTION, message, help, place=("target", "options"))
     if target.is_of_spark and (
         job.trigger is not None or any(part.source.mode is SourceMode.INCREMENTAL for part in job.parts)
     ):
         message = f"incremental sources and streams look up in the table what was read before, which a {target.format} target does not record"
         help = "leave `format` out of `target`, or read all files in each run"
-        yield MappingMistake.at(("target", "format"), MISPLACED_MODE, message, help)
+        yield PipelineError(MISPLACED_MODE, message, help, place=("target", "format"))
 
 
-def _rule_mistakes(job: Job, schema: pa.Schema) -> Iterator[MappingMistake]:
+def _rule_mistakes(job: Job, schema: pa.Schema) -> Iterator[PipelineError]:
     """Find rules and fields that are not there, and rules that cannot only warn."""
     limits = ("maxQuarantined", "rules")
     known = rule_pages()
@@ -311,70 +293,64 @@ def _rule_mistakes(job: Job, schema: pa.Schema) -> Iterator[MappingMistake]:
         if place[-1] not in known:
             message = f"there is no rule `{place[-1]}`"
             help = did_you_mean(place[-1], known)
-            yield MappingMistake(place, PipelineError(UNKNOWN_RULE, message, help, place=place), is_key=True)
+            yield PipelineError(UNKNOWN_RULE, message, help, place=place, on_key=True)
     for rule in job.warned:
         if rule in known and rule not in CAN_WARN:
             message = f"the rule `{rule}` cannot only warn: a record that breaks it has no value to write"
             others = f"{', '.join(f'`{one}`' for one in CAN_WARN[:2])} and the rules of constraints"
             limit = f"`maxQuarantined: {{rules: {{{rule}: 0.05}}}}` sets a limit"
             help = _leave_out("", f"; {others} can warn, and {limit}")
-            yield MappingMistake(
-                ("rules", rule), PipelineError(CANNOT_WARN, message, help, place=("rules", rule))
-            )
+            yield PipelineError(CANNOT_WARN, message, help, place=("rules", rule))
     for label in job.max_quarantined.fields:
         if not any(label == top or label.startswith((f"{top}.", f"{top}[")) for top in schema.names):
             place = ("maxQuarantined", "fields", label)
             message = f"`maxQuarantined` names the field `{label}`, but the schema has no such field"
-            error = PipelineError(UNKNOWN_FIELD, message, did_you_mean(label, schema.names), place=place)
-            yield MappingMistake(place, error, is_key=True)
+            near = did_you_mean(label, schema.names)
+            yield PipelineError(UNKNOWN_FIELD, message, near, place=place, on_key=True)
 
 
 def _scalars(member: pa.Field) -> Iterator[pa.Field]:
     """Yield the fields without parts in a field, at every depth; the field itself if it has no parts."""
     if is_scalar(member):
         yield member
-    elif is_list(member.type):
-        yield from _scalars(member.type.value_field)
-    elif pa.types.is_map(member.type):
-        yield from (*_scalars(member.type.key_field), *_scalars(member.type.item_field))
     else:
-        for part in member.type:
+        for part in parts_of(member.type):
             yield from _scalars(part)
 
 
-def _origin_mistakes(label: str, origin: FieldSource, member: pa.Field) -> Iterator[MappingMistake]:
+def _origin_mistakes(label: str, origin: FieldSource, member: pa.Field) -> Iterator[PipelineError]:
     place = ("fields", label)
     if origin.from_ is not None:
         try:
             parse_steps(origin.from_)
         except PipelineError as caught:
-            yield MappingMistake((*place, "from"), caught)
+            yield caught.at(*place, "from")
     stored_type, is_ = storage_type(member.type), pa.types
     is_temporal = is_scalar(member) and bool(is_.is_date(stored_type) or is_.is_timestamp(stored_type))
     origin_settings = [key for key in ("format", "epoch") if getattr(origin, key) is not None]
     if origin_settings and not is_temporal:
         message = f"`{label}` is {member.type}: `{origin_settings[0]}` is for dates and timestamps"
         without = _leave_out(origin_settings[0], ", or give the field a Date or Timestamp type")
-        yield MappingMistake.at((*place, origin_settings[0]), MISPLACED_FORMAT, message, without)
+        yield PipelineError(MISPLACED_FORMAT, message, without, place=(*place, origin_settings[0]))
     elif len(origin_settings) == 2:
         message = f"`{label}` has both `format` and `epoch`"
         help = "use `format` for text, and `epoch` for numbers"
-        yield MappingMistake.at((*place, "epoch"), MISPLACED_FORMAT, message, help)
+        yield PipelineError(MISPLACED_FORMAT, message, help, place=(*place, "epoch"))
     elif (
         origin.format is not None
         and is_.is_timestamp(stored_type)
         and (half := _half_zone(origin.format, member))
     ):
-        yield MappingMistake((*place, "format"), half)
+        yield half.at(*place, "format")
     elif origin.format is not None and (mistake := pattern_mistake(origin.format)) is not None:
         message = f"the pattern `{origin.format}` cannot be used: {mistake}"
         help = "see https://spark.apache.org/docs/latest/sql-ref-datetime-pattern.html"
-        yield MappingMistake.at((*place, "format"), INVALID_PATTERN, message, help)
+        yield PipelineError(INVALID_PATTERN, message, help, place=(*place, "format"))
     if origin.zone is not None and not any(
         is_.is_timestamp(storage_type(part.type)) for part in _scalars(member)
     ):
         message = f"`{label}` is {member.type}: `zone` is for timestamps"
-        yield MappingMistake.at((*place, "zone"), MISPLACED_ZONE, message, _leave_out("zone"))
+        yield PipelineError(MISPLACED_ZONE, message, _leave_out("zone"), place=(*place, "zone"))
 
 
 def _half_zone(pattern: str, member: pa.Field) -> PipelineError | None:
@@ -403,7 +379,7 @@ WITHOUT = {
 WITHOUT_IN_TARGET = ("latest", "delete", "allow_empty", "max_rows_per_file", "options")
 
 
-def backfill_mistakes(job: Job, schema: pa.Schema) -> Iterator[MappingMistake]:
+def backfill_mistakes(job: Job, schema: pa.Schema) -> Iterator[PipelineError]:
     """Find settings at the wrong place."""
     if not job.is_backfill:
         help = Help.remove(help="set `mode: backfill` under `target`, or leave it out", is_safe=False)
@@ -441,6 +417,6 @@ def backfill_mistakes(job: Job, schema: pa.Schema) -> Iterator[MappingMistake]:
             yield _wrong(("joins", label), message, "give the join another name")
 
 
-def _wrong(place: TreePath, message: str, help: str, *, is_key: bool = True) -> MappingMistake:
+def _wrong(place: TreePath, message: str, help: str, *, is_key: bool = True) -> PipelineError:
     """Return a mistake of the backfill's settings at a place; `is_key` marks the key there, not its value."""
-    return MappingMistake(place, PipelineError(BACKFILL_SETTING, message, help, place=place), is_key=is_key)
+    return PipelineError(BACKFILL_SETTING, message, help, place=place, on_key=is_key)

@@ -19,7 +19,7 @@ from pyspark.sql.types import ArrayType, DataType, MapType, NullType, StructFiel
 
 from schemac.arrow.constraints import constraints_of
 from schemac.pipeline.conforming.mapping import has_zone, with_zones
-from schemac.pipeline.declaration.job import FieldSource, Job, Unexpected
+from schemac.pipeline.declaration.job import FieldSource, Job
 from schemac.pipeline.errors import PipelineError
 from schemac.pipeline.reading.cutting import FAULT
 from schemac.pipeline.reading.inputs import (
@@ -39,7 +39,7 @@ from schemac.pipeline.spark.executors import mapped
 from schemac.pipeline.spark.packed import ERRORS, PACKED, RAW, SOURCE
 from schemac.pipeline.spark.sql import literal, name, struct, when
 from schemac.rows.judging.arrays import MissingMemberError
-from schemac.rows.judging.settings import FieldOrigin, ValidationSettings
+from schemac.rows.judging.settings import FieldOrigin, Unexpected, ValidationSettings
 from schemac.rows.judging.typed_values import UnreadableTypeError, typed_reader
 from schemac.rows.validation.validator import TEXT, FieldInput
 from schemac.text.source.catalogue import SOURCE_TYPE_MISMATCH
@@ -153,7 +153,7 @@ class ValidationPlan:
     @cached_property
     def in_tasks(self) -> list[FieldInput] | None:
         """Where fields are read in batches of files; None if that needs more than what tasks of ours read there."""
-        if self.records.source.files is None or not self.packs:
+        if self.records.files is None or not self.packs:
             return None
         inputs = []
         for one in self._inputs[0]:
@@ -198,7 +198,7 @@ class ValidationPlan:
         """Return typed columns with their reasons; where it packs, some rows may stand for many records."""
         if self.job.unexpected is Unexpected.REJECT:
             self.records.check_columns(self.schema.names, self.job)
-        files, inputs = self.records.source.files, self.in_tasks
+        files, inputs = self.records.files, self.in_tasks
         if files is not None and inputs is not None:
             used_columns = dict.fromkeys(one.column for one in inputs if one.column)
             files = replace(files, reader=files.reader.reading([*used_columns]))

@@ -9,7 +9,7 @@ import re
 from enum import StrEnum
 from typing import Annotated, Any, Literal
 
-from pydantic import AfterValidator, BeforeValidator, Field, model_validator
+from pydantic import AfterValidator, BeforeValidator, Field, ValidationInfo, model_validator
 
 from schemac.pipeline.declaration.parts import (
     AuthoredLimits,
@@ -20,9 +20,11 @@ from schemac.pipeline.declaration.parts import (
     Paths,
     ReferencedTable,
     Stores,
+    TableName,
     TablePath,
     Zone,
     known_format,
+    placed,
 )
 from schemac.registry.engine import Engine
 from schemac.rows.judging.settings import Coerce, EpochUnit, Unexpected
@@ -30,20 +32,6 @@ from schemac.rows.runs.identity import IDENTIFIER, Mode
 from schemac.rows.runs.storage import Storage
 from schemac.rows.runs.tables import sink_engine, sink_names, source_names
 from schemac.text.source.json_object import Json, TreePath
-
-__all__ = [
-    "Coerce",
-    "EpochUnit",
-    "Explode",
-    "FieldSource",
-    "Job",
-    "Keys",
-    "RuleSeverity",
-    "Source",
-    "SourceMode",
-    "Target",
-    "Unexpected",
-]
 
 
 class Keys(StrEnum):
@@ -57,12 +45,12 @@ class Keys(StrEnum):
     REFUSE = "refuse"
 
 
-def _function(text: str | None) -> str | None:
-    """Return the text if it is None, or names a file or module and a function. Raises ValueError."""
+def _function(text: str | None, info: ValidationInfo) -> str | None:
+    """Return the text, with the path of a file as `placed` has it, if it is None or names a file or module and a function. Raises ValueError."""
     module, colon, name = (text or "m:f").rpartition(":")
     if not (module and colon and name.isidentifier()):
         raise ValueError("expected a function such as `features.py:language` or `package.module:language`")
-    return text
+    return f"{placed(module, info)}:{name}" if text is not None and module.endswith(".py") else text
 
 
 class FieldSource(JobModel):
@@ -184,7 +172,7 @@ class DeleteMarker(JobModel):
 class Target(JobModel):
     """The table for rows that fit."""
 
-    path: TablePath
+    path: TableName
     format: Annotated[str | None, AfterValidator(_folded_sink)] = Field(
         default=None,
         min_length=1,
@@ -340,7 +328,7 @@ class Job(JobModel):
     trigger: Annotated[str | None, AfterValidator(_known_trigger)] = Field(
         default=None, description="As a stream: `available-now`, or an interval such as `10 seconds`."
     )
-    checkpoint: str | None = Field(
+    checkpoint: Annotated[str, AfterValidator(placed)] | None = Field(
         default=None,
         description="Folder in which a stream records its progress; by default next to the target.",
     )

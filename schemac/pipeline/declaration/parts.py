@@ -8,11 +8,20 @@ Units: a limit is a share of all records when it is a fraction (0 <= x <= 1 with
 
 from collections import Counter
 from collections.abc import Iterator, Mapping
+from pathlib import Path
 from typing import Annotated, Any, NamedTuple
 
 import pyarrow as pa
 import pyarrow.compute as pc
-from pydantic import AfterValidator, BeforeValidator, ConfigDict, Field, StrictFloat, StrictInt
+from pydantic import (
+    AfterValidator,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    StrictFloat,
+    StrictInt,
+    ValidationInfo,
+)
 
 from schemac.language.attributes.builtin import find_zone
 from schemac.rows.runs.storage import table_address, written_secrets
@@ -35,8 +44,22 @@ def _option_text(options: Any) -> Any:
     }
 
 
-TablePath = Annotated[str, AfterValidator(table_address)]
-Paths = Annotated[tuple[str, ...], BeforeValidator(lambda path: (path,) if isinstance(path, str) else path)]
+def path_from(folder: Path, path: str) -> str:
+    """Make a path in a folder hold from the root; addresses stay."""
+    return path if "://" in path else str((folder / path).absolute())
+
+
+def placed(path: str, info: ValidationInfo) -> str:
+    """Make a path hold from the root, if it is validated with the `folder` of its file as context."""
+    return path if info.context is None else path_from(info.context["folder"], path)
+
+
+TableName = Annotated[str, AfterValidator(table_address)]
+TablePath = Annotated[TableName, AfterValidator(placed)]
+Paths = Annotated[
+    tuple[Annotated[str, AfterValidator(placed)], ...],
+    BeforeValidator(lambda path: (path,) if isinstance(path, str) else path),
+]
 Options = Annotated[dict[str, str], BeforeValidator(_option_text)]
 
 

@@ -22,6 +22,7 @@ OF_STREAMS = ("maxFilesPerTrigger", "maxBytesPerTrigger", "latestFirst", "maxFil
 TEXT = ("encoding", "charset", "lineSep", "multiLine")
 CSV = ("sep", "delimiter", "quote", "escape", "comment", "header", "ignoreLeadingWhiteSpace", "ignoreTrailingWhiteSpace",
        "nullValue", "emptyValue")  # fmt: skip
+PLACE = ("source", "options")
 ALIASES = {"charset": "encoding", "delimiter": "sep"}
 
 
@@ -140,7 +141,7 @@ FORMS = {
 }
 
 
-def option_mistakes(source: Source, *, is_stream: bool = False) -> Iterator[tuple[str, PipelineError]]:
+def option_mistakes(source: Source, *, is_stream: bool = False) -> Iterator[PipelineError]:
     """Each option that is not honoured, with what to write instead."""
     engine = source_of(source.format)
     form = FORMS.get(source.format) if engine is None else SourceForm(engine.options, {})
@@ -155,19 +156,18 @@ def option_mistakes(source: Source, *, is_stream: bool = False) -> Iterator[tupl
         meaning = ALIASES.get(folded, folded)
         if meaning in seen:
             message = f"the options `{seen[meaning]}` and `{name}` set the same thing"
-            yield (
-                name,
-                PipelineError(SOURCE_OPTION, message, Help.remove(help=f"leave `{name}` out", is_safe=False)),
-            )
+            without = Help.remove(help=f"leave `{name}` out", is_safe=False)
+            yield PipelineError(SOURCE_OPTION, message, without, place=(*PLACE, name))
         seen[meaning] = name
         if folded in honoured or HARMLESS.get(folded) == text.lower():
             continue
         if folded in refused:
             message = f"a {source.format} source does not support the option `{name}`"
-            yield name, PipelineError(SOURCE_OPTION, message, refused[folded][1])
+            yield PipelineError(SOURCE_OPTION, message, refused[folded][1], place=(*PLACE, name))
         else:
             message = f"a {source.format} source has no option `{name}`"
-            yield name, PipelineError(SOURCE_OPTION, message, did_you_mean(name, form.honoured))
+            near = did_you_mean(name, form.honoured)
+            yield PipelineError(SOURCE_OPTION, message, near, place=(*PLACE, name))
 
 
 class Options:

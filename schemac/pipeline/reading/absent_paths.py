@@ -21,7 +21,7 @@ from schemac.pipeline.reading.cutting import FAULT
 from schemac.pipeline.reading.inputs import Json, file_part, parse_steps
 from schemac.pipeline.reading.records import IN_RECORD, RECORD, Records
 from schemac.pipeline.spark.packed import DELETE, RAW
-from schemac.pipeline.spark.sql import any_of, is_alone, parsed
+from schemac.pipeline.spark.sql import is_alone, parsed
 from schemac.rows.judging.settings import Step
 from schemac.text.source.json_object import TreePath
 from schemac.text.syntax.events import written
@@ -57,7 +57,7 @@ def absent_paths(
     if explode is not None and records.exploded is not None and not explode.allow_missing:
         use, place = "the list that `explode` names", ("source", "explode")
         required = _RequiredPath(explode.path, parse_steps(explode.path), use, place)
-        absent_paths = _absent(records.exploded.frame, [required])
+        absent_paths = _absent(records.exploded, [required])
         if absent_paths:
             way_out = f"if the list may be missing in every record, write `{_as_missing(explode)}`"
             help = f"{absent_paths[0].help} {way_out}" if absent_paths[0].help else way_out
@@ -100,7 +100,7 @@ def _absent(frame: DataFrame, paths: Sequence[_RequiredPath], most: int | None =
         is_record = f"{is_alone(RECORD)} and startswith(ltrim({RAW}), '{{')"
         records = sound.selectExpr(RAW, f"{parsed(RAW)} as {RECORD}").where(is_record)
         while missing:
-            any_there = records.where(any_of([one.is_there for one in missing]))
+            any_there = records.where(" or ".join(one.is_there for one in missing))
             presence = any_there.selectExpr(*(one.is_there for one in missing)).head(1)
             if not presence:
                 break

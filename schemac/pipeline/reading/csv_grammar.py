@@ -156,32 +156,23 @@ class CsvDialect:
         quote, sep = re.escape(self.quote), re.escape(self.sep)
         return re.compile(f"(?s){self._inner}(?:\\Z|{quote}{self._rest}{sep}{self.opening}\\Z)")
 
-    def cells(self, record: str) -> list[str]:
-        """Split a sound record into its values, as text."""
-        return [cell for cell, _ in self._split(record)]
-
     def values(self, record: str) -> list[str | None]:
         """Split a sound record into its values; null where nothing is between two separators.
 
         >>> Dialect().values('1,,"","a""b"')
         ['1', None, '', 'a"b']
         """
-        return [None if not cell and not is_quoted else cell for cell, is_quoted in self._split(record)]
-
-    def _split(self, record: str) -> list[tuple[str, bool]]:
-        """Each value, and whether it is in quotes."""
         if not self.quote or self.quote not in record:
-            return [(self._bare(cell), False) for cell in record.split(self.sep)]
-        cells, start = [], 0
-        value = re.compile(f"(?s)({self.quoted})|({self.plain})")
+            return [self._bare(cell) or None for cell in record.split(self.sep)]
+        values: list[str | None] = []
+        value, start = re.compile(f"(?s)({self.quoted})|({self.plain})"), 0
         while True:
             match = value.match(record, start)
             assert match is not None
-            is_quoted = match[1] is not None
-            cells.append((self._unquoted(match[1]) if is_quoted else self._bare(match[2]), is_quoted))
+            values.append(self._bare(match[2]) or None if match[1] is None else self._unquoted(match[1]))
             start = match.end() + len(self.sep)
             if match.end() >= len(record):
-                return cells
+                return values
 
     def _bare(self, cell: str) -> str:
         """Return a cell without the blanks around it, on the sides where the dialect skips them."""

@@ -34,7 +34,6 @@ from schemac.pipeline.reading.files import (
     lines_of_split,
 )
 from schemac.pipeline.reading.inputs import Text
-from schemac.pipeline.reading.texts import BatchSource
 from schemac.pipeline.spark.packed import SOURCE
 from schemac.text.source.catalogue import CHANGED_INPUT, DUPLICATE_COLUMN, EMPTY_INPUT, UNREADABLE_HEADER
 
@@ -88,10 +87,8 @@ def read_csv(spark: SparkSession, source: Source) -> "Records":
     ).selecting([*shared.values()])
     batches = TextBatches(lines if is_cut else whole, tuple(listed.partitions.values()), forms)
     files = FileBatches(spark, listed, batches, is_cut)
-    records = BatchSource(lambda: files.texts(tuple(shared.values())), listed.partitions, files)
-    return Records(
-        records, RecordColumns({label: Text(cell) for label, cell in shared.items()}, absent=absent)
-    )
+    columns = RecordColumns({label: Text(cell) for label, cell in shared.items()}, absent=absent)
+    return Records(lambda: files.texts(tuple(shared.values())), columns, listed.partitions, files)
 
 
 def _headers(source: Source, listed: Listed, dialect: CsvDialect, *, has_header: bool) -> list[Header]:
@@ -110,7 +107,7 @@ def _headers(source: Source, listed: Listed, dialect: CsvDialect, *, has_header:
         return [_header(text, tuple(files), dialect) for text, files in by_text.items()]
     # Where no file has names of columns, they are as Spark gives them.
     (record,) = by_text
-    cells = dialect.cells(record) if dialect.is_sound(record) else record.split(dialect.sep)
+    cells = dialect.values(record) if dialect.is_sound(record) else record.split(dialect.sep)
     return [Header("", tuple(f"_c{i}" for i in range(len(cells))), listed.files)]
 
 
@@ -123,7 +120,7 @@ def _header(text: str, files: tuple[SourceFile, ...], dialect: CsvDialect) -> He
     if not dialect.is_sound(text):
         message = f"the header of `{path}` cannot be read: {UNSOUND}"
         raise PipelineError(UNREADABLE_HEADER, message, "correct the header, or set `quote` and `escape`")
-    names = [cell or f"_c{i}" for i, cell in enumerate(dialect.cells(text))]
+    names = [cell or f"_c{i}" for i, cell in enumerate(dialect.values(text))]
     twice = [label for label, count in Counter(names).items() if count > 1]
     if twice:
         message = f"two columns of `{path}` are called `{twice[0]}`"

@@ -14,10 +14,9 @@ import contextlib
 import io
 import os
 import re
-import zlib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, nullcontext
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
@@ -42,8 +41,6 @@ WITH_BYTE_ORDER_MARK = {
 }
 CHUNK_BYTES = 1 << 20
 PACKED_BYTES = 1 << 17
-# What zlib calls the window: its own header and sum, or those of gzip.
-ZLIB, GZIP = zlib.MAX_WBITS, 16 + zlib.MAX_WBITS
 
 
 def _mark(error: UnicodeError) -> tuple[str, int]:
@@ -140,53 +137,26 @@ def _opened(path: str, *, is_seekable: bool = False) -> Any:
 
 def _unpacked(stream: Any, ending: str) -> Any:
     """Return a context with the decompressed stream, or the stream itself if the ending names no compression."""
-    if ending in (".gz", ".gzip"):
-        return io.BufferedReader(_Unpacked(stream, lambda: _Inflater(GZIP)))
+    if ending in (".gz", ".gzip", ".deflate"):
+        # Which of both headers there is, the library sees.
+        return pa.CompressedInputStream(stream, "gzip")
     if ending == ".bz2":
-        return io.BufferedReader(_Unpacked(stream, bz2.BZ2Decompressor))
+        return io.BufferedReader(_Bzip2(stream))
     if ending in (".zst", ".zstd"):
         return pa.CompressedInputStream(stream, "zstd")
-    if ending == ".deflate":
-        return io.BufferedReader(_Unpacked(stream, lambda: _Inflater(ZLIB)))
     return nullcontext(stream)
 
 
-class _Inflater:
-    """zlib's decompressor with the methods of `bz2.BZ2Decompressor`; `form` is its window, which includes gzip's header or not."""
-
-    def __init__(self, form: int) -> None:
-        self._inflater = zlib.decompressobj(form)
-
-    @property
-    def eof(self) -> bool:
-        return self._inflater.eof
-
-    @property
-    def needs_input(self) -> bool:
-        return not self._inflater.unconsumed_tail
-
-    @property
-    def unused_data(self) -> bytes:
-        return self._inflater.unused_data
-
-    def decompress(self, data: bytes, max_length: int) -> bytes:
-        try:
-            return self._inflater.decompress(self._inflater.unconsumed_tail or data, max_length)
-        except zlib.error as error:
-            raise OSError(str(error)) from error
-
-
-class _Unpacked(io.RawIOBase):
+class _Bzip2(io.RawIOBase):
     """The bytes of packed streams, one behind the other, as they are asked for.
 
-    What is behind a stream is another one, or an error, as for Hadoop's codec of gzip: Python's `gzip` and `bz2` pass over
-    it, with all packed data that follow.
+    What is behind a stream is another one, or an error: Python's `bz2` passes over it, with all packed data that follow. Arrow
+    cannot read a stream of nothing behind another one.
     """
 
-    def __init__(self, packed: Any, unpacker: Callable[[], "bz2.BZ2Decompressor | _Inflater"]) -> None:
+    def __init__(self, packed: Any) -> None:
         self._packed = packed
-        self._new_unpacker = unpacker
-        self._unpacker: bz2.BZ2Decompressor | _Inflater | None = None
+        self._unpacker: bz2.BZ2Decompressor | None = None
 
     def readable(self) -> bool:
         """Return that it can be read."""
@@ -199,7 +169,7 @@ class _Unpacked(io.RawIOBase):
                 packed = (self._unpacker and self._unpacker.unused_data) or self._packed.read(PACKED_BYTES)
                 if not packed:
                     return 0
-                self._unpacker, is_at_end = self._new_unpacker(), False
+                self._unpacker, is_at_end = bz2.BZ2Decompressor(), False
             else:
                 needs_input = self._unpacker.needs_input
                 packed = self._packed.read(PACKED_BYTES) if needs_input else b""
@@ -319,14 +289,6 @@ class FileSplit:
     end: int | None = None
 
 
-@dataclass
-class _Share:
-    """What one task reads."""
-
-    file_splits: list[FileSplit] = field(default_factory=list)
-    size_bytes: int = 0
-
-
 def shares(files: Sequence[SourceFile], share_bytes: int, *, is_cut: bool) -> list[list[FileSplit]]:
     """Distribute files to tasks of about this many bytes: many small files, or, with `is_cut`, a part of a large one.
 
@@ -334,16 +296,18 @@ def shares(files: Sequence[SourceFile], share_bytes: int, *, is_cut: bool) -> li
     >>> [[(piece.start, piece.end) for piece in share] for share in shares([large, small], 6 << 20, is_cut=True)]
     [[(0, 5242880)], [(5242880, None), (0, None)]]
     """
-    shares = [_Share()]
+    shares: list[list[FileSplit]] = [[]]
+    size_bytes = 0
     for file in files:
         count = max(1, -(-file.size_bytes // share_bytes)) if is_cut and not file.is_packed else 1
         bounds = [file.size_bytes * i // count for i in range(count + 1)]
         for i, (start, end) in enumerate(pairwise(bounds), 1):
-            if shares[-1].file_splits and shares[-1].size_bytes + end - start > share_bytes:
-                shares.append(_Share())
-            shares[-1].file_splits.append(FileSplit(file, start, end if i < count else None))
-            shares[-1].size_bytes += end - start + BYTES_TO_OPEN
-    return [share.file_splits for share in shares]
+            if shares[-1] and size_bytes + end - start > share_bytes:
+                shares.append([])
+                size_bytes = 0
+            shares[-1].append(FileSplit(file, start, end if i < count else None))
+            size_bytes += end - start + BYTES_TO_OPEN
+    return shares
 
 
 def lines_of_split(split: FileSplit) -> Iterator[pa.Array]:

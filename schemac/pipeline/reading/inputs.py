@@ -12,7 +12,6 @@ Source: Spark's variant keeps what kind of token a value was, which string colum
 
 import uuid
 from dataclasses import dataclass, replace
-from functools import partial
 
 import pyarrow as pa
 from pyspark.sql.types import (
@@ -28,6 +27,7 @@ from pyspark.sql.types import (
     VariantType,
 )
 
+from schemac.language.physical import with_parts
 from schemac.pipeline.errors import PipelineError, did_you_mean
 from schemac.pipeline.spark.sql import literal, name, when
 from schemac.rows.judging.settings import Step, UnreadablePathError
@@ -109,19 +109,16 @@ class CountType(DataType):  # type: ignore[misc]  # PySpark is not followed
 
 def counts_type(data_type: pa.DataType, *, has_counts: bool = True) -> pa.DataType:
     """Return a type with integers in place of what Spark reads as counts, of the same widths, and texts in place of decimals that it lacks."""
-    is_, inner = pa.types, partial(counts_type, has_counts=has_counts)
+    is_ = pa.types
     if is_.is_decimal(data_type):
         return data_type if has_decimal(data_type) else pa.string()
     if has_counts and is_count(data_type):
         return pa.int32() if is_.is_time32(data_type) else pa.int64()
-    if is_.is_struct(data_type):
-        return pa.struct([field.with_type(inner(field.type)) for field in data_type])
-    if is_.is_map(data_type):
-        items = data_type.item_field
-        return pa.map_(inner(data_type.key_type), items.with_type(inner(items.type)))
-    if is_.is_list(data_type) or is_.is_large_list(data_type) or is_.is_fixed_size_list(data_type):
-        return pa.list_(data_type.value_field.with_type(inner(data_type.value_type)))
-    return data_type
+    counted = with_parts(
+        data_type, lambda part: part.with_type(counts_type(part.type, has_counts=has_counts))
+    )
+    is_of_lists = is_.is_large_list(counted) or is_.is_fixed_size_list(counted)
+    return pa.list_(counted.value_field) if is_of_lists else counted
 
 
 def with_counts(spark_type: DataType, data_type: pa.DataType) -> DataType:

@@ -11,7 +11,7 @@ import json
 import re
 from collections.abc import Iterable, Iterator
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pyarrow.compute as pc
 from pyspark.sql import SparkSession
@@ -19,11 +19,20 @@ from pyspark.sql import SparkSession
 from schemac.pipeline.declaration.job import Source
 from schemac.pipeline.declaration.source_options import Options
 from schemac.pipeline.reading import texts
-from schemac.pipeline.reading.cutting import FileBatches, Listed, RecordTexts, TextBatches
+from schemac.pipeline.reading.cutting import (
+    FileBatches,
+    Listed,
+    RecordTexts,
+    Splitter,
+    TextBatches,
+    whole_files,
+)
 from schemac.pipeline.reading.files import FileSplit, chunks_of, codec_name, lines_of, lines_of_split
 from schemac.pipeline.reading.paths import local_part
-from schemac.pipeline.reading.texts import BatchSource
 from schemac.rows.judging.tokens import BLANK
+
+if TYPE_CHECKING:
+    from schemac.pipeline.reading.records import Records
 
 BLANKS = re.compile(r"[ \t\r\n]*")
 BETWEEN = re.compile(r"[ \t\r\n,]*")
@@ -34,19 +43,14 @@ LONGEST_TOKEN = 16
 _decoder = json.JSONDecoder(parse_int=lambda text: text, parse_float=lambda text: text)
 
 
-def split_records(text: str, member: str | None = None) -> Iterator[str]:
-    """Cut a document into the texts of its records: its items, or those of the array of one of its members.
+def records_of(chunks: Iterable[str], member: str | None = None) -> Iterator[str]:
+    """Cut a document, which comes in pieces, into the texts of its records: its items, or those of the array of one of its members.
 
-    >>> list(split_records('[{"a": 1.10}, {"b": [2]}]'))
+    >>> list(records_of(['[{"a": 1.10}, {"b": [2]}]']))
     ['{"a": 1.10}', '{"b": [2]}']
-    >>> list(split_records('[{"a": 1}] {"b": 2}, x'))
+    >>> list(records_of(['[{"a": 1}] {"b": 2}', ', x']))
     ['{"a": 1}', '{"b": 2}', 'x']
     """
-    return records_of((text,), member)
-
-
-def records_of(chunks: Iterable[str], member: str | None = None) -> Iterator[str]:
-    """Do the same for a document that comes in pieces."""
     return _Cutter(_Window(chunks), member).records()
 
 
@@ -241,26 +245,34 @@ FILES_LOOKED_AT = 200
 LONGEST_LINE_READ = 1 << 20
 
 
-def read_json(spark: SparkSession, source: Source) -> BatchSource:
+def read_json(spark: SparkSession, source: Source) -> "Records":
     """Read the records of a JSON source, or the features of a GeoJSON source."""
+    from schemac.pipeline.reading.records import JsonTexts, Records  # the tasks need neither
+
     options = Options(source)
     encoding = codec_name(options.text("encoding", "UTF-8"))
-    listed = texts.files_of(spark, source)
+    listed, values = texts.files_of(spark, source), JsonTexts(source.format == "geojson")
+    folders = tuple(listed.partitions.values())
+
+    def cut(splitter: Splitter) -> Records:
+        """Return the records that a splitter finds in each file; a file is read by one task."""
+        files = FileBatches(spark, listed, TextBatches(partial(whole_files, splitter), folders))
+        return Records(files.texts, values, listed.partitions, files)
+
     if source.format == "geojson":
-        return texts.cut_texts(spark, listed, partial(_documents, encoding, "features"))
+        return cut(partial(_documents, encoding, "features"))
     is_multi_line = options.flag("multiLine")
     if is_multi_line is None:
         is_multi_line = not options.text("lineSep") and not _is_line_by_line(spark, source, listed, encoding)
     if is_multi_line:
-        return texts.cut_texts(spark, listed, partial(_documents, encoding, None))
-    if encoding == "utf-8" and not any(file.is_packed_for_us for file in listed.files):
-        reader = TextBatches(json_lines, tuple(listed.partitions.values()))
-        is_ours = not options.text("lineSep") and texts.is_in_reach(listed)
-        files = FileBatches(spark, listed, reader, is_cut=True) if is_ours else None
-        return BatchSource(
-            lambda: texts.checked_lines(texts.lines(spark, source, listed)), listed.partitions, files
-        )
-    return texts.cut_texts(spark, listed, partial(_lines, encoding, options.text("lineSep")))
+        return cut(partial(_documents, encoding, None))
+    if encoding != "utf-8" or any(file.is_packed_for_us for file in listed.files):
+        return cut(partial(_lines, encoding, options.text("lineSep")))
+    is_ours = not options.text("lineSep") and texts.is_in_reach(listed)
+    files = FileBatches(spark, listed, TextBatches(json_lines, folders), is_cut=True) if is_ours else None
+    return Records(
+        lambda: texts.checked_lines(texts.lines(spark, source, listed)), values, listed.partitions, files
+    )
 
 
 def _is_line_by_line(spark: SparkSession, source: Source, listed: Listed, encoding: str) -> bool:

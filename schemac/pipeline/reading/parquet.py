@@ -288,13 +288,10 @@ def in_place(spark: SparkSession, source: Source) -> FileBatches | None:
     listed = texts.files_of(spark, source)
     if listed.folders or not 0 < len(listed.files) <= MOST_FILES or not texts.is_in_reach(listed):
         return None
-    if len(listed.files) <= FOOTERS_AT_ONCE:
-        first, *others = [_schema(file) for file in listed.files]
-    else:
-        with ThreadPoolExecutor(FOOTERS_AT_ONCE) as pool:
-            # A thread does not know by which settings this one opens files.
-            readings = [(copy_context(), file) for file in listed.files]
-            first, *others = pool.map(lambda reading: reading[0].run(_schema, reading[1]), readings)
+    with ThreadPoolExecutor(FOOTERS_AT_ONCE) as pool:
+        # A thread does not know by which settings this one opens files.
+        readings = [(copy_context(), file) for file in listed.files]
+        first, *others = pool.map(lambda reading: reading[0].run(_schema, reading[1]), readings)
     if first is None or any(other is None or not other.equals(first) for other in others):
         return None
     # Two columns of one name, and those that differ in case alone for a session that sees no case, are Spark's to judge.

@@ -1,7 +1,7 @@
 """Records of a source, and where a field finds its value in them; items of a list as records of their own (`explode`).
 
 Layer: pipeline.
-Shape: a `BatchSource` brings the records; `JsonTexts`, `RecordColumns` and `TypedColumns` say, each for one sort of source, which input is at
+Shape: `Records` are rows of Spark, or batches in tasks of ours; `JsonTexts`, `RecordColumns` and `TypedColumns` say, each for one sort of source, which input is at
       the place that a field names. Fields that are at no place of a record (expressions, constants, its file) are `ComputedFields`.
       An exploded record has the item in place of its list, once for each item: `lines.sku` is then a path into the item, and `id`
       one into the record around it. Of JSON the record is written again as text, with the digits of its numbers.
@@ -13,6 +13,7 @@ Errors: PipelineError for a column that the source does not have, and for one th
 import json
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import ClassVar
 
 from pyspark.sql import DataFrame, functions
@@ -20,7 +21,7 @@ from pyspark.sql.types import ArrayType, DataType, StructField, StructType
 
 from schemac.pipeline.declaration.job import Explode, FieldSource, Job
 from schemac.pipeline.errors import PipelineError
-from schemac.pipeline.reading.cutting import FAULT
+from schemac.pipeline.reading.cutting import FAULT, FileBatches
 from schemac.pipeline.reading.inputs import (
     Input,
     Json,
@@ -31,10 +32,9 @@ from schemac.pipeline.reading.inputs import (
     variant_path,
     with_numbers_marked,
 )
-from schemac.pipeline.reading.texts import BatchSource
 from schemac.pipeline.spark.packed import RAW
 from schemac.pipeline.spark.sql import concat, first_of, fresh, is_alone, literal, name, parsed, struct, when
-from schemac.rows.judging.settings import Step
+from schemac.rows.judging.settings import Step, own_steps
 from schemac.text.source.catalogue import SOURCE_TYPE_MISMATCH, UNEXPECTED_COLUMN, UNKNOWN_SOURCE_COLUMN
 
 WHOLE, LIST, HEAD, TAIL, ITEM = "__whole", "__list", "__head", "__tail", "__item"
@@ -42,20 +42,20 @@ NO_LIST = "type"
 PLACE = ("source", "explode")
 
 
-def items_of_texts(texts: BatchSource, explode: Explode) -> BatchSource:
+def items_of_texts(texts: DataFrame, explode: Explode) -> DataFrame:
     """Give the records of JSON's items."""
     steps = tuple(str(step) for step in parse_steps(explode.path))
-    other_columns = [name(label) for label in texts.frame.columns if label not in (RAW, FAULT)]
+    other_columns = [name(label) for label in texts.columns if label not in (RAW, FAULT)]
     columns = [RAW, FAULT, *other_columns]
     whole = Json(WHOLE, (0,), is_marked=True)
     head, tail = _around(whole, steps)
     place = Json(WHOLE, (0, *steps))
     items = f"try_variant_get({place.variant}, '$', 'array<variant>')"
-    parsed_frame = texts.frame.selectExpr(*columns, f"{parsed(with_numbers_marked(RAW))} as {WHOLE}")
+    parsed_frame = texts.selectExpr(*columns, f"{parsed(with_numbers_marked(RAW))} as {WHOLE}")
     parts = (f"{items} as {LIST}", f"{head} as {HEAD}", f"{tail} as {TAIL}")
     frame = parsed_frame.selectExpr(*columns, WHOLE, *parts)
     frame = frame.selectExpr(*other_columns, f"explode({_entries(place, explode)}) as {ITEM}")
-    return texts.with_frame(frame.selectExpr(*other_columns, f"{ITEM}.r as {RAW}", f"{ITEM}.f as {FAULT}"))
+    return frame.selectExpr(*other_columns, f"{ITEM}.r as {RAW}", f"{ITEM}.f as {FAULT}")
 
 
 def _entries(place: Json, explode: Explode) -> str:
@@ -139,7 +139,6 @@ def _item_type(data_type: DataType, rest: tuple[str, ...], path: str) -> DataTyp
 RECORD = "_record"
 """The column of a record of JSON as a variant."""
 IN_RECORD = (0,)
-GEOJSON_TOP = ("id", "geometry", "bbox", "properties")
 
 
 @dataclass(frozen=True)
@@ -157,7 +156,7 @@ class JsonTexts:
         """Where a field is in a record."""
         if origin.from_ is not None:
             return parse_steps(origin.from_)
-        return ("properties", label) if self.is_geojson and label not in GEOJSON_TOP else (label,)
+        return own_steps(label, is_geojson=self.is_geojson)
 
     def member_steps(self, label: str) -> tuple[Step, ...]:
         """Where a record has the member that is called as a folder's name is."""
@@ -208,7 +207,7 @@ class RecordColumns:
         return follow(self.columns[str(first)], tuple(rest))
 
     def batch_column(self, column_name: str) -> str | None:
-        """Name the column of the batches of `BatchSource.files` that is this one; None for a part of a column."""
+        """Name the column of the batches of `Records.files` that is this one; None for a part of a column."""
         column = self.columns.get(column_name)
         return column.text if isinstance(column, Text) else None
 
@@ -225,7 +224,7 @@ class TypedColumns(RecordColumns):
     row_text: Callable[[Callable[[str], str]], str]
 
     def batch_column(self, column_name: str) -> str | None:
-        """Name the column of the batches of `BatchSource.files` that is this one; None for a part of a column."""
+        """Name the column of the batches of `Records.files` that is this one; None for a part of a column."""
         return column_name if column_name in self.columns else None
 
     def is_broken(self, _: dict[str, str]) -> str | None:
@@ -245,23 +244,25 @@ class ComputedFields:
 
 @dataclass(frozen=True)
 class Records:
-    """Records of a source, and how a field finds its value in them."""
+    """Records of a source, a batch at a time, and how a field finds its value in them."""
 
-    source: BatchSource
+    rows: Callable[[], DataFrame]
+    """Makes the frame: a row for each record."""
     values: JsonTexts | RecordColumns
+    partitions: dict[str, str] = field(default_factory=dict)
+    """The column of each name that a folder gives."""
+    files: FileBatches | None = None
+    """The files that tasks of ours can read; None where each record has to pass through Spark."""
+    has_file: bool = True
+    """Whether `FILE` says of each record which file it is from."""
     computed: ComputedFields = ComputedFields()
-    exploded: BatchSource | None = None
+    exploded: DataFrame | None = None
     """The records whose items these are."""
 
-    @property
+    @cached_property
     def frame(self) -> DataFrame:
-        """A row for each record."""
-        return self.source.frame
-
-    @property
-    def partitions(self) -> dict[str, str]:
-        """The column of each name that a folder gives."""
-        return self.source.partitions
+        """A row for each record; made when it is asked for."""
+        return self.rows()
 
     @property
     def columns(self) -> dict[str, Input] | None:
@@ -275,7 +276,7 @@ class Records:
 
     def with_frame(self, frame: DataFrame) -> "Records":
         """Take other rows with the same columns."""
-        return replace(self, source=self.source.with_frame(frame))
+        return replace(self, rows=lambda: frame, files=None)
 
     def parsed(self) -> "Records":
         """Parse every record with Spark, for expressions over its values."""

@@ -39,7 +39,6 @@ from schemac.pipeline.reading.records import (
 )
 from schemac.pipeline.reading.row_texts import rows_of_texts, text_of_row
 from schemac.pipeline.reading.table_source import read_tables
-from schemac.pipeline.reading.texts import BatchSource
 from schemac.pipeline.spark.failures import deepest, error_of_text
 from schemac.pipeline.spark.packed import RAW, SOURCE
 from schemac.pipeline.spark.sql import name
@@ -53,8 +52,8 @@ OF_TEXT = ("csv", "json", "geojson")
 
 def check_input(job: Job) -> list[str]:
     """List the files of the source, checked without Spark: options must be known, local paths must be there."""
-    for option, mistake in option_mistakes(job.source, is_stream=job.trigger is not None):
-        raise mistake.at("source", "options", option)
+    for mistake in option_mistakes(job.source, is_stream=job.trigger is not None):
+        raise mistake
     is_table = job.source.format in source_names()
     if not job.source.path and (is_table or job.source.format in WITH_PATH):
         message = f"`source` has no `path`, but a {job.source.format} source needs one"
@@ -85,9 +84,9 @@ def open_records(spark: SparkSession, job: Job) -> Records:
 
     def rows() -> DataFrame:
         with _reading(job):
-            return records.source.rows()
+            return records.rows()
 
-    return replace(records, source=replace(records.source, rows=rows))
+    return replace(records, rows=rows)
 
 
 @contextmanager
@@ -116,10 +115,11 @@ def _opened(spark: SparkSession, job: Job) -> Records:
     """Return records by the format of the source; Parquet is read in place where that is possible."""
     source = job.source
     if source.format in ("json", "geojson"):
-        whole, values = read_json(spark, source), JsonTexts(source.format == "geojson")
+        records = read_json(spark, source)
         if source.explode is None:
-            return Records(whole, values)
-        return Records(items_of_texts(whole, source.explode), values, exploded=whole)
+            return records
+        items = items_of_texts(records.frame, source.explode)
+        return replace(records.with_frame(items), exploded=records.frame)
     if source.format == "csv":
         return read_csv(spark, source)
     if source.format in source_names():
@@ -127,8 +127,8 @@ def _opened(spark: SparkSession, job: Job) -> Records:
     if source.format == "parquet":
         files = in_place(spark, source) if source.explode is None else None
         if files is not None:
-            batches = BatchSource(lambda: with_file(read_parquet(spark, source)[0]), files=files)
-            return Records(batches, _columns_of(spark_types(pa.schema(list(files.reader.raw_type)))))
+            columns = _columns_of(spark_types(pa.schema(list(files.reader.raw_type))))
+            return Records(lambda: with_file(read_parquet(spark, source)[0]), columns, files=files)
         return records_of_frame(*read_parquet(spark, source), explode=source.explode)
     options = {**texts.file_options(source), **source.options}
     reader = spark.read.format(source.format).options(**options)
@@ -140,7 +140,7 @@ def _opened(spark: SparkSession, job: Job) -> Records:
 def records_of_row_texts(texts: DataFrame, types: Mapping[str, DataType]) -> Records:
     """See rows that were written as texts as the records that they were; the columns next to the text are kept."""
     values = replace(_columns_of(types), raw_columns=(RAW,), row_text=lambda place: place(RAW))
-    return Records(BatchSource(lambda: rows_of_texts(texts, types)), values)
+    return Records(lambda: rows_of_texts(texts, types), values)
 
 
 def records_in_column(frame: DataFrame, label: str) -> Records:
@@ -149,7 +149,7 @@ def records_in_column(frame: DataFrame, label: str) -> Records:
     origin = SOURCE if SOURCE in frame.columns else "cast(null as string)"
     columns = (f"{text} as value", f"{origin} as {SOURCE}", f"{NO_FILE_KNOWN} as {FILE}")
     lines = texts.checked_lines(frame.selectExpr(*columns))
-    return Records(BatchSource(lambda: lines, has_file=False), JsonTexts())
+    return Records(lambda: lines, JsonTexts(), has_file=False)
 
 
 def with_file(frame: DataFrame) -> DataFrame:
@@ -171,7 +171,7 @@ def records_of_frame(
             frame = frame.selectExpr("*", f"cast(null as string) as {SOURCE}")
     if explode is not None:
         frame, types = items_of_columns(frame, types, explode)
-    return Records(BatchSource(lambda: frame, has_file=has_file), _columns_of(types))
+    return Records(lambda: frame, _columns_of(types), has_file=has_file)
 
 
 def _columns_of(types: Mapping[str, DataType]) -> TypedColumns:

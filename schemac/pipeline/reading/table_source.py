@@ -8,12 +8,11 @@ Source: PySpark 4.1 to 4.3: a Python data source is told the columns that a quer
         same frame would get the rows of the earlier one. So a filter is an option of the frame.
 """
 
-import json
 from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 import pyarrow as pa
-from pyspark.sql import DataFrame, DataFrameReader, SparkSession
+from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.datasource import DataSource, DataSourceReader, DataSourceStreamReader, InputPartition
 from pyspark.sql.types import DataType, StructType
 
@@ -23,6 +22,7 @@ from schemac.pipeline.reading.inputs import counts_type, with_counts
 from schemac.pipeline.spark.executors import register
 from schemac.pipeline.spark.packed import ADDRESS, ROW_ID, SOURCE
 from schemac.registry.installed import engine as registered
+from schemac.rows.runs.identity import random_id
 from schemac.rows.runs.storage import NO_STORAGE, Storage
 from schemac.rows.runs.tables import Projection, SourceFormat, source_of
 from schemac.text.source.catalogue import (
@@ -38,13 +38,18 @@ except ImportError:  # earlier PySpark: what comes after a batch that is tried a
     SupportsTriggerAvailableNow = object
 
 
-def table_reader(
-    spark: SparkSession, engine: str, path: str, version: int, storage: Storage
-) -> DataFrameReader:
-    """Return what reads a version of a table."""
-    register(spark, TableSource)
-    options = {"engine": engine, "path": path, "version": str(version), "storage": storage.to_json()}
-    return spark.read.format(TableSource.name()).options(**options)
+def table_frame(spark: SparkSession, reader: "TableReader") -> DataFrame:
+    """Return the rows that a reader gives."""
+    return spark.read.format(_registered(spark, reader)).load()
+
+
+def _registered(spark: SparkSession, reader: "TableReader") -> str:
+    """Make a reader known to a session; return its word for `format`."""
+    # Made here, and not found by its name: Spark's workers get the class itself. A session may keep the first of two
+    # with one name.
+    word = f"schemac-table-{random_id()}"
+    register(spark, type("ReaderSource", (TableSource,), {"made": reader, "word": word}))
+    return word
 
 
 def read_tables(
@@ -54,9 +59,9 @@ def read_tables(
     frames, counts = [], []
     for path in source.path:
         version = int(source.options.get("version", _newest(source.format, path, storage)))
-        reader = table_reader(spark, source.format, path, version, storage)
-        frames.append(reader.option("exact", "true").load())
-        counts.append(_count_types(frames[-1], source.format, path, version, storage))
+        table = TableVersion(source.format, path, version, storage.resolved(), is_exact=True)
+        frames.append(table_frame(spark, TableReader(table)))
+        counts.append(_count_types(frames[-1], table))
     first, *others = frames
     texts = [{label: str(held) for label, held in types.items()} for types in counts]
     for i, other in enumerate(others, 1):
@@ -72,18 +77,16 @@ def stream_table(
     spark: SparkSession, source: job.Source, storage: Storage = NO_STORAGE
 ) -> tuple[DataFrame, dict[str, DataType]]:
     """Open the stream of the rows that are added to a table, and the types of columns that hold counts."""
-    register(spark, TableSource)
     (path,) = source.path
     newest = _newest(source.format, path, storage)
-    options = {"engine": source.format, "path": path, "version": str(newest), "storage": storage.to_json()}
-    frame = spark.readStream.format(TableSource.name()).options(**options, exact="true").load()
-    return frame, _count_types(frame, source.format, path, newest, storage)
+    table = TableVersion(source.format, path, newest, storage.resolved(), is_exact=True)
+    frame = spark.readStream.format(_registered(spark, TableReader(table))).load()
+    return frame, _count_types(frame, table)
 
 
-def _count_types(
-    frame: DataFrame, format: str, path: str, version: int, storage: Storage
-) -> dict[str, DataType]:
-    stored = _engine(format).schema(path, version, storage.resolved(), is_exact=True)
+def _count_types(frame: DataFrame, table: "TableVersion") -> dict[str, DataType]:
+    """Return the types of columns that hold counts."""
+    stored = _engine(table.engine).schema(table.path, table.version, table.storage, is_exact=True)
     return {
         field.name: with_counts(frame.schema[field.name].dataType, field.type)
         for field in stored
@@ -108,47 +111,33 @@ def _engine(name: str) -> SourceFormat:
 
 
 class TableSource(DataSource):  # type: ignore[misc]  # PySpark is not followed
-    """Spark's way to a table of an engine."""
+    """Spark's way to a table of an engine; `_registered` makes the class of one reader."""
+
+    made: "TableReader"
+    word = ""
 
     @classmethod
     def name(cls) -> str:
         """Return the word for `format`."""
-        return "schemac-table"
+        return cls.word
 
     def schema(self) -> StructType:
         """Columns of the table, and where a row comes from."""
         from pyspark.sql.pandas.types import from_arrow_schema
 
-        return from_arrow_schema(self._reader().schema)
+        return from_arrow_schema(self.made.schema)
 
     def reader(self, schema: StructType) -> "TableReader":
-        """Make a reader of the pinned version."""
-        return self._reader()
+        """Give the reader."""
+        return self.made
 
     def streamReader(self, schema: StructType) -> "TableStream":  # noqa: N802  PySpark's name
         """Make a reader of what is added from now on, and of what is there."""
-        storage = Storage.from_json(self.options.get("storage", "{}")).resolved()
-        is_exact = self.options.get("exact") == "true"
-        engine, path = self.options["engine"], self.options["path"]
-        return TableStream(TableVersion(engine, path, 0, storage, is_exact=is_exact))
-
-    def _reader(self) -> "TableReader":
-        """Return the reader of the version in the options, with the secrets of its storage resolved."""
-        options = self.options
-        # Looked up here: executors on other machines do not have the variables.
-        storage = Storage.from_json(options.get("storage", "{}")).resolved()
-        is_exact, version = options.get("exact") == "true", int(options["version"])
-        return TableReader(
-            TableVersion(options["engine"], options["path"], version, storage, is_exact=is_exact),
-            dict.fromkeys(json.loads(options["columns"]), False) if "columns" in options else None,
-            has_row_ids=options.get("row_ids") == "true",
-            has_addresses=options.get("addresses") == "true",
-            parts=json.loads(options["parts"]) if "parts" in options else None,
-        )
+        return TableStream(self.made.table)
 
 
 class TableVersion(NamedTuple):
-    """A version of a table, and how its store is reached."""
+    """A version of a table, and how its store is reached: executors on other machines do not have the variables of secrets."""
 
     engine: str
     path: str

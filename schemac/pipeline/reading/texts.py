@@ -1,59 +1,31 @@
-"""Where the records of a source come from: rows of Spark, or batches in tasks of ours; and how Spark lists and reads text files.
+"""How Spark lists the files of a source, and reads those of text.
 
 Layer: pipeline.
-Shape: the frame of a `BatchSource` of texts has `_raw` (the record as it is in its file), `_source` (the file), `__file` (what is known
+Shape: the frame of records that are texts has `_raw` (the record as it is in its file), `_source` (the file), `__file` (what is known
       of it), `_fault` (null, or the rule that the text itself breaks) and the columns that are in names of folders (`day=2024-01-01/`),
       which are text. Blank lines are no records.
-Rule: files of this machine whose paths are plain are listed without a job of Spark; globs, folders in folders, and columns in names of
-      folders are left to it.
-Source: Spark's `HadoopFSUtils.shouldFilterOutPathName` says which names are hidden.
+Rule: files of this machine are listed without a job of Spark, unless names of folders are columns, or a file may be named twice.
+Source: Spark's `HadoopFSUtils.shouldFilterOutPathName` says which names are hidden; `inputFiles` gives each file once.
 """
 
 import os
-import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass, field, replace
-from functools import cached_property, partial
+from urllib.parse import unquote, urlsplit
 
 from pyspark.sql import DataFrame, SparkSession
 
 from schemac.pipeline.declaration.job import Source
 from schemac.pipeline.declaration.source_options import FILES, Options
-from schemac.pipeline.reading.cutting import FAULT, FileBatches, Listed, Splitter, TextBatches, whole_files
+from schemac.pipeline.reading.cutting import FAULT, Listed
 from schemac.pipeline.reading.files import BAD_ENCODING, SourceFile, byte_text, has_marks
 from schemac.pipeline.reading.inputs import METADATA, OF_FILE
-from schemac.pipeline.reading.paths import base_path, local_part, spark_path
+from schemac.pipeline.reading.paths import base_path, is_hidden, local_part, spark_path
 from schemac.pipeline.spark.executors import is_connect, settings_in_place
 from schemac.pipeline.spark.packed import RAW, SOURCE
 from schemac.pipeline.spark.sql import literal, name, when
 from schemac.rows.judging.tokens import BLANK
 from schemac.rows.runs.storage import current_storage, hadoop_address, is_s3
-
-
-@dataclass(frozen=True)
-class BatchSource:
-    """Where records come from, a batch at a time: as rows of Spark, or where tasks of ours read their files.
-
-    `partitions` are the columns of each name that a folder gives.
-    """
-
-    rows: Callable[[], DataFrame]
-    """Makes the frame: a row for each record."""
-    partitions: dict[str, str] = field(default_factory=dict)
-    files: FileBatches | None = None
-    """The files that tasks of ours can read; None where each record has to pass through Spark."""
-    has_file: bool = True
-    """Whether `FILE` says of each record which file it is from."""
-
-    @cached_property
-    def frame(self) -> DataFrame:
-        """A row for each record; made when it is asked for."""
-        return self.rows()
-
-    def with_frame(self, frame: DataFrame) -> "BatchSource":
-        """Take the same of other rows."""
-        return replace(self, rows=lambda: frame, files=None)
 
 
 def folders_as_text(spark: SparkSession) -> AbstractContextManager[None]:
@@ -105,90 +77,52 @@ def checked_lines(frame: DataFrame) -> DataFrame:
 
 def files_of(spark: SparkSession, source: Source) -> Listed:
     """All files of a source."""
-    options = file_options(source)
-    here = listed_here(source.path) if not options and not is_connect(spark) else None
-    if here is not None:
-        return Listed((), here)
     with folders_as_text(spark):
-        listed = spark.read.format("binaryFile").options(**options).load(spark_paths(source))
+        listed = spark.read.format("binaryFile").options(**file_options(source)).load(spark_paths(source))
     folders = [
         label for label in listed.columns if label not in ("path", "modificationTime", "length", "content")
     ]
-    rows = listed.selectExpr(
-        "path",
-        f"{METADATA}.file_path as {SOURCE}",
-        "length",
-        "unix_micros(modificationTime)",
-        *map(name, folders),
-    ).collect()
-    files = [
-        SourceFile(path, uri, size, modified, tuple(values)) for path, uri, size, modified, *values in rows
-    ]
+    is_here = not folders and not is_connect(spark) and _names_files_once(source.path)
+    uris = listed.inputFiles() if is_here else []
+    if uris and all(local_part(uri) is not None for uri in uris):
+        # What Spark does not read is among them: summaries of Parquet, and files without content.
+        files = [_local_file(uri) for uri in uris if not is_hidden(uri.rpartition("/")[2])]
+        files = [file for file in files if file.size_bytes]
+    else:
+        rows = listed.selectExpr(
+            "path",
+            f"{METADATA}.file_path as {SOURCE}",
+            "length",
+            "unix_micros(modificationTime)",
+            *map(name, folders),
+        ).collect()
+        files = [
+            SourceFile(path, uri, size, modified, tuple(values))
+            for path, uri, size, modified, *values in rows
+        ]
     return Listed(tuple(folders), tuple(sorted(files, key=lambda file: file.path)))
 
 
-def cut_texts(spark: SparkSession, listed: Listed, splitter: Splitter) -> BatchSource:
-    """Read the records that a splitter finds in each file; a file is read by one task."""
-    reader = TextBatches(partial(whole_files, splitter), tuple(listed.partitions.values()))
-    files = FileBatches(spark, listed, reader)
-    return BatchSource(files.texts, listed.partitions, files)
+def _names_files_once(paths: Sequence[str]) -> bool:
+    """Whether paths are of this machine, and certainly no two of them, or parts of one, name the same file."""
+    if any(urlsplit(path).scheme not in ("", "file") for path in paths):
+        return False
+    local = {os.path.abspath(local_part(path) or path) for path in paths}
+    if len(paths) == 1:
+        return "{" not in paths[0]
+    return len(local) == len(paths) and all(map(os.path.isfile, local))
+
+
+def _local_file(uri: str) -> SourceFile:
+    """Return a file of this machine with its size in bytes, and when it was changed in microseconds, cut to whole milliseconds."""
+    quoted_path = urlsplit(uri).path
+    path = unquote(quoted_path)
+    about = os.stat(path)
+    # Java tells the time in milliseconds.
+    modified = about.st_mtime_ns // 1_000_000 * 1000
+    return SourceFile(f"file:{path}", f"file:{quoted_path}", about.st_size, modified)
 
 
 def decoded(text: str, encoding: str) -> tuple[str, str | None]:
     """Return a record's decoded text, and its fault."""
     return (byte_text(text, encoding), BAD_ENCODING) if has_marks(text) else (text, None)
-
-
-PLAIN = re.compile(r"(?:/[A-Za-z0-9_.-]+)+")
-
-
-def listed_here(paths: Sequence[str]) -> tuple[SourceFile, ...] | None:
-    """List the files of some paths, in the order of their names; None where Spark has to, or where nothing is found."""
-    plain = [part.rstrip("/") for path in paths if (part := local_part(path)) is not None]
-    if len(plain) < len(paths) or any(PLAIN.fullmatch(path) is None for path in plain):
-        return None
-    if any(os.path.normpath(path) != path for path in plain):
-        return None
-    if len(plain) > 1 and (len(set(plain)) < len(plain) or not all(map(os.path.isfile, plain))):
-        return None
-    try:
-        files = [file for path in plain for file in _files(path)]
-    except (OSError, _NotPlainError):
-        return None
-    # Spark lists no file without content.
-    return tuple(sorted((file for file in files if file.size_bytes), key=lambda file: file.path)) or None
-
-
-class _NotPlainError(Exception):
-    """Something is there that Spark has to look at."""
-
-
-def _files(path: str) -> Iterator[SourceFile]:
-    """Yield a file, or those directly in a folder but for hidden ones. Raises _NotPlainError."""
-    if not os.path.isdir(path):
-        if _is_hidden(os.path.basename(path)):
-            raise _NotPlainError
-        yield _file(path)
-        return
-    with os.scandir(path) as entries:
-        for entry in entries:
-            if _is_hidden(entry.name):
-                continue
-            if not entry.is_file() or PLAIN.fullmatch(f"/{entry.name}") is None:
-                raise _NotPlainError
-            yield _file(entry.path)
-
-
-def _is_hidden(name: str) -> bool:
-    """Whether Spark passes over a file or a folder of this name."""
-    if name.startswith(("_common_metadata", "_metadata")) or (name.startswith("_") and "=" in name):
-        raise _NotPlainError
-    return name.startswith(("_", ".")) or name.endswith("._COPYING_")
-
-
-def _file(path: str) -> SourceFile:
-    """Return a file with its size in bytes, and when it was changed in microseconds, cut to whole milliseconds."""
-    about = os.stat(path)
-    # Java tells the time in milliseconds.
-    modified = about.st_mtime_ns // 1_000_000 * 1000
-    return SourceFile(f"file:{path}", f"file:{path}", about.st_size, modified)

@@ -135,13 +135,18 @@ def watched(spark: SparkSession, run: str, watch: Watch, patience: float | None 
     except Exception:  # noqa: BLE001  progress is told as far as it is known
         tracker = None
     began = time.monotonic()
-    waited = _Waited(patience)
+    waiting_since: float | None = None
+    is_over = False
 
     def look() -> None:
+        nonlocal waiting_since, is_over
         watch.look(run)
-        step = _step(tracker, run, time.monotonic() - began)
+        now = time.monotonic()
+        step = _step(tracker, run, now - began)
         watch.at(step)
-        if waited.too_long(step):
+        waiting_since = (waiting_since or now) if step is RunStep.WAITING else None
+        if patience is not None and waiting_since is not None and now - waiting_since >= patience:
+            is_over = True
             spark.sparkContext.cancelJobGroup(run)
 
     watch.at(RunStep.PLANNING)
@@ -149,7 +154,7 @@ def watched(spark: SparkSession, run: str, watch: Watch, patience: float | None 
         with Heartbeat(LOOKED_EVERY_SECONDS, look):
             yield
     except Exception as error:
-        if waited.is_over:
+        if is_over:
             message = f"no executor of `{spark.sparkContext.master}` took a task for {patience:g} seconds; nothing was written"
             help = f"{WAIT_ADVICE}; leave `waitForExecutors` out to wait for them"
             raise PipelineError(NO_EXECUTOR, message, help, place=("spark", "waitForExecutors")) from error
@@ -158,24 +163,6 @@ def watched(spark: SparkSession, run: str, watch: Watch, patience: float | None 
         if tracker is not None:
             spark.sparkContext.setLocalProperty("spark.jobGroup.id", None)
             spark.sparkContext.setLocalProperty("spark.job.description", None)
-
-
-@dataclass
-class _Waited:
-    """How long a run has waited for an executor without a break."""
-
-    patience: float | None
-    since: float | None = None
-    is_over: bool = False
-
-    def too_long(self, step: RunStep) -> bool:
-        if step is not RunStep.WAITING:
-            self.since = None
-            return False
-        now = time.monotonic()
-        self.since = self.since or now
-        self.is_over = self.is_over or (self.patience is not None and now - self.since >= self.patience)
-        return self.is_over
 
 
 def _step(tracker: Any | None, run: str, seconds: float) -> RunStep:

@@ -21,8 +21,7 @@ from schemac.pipeline.reading.inputs import FILE, METADATA, Json, file_name, fil
 from schemac.pipeline.reading.records import IN_RECORD, NO_LIST, JsonTexts, Records
 from schemac.pipeline.reading.row_texts import TYPES, UnreadableRowError, types_of_text
 from schemac.pipeline.reading.source import records_of_row_texts
-from schemac.pipeline.reading.table_source import table_reader
-from schemac.pipeline.reading.texts import BatchSource
+from schemac.pipeline.reading.table_source import TableReader, TableVersion, table_frame
 from schemac.pipeline.spark.packed import ADDRESS, RAW, SOURCE
 from schemac.pipeline.spark.sql import literal, parsed
 from schemac.rows.judging.settings import POSITIONS
@@ -103,13 +102,12 @@ def _current(job: Job) -> tuple[CommittedRun, ...]:
 def open_quarantine(spark: SparkSession, job: Job, replay: Replay, version: int) -> list[Records]:
     """Open the records of the quarantine as records of the source; those of other columns are apart."""
     engine, storage = job.target.engine.name, job.storage_options
-    reader = table_reader(spark, engine, job.quarantine_path, version, storage).option("addresses", "true")
-    rows = _requested(reader.load(), job, replay)
+    quarantine = TableVersion(engine, job.quarantine_path, version, storage.resolved())
+    rows = _requested(table_frame(spark, TableReader(quarantine, has_addresses=True)), job, replay)
     source = job.parts[0].source
     recordses = [_texts(rows, source)] if source.format in OF_TEXT else list(_rows(rows, source))
     return [
-        replace(records, source=replace(records.source, partitions={ADDRESS: ADDRESS}))
-        for records in recordses or [_texts(rows, source)]
+        replace(records, partitions={ADDRESS: ADDRESS}) for records in recordses or [_texts(rows, source)]
     ]
 
 
@@ -135,7 +133,7 @@ def _texts(rows: DataFrame, source: Source) -> Records:
             f"case when {is_whole} then {literal(NO_LIST)} when {is_list} then 'malformed' else {fault} end"
         )
     frame = rows.selectExpr(f"raw as {RAW}", f"{fault} as {FAULT}", *_BOOKKEEPING)
-    return Records(BatchSource(lambda: frame), JsonTexts(source.format == "geojson"))
+    return Records(lambda: frame, JsonTexts(source.format == "geojson"))
 
 
 def _rows(rows: DataFrame, source: Source) -> Iterator[Records]:

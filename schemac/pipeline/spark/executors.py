@@ -2,23 +2,26 @@
 
 Layer: pipeline.
 Shape: the package as it is installed, as an archive whose name has a digest of its content, so that two versions do not meet in one
-       session; Spark hands it to every Python worker. `mapped` runs a task over batches of Arrow, `register` adds a data source.
+       session; Spark hands it to every Python worker. `mapped` runs a task over batches of Arrow, `collected` one whose results come
+       back to the driver, `register` adds a data source.
 """
 
 import hashlib
 import io
 import os
+import pickle
 import sys
 import zipfile
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession
-from pyspark.sql.types import StructType
+from pyspark.sql.types import BinaryType, StructField, StructType
 from pyspark.util import PythonEvalType
 
 if TYPE_CHECKING:
@@ -108,6 +111,20 @@ def mapped(frame: DataFrame, task: Task, schema: StructType) -> DataFrame:
     # A name may have dots in it.
     column = function(*(frame["`" + label.replace("`", "``") + "`"] for label in frame.columns))
     return DataFrame(frame._jdf.mapInArrow(column._jc, False, None), spark)
+
+
+def collected(frame: DataFrame, task: Callable[[Iterator[pa.RecordBatch]], Iterator[Any]]) -> list[Any]:
+    """Apply a task to each partition; return all that it yields, as this process can pickle it."""
+    results = mapped(frame, partial(_pickled, task), StructType([StructField("result", BinaryType())]))
+    return [pickle.loads(row[0]) for row in results.collect()]  # noqa: S301  our own tasks have written it
+
+
+def _pickled(
+    task: Callable[[Iterator[pa.RecordBatch]], Iterator[Any]], batches: Iterator[pa.RecordBatch]
+) -> Iterator[pa.RecordBatch]:
+    """Yield a batch with one row for each result of a task."""
+    for result in task(batches):
+        yield pa.record_batch([pa.array([pickle.dumps(result)], pa.binary())], ["result"])
 
 
 def register(spark: SparkSession, source: "type[DataSource]") -> None:

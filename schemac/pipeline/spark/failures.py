@@ -47,16 +47,12 @@ LOGGED = re.compile(r"[0-9/]+ [0-9:]+ (?:WARN|INFO|DEBUG) |WARNING: |Using Spark
 class Cause:
     """A cause that Spark reports in a form of its own."""
 
-    pattern: re.Pattern[str]
+    pattern: str
+    """In any case of its letters."""
     code: Code
     message: str
     """May name groups of the pattern."""
     help: str
-
-
-def _cause(pattern: str, code: Code, message: str, help: str) -> Cause:
-    """Return a cause whose pattern ignores the case of letters."""
-    return Cause(re.compile(pattern, re.IGNORECASE), code, message, help)
 
 
 MEMORY = "give it more, as `spark: {settings: {spark.driver.memory: 4g}}`, or let fewer tasks run at once, as `spark: {master: 'local[2]'}`"
@@ -86,25 +82,25 @@ WHOLE = (
     " `gzip -dc a.gz | gzip > b.gz`"
 )
 CAUSES = (
-    _cause(
+    Cause(
         r"No module named '(?P<module>[\w.]+)'",
         EXECUTOR_PYTHON,
         "the Python of the executors has no module `{module}`",
         PYTHON,
     ),
-    _cause(
+    Cause(
         r"PYTHON_VERSION_MISMATCH\] (?P<what>[^\n]+?)[.,] (?:PySpark|Please)",
         EXECUTOR_PYTHON,
         "the executors have another Python than the program that runs the pipeline: {what}",
         PYTHON,
     ),
-    _cause(
+    Cause(
         r"Cannot run program \"(?P<program>[^\"]+)\": error=2",
         EXECUTOR_PYTHON,
         "there is no `{program}` where the executors run",
         PYTHON,
     ),
-    _cause(
+    Cause(
         r"(?:ClassNotFoundException: Class |UnsupportedFileSystemException: No FileSystem for scheme )(?P<what>\"?[\w.]*fs\.(?!http)[\w.]+|\"?\w+\"?)"
         r"(?= not found|\n|\Z)",
         NO_FILE_SYSTEM,
@@ -112,76 +108,76 @@ CAUSES = (
         "add its jar, as `spark: {settings: {spark.jars.packages: org.apache.hadoop:hadoop-aws:<the version of Spark's"
         " hadoop-client jars>}}`; the tables of a run need none",
     ),
-    _cause(
+    Cause(
         r"FILE_NOT_EXIST\] Encountered error while reading file (?P<uri>\S+)\. File does not exist",
         NOT_SHARED,
         "the tasks cannot see a file of the source: {uri}",
         UNSEEN,
     ),
-    _cause(
+    Cause(
         r"FileNotFoundException: (?:File )?(?P<uri>(?:file:)?/[^\n]+?)(?: does not exist| \()",
         NOT_SHARED,
         "the tasks cannot see a file of the source: {uri}",
         UNSEEN,
     ),
-    _cause(
+    Cause(
         r"(?P<what>SlowDown|(?:Status Code: |status code: )(?:503|403|401)[^,\n]*|InvalidAccessKeyId|SignatureDoesNotMatch|AccessDenied"
         r"|NoSuchBucket)",
         OBJECT_STORE,
         "the object store refused the request: {what}",
         "check the section `storage` of the pipeline and its variables; if the store is busy, run it again later",
     ),
-    _cause(
+    Cause(
         r"OutOfMemoryError: (?P<what>[^\n]+)|GC overhead limit exceeded",
         OUT_OF_MEMORY,
         "Spark ran out of memory",
         MEMORY,
     ),
-    _cause(
+    Cause(
         r"System memory (?P<has>\d+) must be at least (?P<needed>\d+)",
         OUT_OF_MEMORY,
         "Spark needs {needed} bytes of memory for its driver, but may use only {has}",
         MEMORY,
     ),
-    _cause(
+    Cause(
         r"Could not reserve enough space for [^\n]*|There is insufficient memory for the Java Runtime|Too small maximum heap"
         r"|Too small initial heap|Invalid maximum heap size[^\n]*",
         OUT_OF_MEMORY,
         "Java cannot get the memory that is configured",
         "configure what this machine has, as `spark: {settings: {spark.driver.memory: 2g}}`",
     ),
-    _cause(
+    Cause(
         r"No space left on device",
         DISK_FULL,
         "the disk is full",
         "free some space; Spark's temporary files are in the folder `spark.local.dir`",
     ),
-    _cause(
+    Cause(
         r"Python worker exited unexpectedly|Python worker \S* ?(?:crashed|died)",
         WORKER_KILLED,
         "a Python worker of Spark was killed while it wrote; most often the system does that when memory runs out",
         FEWER_TASKS,
     ),
-    _cause(
+    Cause(
         r"ExecutorLostFailure \(executor (?P<executor>\S+) exited[^)]*\)(?: Reason: (?P<why>[^\n]+))?",
         EXECUTOR_LOST,
         "Spark lost the executor {executor}: {why}",
         EXECUTORS_AGAIN,
     ),
-    _cause(
+    Cause(
         r"Master removed our application(?:: (?P<why>\w+))?|Application has been killed\. Reason: (?P<reason>[^\n]+)",
         EXECUTOR_LOST,
         "the Spark master ended the run, because all of its executors had died ({why})",
         LOGS,
     ),
-    _cause(
+    Cause(
         r"stopped SparkContext|SparkContext (?:was|has been) (?:shut ?down|stopped)|Spark ?Session (?:was|has been) stopped"
         r"|after SparkContext was shutdown",
         SESSION_STOPPED,
         "the Spark session was stopped while the run was going on",
         f"on a cluster, its executors may all have died: {LOGS}; otherwise let the session live until the run has returned",
     ),
-    _cause(
+    Cause(
         r"Answer from Java side is empty|Error while (?:sending or receiving|obtaining a new communication channel)"
         rf"|{TO_JAVA}|JavaServer is not running|Java gateway process exited"
         r"|Connection refused.{0,200}py4j|NoneType' object has no attribute 'sc'",
@@ -189,31 +185,31 @@ CAUSES = (
         "the Java process of Spark is gone: it was killed, or it could not go on",
         JAVA_AGAIN,
     ),
-    _cause(
+    Cause(
         r"Job \d+ cancelled(?: (?P<why>[^\n]+))?|cancelled as part of",
         RUN_CANCELLED,
         "the run was cancelled in Spark",
         "run it again",
     ),
-    _cause(
+    Cause(
         r"All masters are unresponsive|Failed to connect to master (?P<where>\S+)",
         UNREACHABLE_MASTER,
         "the Spark master cannot be reached",
         "start it, or name another one as `spark: {master: ...}`",
     ),
-    _cause(
+    Cause(
         r"UnknownHostException: (?P<host>[^\s:]+)",
         UNKNOWN_HOST,
         "this machine cannot resolve the host `{host}`",
         "check `spark: {master: ...}` and the paths of the pipeline",
     ),
-    _cause(
+    Cause(
         r"INVALID_TIMEZONE\] The timezone: (?P<zone>\S+) is invalid",
         UNKNOWN_JAVA_ZONE,
         "the Java that runs Spark does not know the time zone `{zone}`: its time zone data are older than Python's",
         "use a newer Java, or name a zone that it knows and whose clocks show the same",
     ),
-    _cause(
+    Cause(
         r"PARQUET_COLUMN_DATA_TYPE_MISMATCH\] Encountered error while reading file (?P<uri>\S+?)\.\s+Data type mismatches? when reading Parquet"
         r" column \[?(?P<column>[^\n]+?)\]?\. Expected Spark type (?P<wanted>\S+?), actual Parquet type (?P<has>[^\n]+?)\.(?=\s|\Z)",
         SOURCE_TYPE_MISMATCH,
@@ -221,7 +217,7 @@ CAUSES = (
         "read the files of each type by a source of their own, as `sources: [{path: a/*.parquet}, {path: b/*.parquet}]`",
     ),
     # Last: what is known of the cause says more.
-    _cause(
+    Cause(
         r"FAILED_READ_FILE\.NO_HINT\] Encountered error while reading file (?P<uri>\S+?)\.\s(?s:.*)Caused by: [\w.$]+: (?P<why>[^\n]+)",
         UNREADABLE_INPUT,
         "`{uri}` cannot be read to its end: {why}",
@@ -277,7 +273,7 @@ def not_started(text: str, log: str, master: Master) -> PipelineError:
 def known_cause(text: str) -> PipelineError | None:
     """Find the known cause that a text of Spark's speaks of."""
     for cause in CAUSES:
-        match = cause.pattern.search(text)
+        match = re.search(cause.pattern, text, re.IGNORECASE)
         if match is not None:
             groups = {
                 name: (group or "it gave no reason").rstrip() for name, group in match.groupdict().items()

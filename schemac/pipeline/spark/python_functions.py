@@ -13,10 +13,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
-from importlib.abc import InspectLoader
-from importlib.machinery import ModuleSpec
 from pathlib import Path
-from types import CodeType, ModuleType
+from types import ModuleType
 from typing import Any
 
 import pyarrow as pa
@@ -31,12 +29,6 @@ from schemac.text.source.phrases import counted
 
 SUFFIX = ".py"
 Function = Callable[[pa.RecordBatch], Any]
-
-
-def function_path(text: str | None, folder: Path) -> str | None:
-    """Return the text with the path of its file from the root."""
-    module, _, name = (text or "").rpartition(":")
-    return f"{(folder / module).absolute()}:{name}" if module.endswith(SUFFIX) else text
 
 
 def digest_of_function(text: str) -> str:
@@ -187,26 +179,10 @@ def as_plain(array: pa.Array, plain: pa.DataType) -> pa.Array:
 @cache
 def _executed(path: str, code: str) -> ModuleType:
     """Return a module made from the code of a file; the same code runs once in a process."""
-    loader = _Text(Path(path).stem, path, code)
-    module = importlib.util.module_from_spec(ModuleSpec(loader.name, loader, origin=path))
+    module = ModuleType(Path(path).stem)
     module.__file__ = path
-    loader.exec_module(module)
+    exec(compile(code, path, "exec"), vars(module))  # noqa: S102  the function that the author names
     return module
-
-
-class _Text(InspectLoader):
-    """Loads a module of a text, which the machine need not have as a file."""
-
-    def __init__(self, name: str, path: str, code: str) -> None:
-        self.name = name
-        self.path = path
-        self.code = code
-
-    def get_source(self, fullname: str) -> str:
-        return self.code
-
-    def get_code(self, fullname: str) -> CodeType:
-        return self.source_to_code(self.code, self.path)
 
 
 def _error_text(error: BaseException) -> str:

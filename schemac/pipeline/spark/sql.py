@@ -25,11 +25,6 @@ def name(identifier: str) -> str:
     return "`" + identifier.replace("`", "``") + "`"
 
 
-def matches(text: str, pattern: str) -> str:
-    """Return the SQL condition that the whole text matches; `$` would allow a final line break."""
-    return f"({text} rlike {literal('^(?:' + pattern + ')' + chr(92) + 'z')})"
-
-
 def when(condition: str, value: str, otherwise: str = "null") -> str:
     """Write a conditional value."""
     return f"if({condition}, {value}, {otherwise})"
@@ -53,14 +48,8 @@ def struct(members: Iterable[tuple[str, str]]) -> str:
 
 
 def concat(parts: Iterable[str]) -> str:
-    """Texts joined; literals next to each other are joined here."""
-    joined: list[str] = []
-    for part in parts:
-        if joined and joined[-1].endswith("'") and part.startswith("'") and joined[-1].startswith("'"):
-            joined[-1] = joined[-1][:-1] + part[1:]
-        else:
-            joined.append(part)
-    return joined[0] if len(joined) == 1 else f"concat({', '.join(joined)})"
+    """Texts joined."""
+    return f"concat({', '.join(parts)})"
 
 
 def parsed(text: str) -> str:
@@ -74,16 +63,6 @@ def parsed(text: str) -> str:
 def is_alone(variant: str) -> str:
     """Whether a parsed text was one JSON value and nothing else."""
     return f"coalesce(try_variant_get({variant}, '$[1].{END}', 'boolean'), false)"
-
-
-def any_of(conditions: list[str]) -> str:
-    """Whether one of many conditions holds, without a tree as deep as the list is long."""
-    if not conditions:
-        return "false"
-    if len(conditions) == 1:
-        return conditions[0]
-    half = len(conditions) // 2
-    return f"({any_of(conditions[:half])} or {any_of(conditions[half:])})"
 
 
 def with_operator(spark: Any, operator: str, column: Any) -> Any:

@@ -89,11 +89,9 @@ def java_home() -> Path:
         text = SHIM.format(dropped=DROPPED_ARGUMENT, java=shlex.quote(str(bundled / "bin" / "java")))
         if not program.is_file() or program.read_text() != text:
             program.parent.mkdir(parents=True, exist_ok=True)
-            handle, temporary = tempfile.mkstemp(dir=program.parent)
-            with os.fdopen(handle, "w") as file:
-                file.write(text)
-            os.chmod(temporary, 0o755)  # noqa: S103  a program that all may run
-            os.replace(temporary, program)
+            with _put(program) as made:
+                made.write_text(text)
+                made.chmod(0o755)
         return home
     none = f"no Java runtime of version {OLDEST_VERSION} or newer was found"
     message = "; ".join([none, *dict.fromkeys(unfit)])
@@ -172,11 +170,9 @@ def dump_base() -> None:
     path = base_path()
     if path.is_file():
         return
-    with tempfile.TemporaryDirectory(dir=path.parent) as folder:
-        made = Path(folder, path.name)
+    with _put(path) as made:
         command = [str(java_home() / "bin" / "java"), "-Xshare:dump", f"-XX:SharedArchiveFile={made}"]
         subprocess.run(command, check=True, capture_output=True)  # noqa: S603  the Java that Spark is started with
-        made.replace(path)
 
 
 def dump_options(path: Path) -> str:

@@ -4,31 +4,27 @@ Layer: pipeline.
 Shape: batches with `_errors` in, batches of the good rows out. The others wait in a file of the task, in the columns of the quarantine, and
 are counted by path and rule, without positions. Arrays of Spark's types become those of the table's schema; buffers are shared where
 they can be. Values were checked by `conforming.validation`; what does not fit here all the same raises.
-Where Spark itself writes the rows that fit, `stage` writes the others by a data source, whose tasks write pieces that no reader of the
-quarantine sees yet; its "commit" lists them in a file, because Spark calls it in another process. The caller of `stage` commits them.
+Where Spark itself writes the rows that fit, `stage` has tasks write the others as pieces that no reader of the quarantine sees yet. The
+caller of `stage` commits them.
 """
 
 import dataclasses
-import json
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from pathlib import Path
+from functools import partial
 from tempfile import TemporaryFile
-from typing import Any
+from typing import Any, TypeVar
 
 import pyarrow as pa
 from pyspark.sql import DataFrame
-from pyspark.sql.datasource import DataSource, DataSourceArrowWriter, WriterCommitMessage
-from pyspark.sql.types import StructType
 
 from schemac.pipeline.declaration.parts import Broken, Key, Limits
 from schemac.pipeline.errors import PipelineError
+from schemac.pipeline.spark.executors import collected
 from schemac.pipeline.spark.packed import ERRORS, RAW, SOURCE
 from schemac.rows.judging.arrays import MissingMemberError, to_field
 from schemac.rows.judging.reasons import QUARANTINE_SCHEMA, REASONS, reason_counts
-from schemac.rows.runs.identity import random_id
-from schemac.rows.runs.staging import temporary_folder
 from schemac.rows.runs.tables import WriteTarget, sink_of
 from schemac.text.source.catalogue import MISSING_COLUMN, NULL_IN_REQUIRED_FIELD
 
@@ -94,11 +90,28 @@ def to_schema(batch: pa.RecordBatch, schema: pa.Schema) -> pa.RecordBatch:
     return pa.RecordBatch.from_arrays(columns, schema=schema)
 
 
-FORMAT = "schemac-rows-"
+T = TypeVar("T")
+
+
+def written_by(write: Callable[[Iterator[pa.RecordBatch]], T], batches: Iterator[pa.RecordBatch]) -> T:
+    """Have an engine write batches. An error that they raise comes as it is: the engine may wrap it beyond recognition."""
+    failure: list[Exception] = []
+
+    def remembering() -> Iterator[pa.RecordBatch]:
+        try:
+            yield from batches
+        except Exception as error:
+            failure.append(error)
+            raise
+
+    try:
+        return write(remembering())
+    except Exception as error:  # noqa: BLE001  raised again, or the error behind it is
+        raise failure[0] if failure else error from None
 
 
 @dataclass
-class StagedQuarantine(WriterCommitMessage):  # type: ignore[misc]  # PySpark is not followed
+class StagedQuarantine:
     """What one task wrote, or all of them."""
 
     pieces: list[str] = dataclasses.field(default_factory=list)
@@ -113,83 +126,23 @@ class StagedQuarantine(WriterCommitMessage):  # type: ignore[misc]  # PySpark is
         self.reasons.update(other.reasons)
         self.broken.update(other.broken)
 
-    def write(self, path: Path) -> None:
-        """Write a file of it."""
-        counts = {name: list(getattr(self, name).items()) for name in ("reasons", "broken")}
-        path.write_text(json.dumps({"pieces": self.pieces, "rows": self.rows, **counts}))
-
-    @classmethod
-    def read(cls, path: Path) -> "StagedQuarantine":
-        """Return the content of a file. Raises OSError."""
-        document = json.loads(path.read_text())
-        reasons = Counter({(path, rule): count for (path, rule), count in document["reasons"]})
-        broken: Counter[Key] = Counter({tuple(key): count for key, count in document["broken"]})
-        return cls(document["pieces"], document["rows"], reasons, broken)
-
-
-@dataclass(frozen=True)
-class StagingWriter(DataSourceArrowWriter):  # type: ignore[misc]  # PySpark is not followed
-    """Writes the rows of one run; made on the driver, copied to the tasks."""
-
-    place: WriteTarget
-    run: str
-    limits: Limits
-    notes: Path
-    """The file that says what was written; only the driver has it."""
-
-    def write(self, iterator: Iterator[pa.RecordBatch]) -> StagedQuarantine:
-        """Write the rows of one task."""
-        with TemporaryFile() as file:
-            bad = QuarantineBuffer(file, self.run, self.limits)
-            for batch in iterator:
-                bad.take_from(batch)
-            if not bad.rows:
-                return StagedQuarantine()
-            staged_files = sink_of(None).write(self.place, QUARANTINE_SCHEMA, bad.read())
-            return StagedQuarantine(staged_files, bad.rows, bad.reasons, bad.broken.counts)
-
-    def commit(self, messages: Sequence[WriterCommitMessage | None]) -> None:
-        """Note what all tasks wrote."""
-        total = StagedQuarantine()
-        for message in messages:
-            if isinstance(message, StagedQuarantine):
-                total.add(message)
-        total.write(self.notes)
-
-    def abort(self, messages: Sequence[WriterCommitMessage | None]) -> None:
-        """Do nothing: the caller that opened the place removes the pieces."""
-
-
-class TaskSource(DataSource):  # type: ignore[misc]  # PySpark is not followed
-    """Spark's way to a writer; `write_rows` makes the class of one write."""
-
-    made: DataSourceArrowWriter
-    word = ""
-
-    @classmethod
-    def name(cls) -> str:
-        """Return the word for `format`."""
-        return cls.word
-
-    def writer(self, schema: StructType, overwrite: bool) -> DataSourceArrowWriter:
-        """Give the writer."""
-        return self.made
-
-
-def write_rows(rows: DataFrame, writer: DataSourceArrowWriter) -> None:
-    """Have the rows of a frame written by a writer in tasks of Spark."""
-    from schemac.pipeline.spark.executors import register  # the tasks register nothing
-
-    # Made here, and not found by its name: Spark's workers get the class itself. A session may keep the first of two
-    # with one name, and two runs may have one id.
-    word = f"{FORMAT}{random_id()}"
-    register(rows.sparkSession, type("WriterSource", (TaskSource,), {"made": writer, "word": word}))
-    rows.write.format(word).mode("append").save()
-
 
 def stage(rows: DataFrame, place: WriteTarget, run: str, limits: Limits) -> StagedQuarantine:
     """Write the rows of a frame, none of which fits, to the quarantine, without a commit."""
-    with temporary_folder() as folder:
-        writer = StagingWriter(place, run, limits, folder / "staged.json")
-        write_rows(rows, writer)
-        return StagedQuarantine.read(writer.notes)
+    total = StagedQuarantine()
+    for staged in collected(rows, partial(_staged, place, run, limits)):
+        total.add(staged)
+    return total
+
+
+def _staged(
+    place: WriteTarget, run: str, limits: Limits, batches: Iterator[pa.RecordBatch]
+) -> Iterator[StagedQuarantine]:
+    """Write the rows of one task; yield what it wrote, if it had any."""
+    with TemporaryFile() as file:
+        bad = QuarantineBuffer(file, run, limits)
+        for batch in batches:
+            bad.take_from(batch)
+        if bad.rows:
+            staged_files = sink_of(None).write(place, QUARANTINE_SCHEMA, bad.read())
+            yield StagedQuarantine(staged_files, bad.rows, bad.reasons, bad.broken.counts)

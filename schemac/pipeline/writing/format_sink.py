@@ -14,7 +14,6 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
-from typing import Any
 
 from py4j.protocol import Py4JError, Py4JJavaError
 from pyspark import StorageLevel
@@ -28,6 +27,7 @@ from schemac.pipeline.reading.paths import Seen, check_seen
 from schemac.pipeline.spark.failures import deepest, error_of_text, known_cause
 from schemac.pipeline.spark.packed import ERRORS, RAW, SOURCE, WARNINGS
 from schemac.pipeline.spark.sql import name, with_operator
+from schemac.pipeline.writing.batches import stage
 from schemac.pipeline.writing.file_runs import ROWS as ROWS_FOLDER
 from schemac.pipeline.writing.file_runs import FileRuns, local_address, open_files
 from schemac.pipeline.writing.sink_options import SinkReport, nothing_fits, too_many_quarantined
@@ -48,21 +48,17 @@ from schemac.text.source.catalogue import (
 
 def format_differences(expected: StructType, actual: StructType) -> tuple[str, ...]:
     """How the columns of a table differ from those that are written; what may be null is not compared, few formats keep it."""
-    there = {field.name: field.dataType for field in actual.fields}
+    # What may be null is no part of these texts.
+    there = {field.name: field.dataType.simpleString() for field in actual.fields}
+    wanted = {field.name: field.dataType.simpleString() for field in expected.fields}
     differences = [
-        f"`{field.name}` is missing"
-        if field.name not in there
-        else f"`{field.name}` is {there[field.name].simpleString()} in the table, and {field.dataType.simpleString()} in the schema"
-        for field in expected.fields
-        if _bare(there.get(field.name)) != _bare(field.dataType)
+        f"`{label}` is missing"
+        if label not in there
+        else f"`{label}` is {there[label]} in the table, and {type_text} in the schema"
+        for label, type_text in wanted.items()
+        if there.get(label) != type_text
     ]
-    names = {field.name for field in expected.fields}
-    return (*differences, *(f"`{label}` is in the table only" for label in there if label not in names))
-
-
-def _bare(data_type: Any) -> str | None:
-    """Return the text of a Spark type, which leaves out what may be null; None for None."""
-    return None if data_type is None else data_type.simpleString()
+    return (*differences, *(f"`{label}` is in the table only" for label in there if label not in wanted))
 
 
 NO_CONNECTOR = "DATA_SOURCE_NOT_FOUND"
@@ -170,9 +166,6 @@ class FormatTarget:
         place = _quarantine_of(self.job, self.run, table)
         try:
             good = persisted.where(f"{ERRORS} is null")
-            # Imported here: data sources in Python need Spark 4, and the Spark of a connector may be older.
-            from schemac.pipeline.writing.batches import stage
-
             sink_of(None).open_staging(place)
             rows = persisted.where(f"{ERRORS} is not null").select(ERRORS, RAW, SOURCE)
             staged = stage(rows, place, self.run.id, self.job.max_quarantined)

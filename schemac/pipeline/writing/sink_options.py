@@ -80,21 +80,12 @@ def encode_schema(schema: pa.Schema) -> str:
 def sink_options(options: Any, format: str) -> SinkOptions:
     """Read the options of a format out of Spark's, whose keys ignore case."""
     folded = {name.lower(): text for name, text in dict(options).items()}
-    values: dict[str, Any] = {}
-    for name in SinkOptions.__dataclass_fields__:
-        text = folded.get(name.replace("_", ""))
-        if text is not None:
-            values[name] = text
     for name in ("path", "schema"):
-        if name not in values:
+        if name not in folded:
             raise PipelineError(SINK_OPTION, f"the sink `{format}` needs the option `{name}`")
-    for name in ("must_create", "keep_rows"):
-        if name in values:
-            values[name] = values[name].lower() == "true"
-    for name in ("max_rows_per_file", "replay"):
-        if name in values:
-            values[name] = int(values[name])
-    return SinkOptions(**values)
+    known = {name: folded.get(name.replace("_", "")) for name in SinkOptions.__dataclass_fields__}
+    values = {name: text for name, text in known.items() if text is not None}
+    return TypeAdapter(SinkOptions).validate_python(values)
 
 
 def encode_options(options: SinkOptions) -> dict[str, str]:
@@ -144,13 +135,7 @@ class SinkReport:
     @classmethod
     def read(cls, path: Path) -> "SinkReport":
         """Return the content of a file. Raises OSError."""
-        document = json.loads(path.read_text())
-        for name in ("reasons", "warnings"):
-            document[name] = tuple(ReasonCount(**one) for one in document[name])
-        if document["passed"] is not None:
-            place, message = document["passed"]
-            document["passed"] = Passed(tuple(place), message)
-        return cls(**document)
+        return TypeAdapter(cls).validate_json(path.read_text())
 
 
 def nothing_fits(report: SinkReport, path: str) -> PipelineError:

@@ -13,6 +13,8 @@ import tempfile
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
+from itertools import chain
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -27,7 +29,7 @@ from schemac.pipeline.reading.table_source import TableReader, reader_of_table, 
 from schemac.pipeline.reports.progress import TaskCount
 from schemac.pipeline.spark.executors import register
 from schemac.pipeline.spark.packed import ADDRESS, DELETE, ERRORS, WARNINGS, unpacked
-from schemac.pipeline.writing.batches import QuarantineBuffer, StagedQuarantine, to_schema
+from schemac.pipeline.writing.batches import QuarantineBuffer, StagedQuarantine, to_schema, written_by
 from schemac.pipeline.writing.sink_options import (
     SinkOptions,
     SinkReport,
@@ -203,14 +205,10 @@ class TableWriter(DataSourceArrowWriter):  # type: ignore[misc]  # PySpark is no
             if self.merge is not None and self.merge.deletes is not None:
                 good = self._without_deletes(good, written)
             good = (to_schema(one, schema) for one in good)
-            failure: list[BaseException] = []
             first = next(good, None)
             if first is not None:
-                stream = _remembering(first, good, failure)
-                try:
-                    written.pieces = self.sink.write(self.table, schema, stream)
-                except Exception as error:  # noqa: BLE001  raised again, or the error behind it is
-                    raise failure[0] if failure else error from None
+                write = partial(self.sink.write, self.table, schema)
+                written.pieces = written_by(write, chain([first], good))
             written.bad = StagedQuarantine([], bad.rows, bad.reasons)
             if bad.rows and not self.options.replay:
                 assert self.quarantine is not None
@@ -389,15 +387,3 @@ def _counted(batches: Iterator[pa.RecordBatch], notes: TaskCount) -> Iterator[pa
         notes.add(batch.num_rows)
         yield batch
     notes.note()
-
-
-def _remembering(
-    first: pa.RecordBatch, rest: Iterator[pa.RecordBatch], failure: list[BaseException]
-) -> Iterator[pa.RecordBatch]:
-    """Pass the batches on, and keep an error, for an engine may wrap it beyond recognition."""
-    yield first
-    try:
-        yield from rest
-    except Exception as error:
-        failure.append(error)
-        raise

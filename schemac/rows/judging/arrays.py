@@ -2,17 +2,15 @@
 
 Layer: rows.
 Shape: `laid_out` takes an array of any layout, and returns the same values without extensions, dictionaries, runs and views, at every
-       depth. `value_array` makes an array of judged values (see `judge.Judged`) in the plain type of their field; `to_field` brings an
-       array of plain types to the field's own type. Buffers are shared where they can be. A blob counts as one value, whatever its
-       storage. The loose type of a field is its plain type, nullable at every depth, with lists for vectors and texts and bytes in their
+       depth. `to_field` brings an array of plain types to the field's own type. Buffers are shared where they can be. A blob counts as
+       one value, whatever its storage. The loose type of a field is its plain type, nullable at every depth, with lists for vectors and texts and bytes in their
        large layout: it also holds values which do not fit. What is stored in a form of its own, such as a blob, keeps that form where the
        source has it too.
 Errors: pyarrow.ArrowInvalid for what does not fit; MissingMemberError if a struct lacks a member.
 Source: arrow-java aligns buffers to 8 bytes, Rust's 128-bit integers need 16, and Lance 14 panics on the difference.
 """
 
-from collections.abc import Iterator, Sequence
-from typing import Any
+from collections.abc import Iterator
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -411,14 +409,6 @@ def _blob(array: pa.Array, storage: pa.StructType) -> pa.Array:
     ]
     mask = array.is_null() if array.null_count else None
     return pa.StructArray.from_arrays(children, fields=list(storage), mask=mask)
-
-
-def value_array(values: Sequence[Any], field: pa.Field) -> pa.Array:
-    """Make an array of the values of a field."""
-    data_type = value_type(field)
-    if pa.types.is_string(data_type) and pa.types.is_decimal(storage_type(field.type)):
-        values = [None if value is None else format(value, "f") for value in values]
-    return pa.array(values, data_type)
 
 
 def value_type(field: pa.Field) -> pa.DataType:

@@ -24,14 +24,13 @@ from schemac.rows.judging.scalars import Scalar, TokenKind, scalar_of, with_zone
 from schemac.rows.judging.settings import (
     GEOJSON_ALWAYS,
     GEOJSON_GEOMETRY,
-    GEOJSON_TOP,
     LONGEST_VALUE,
     Coerce,
-    FieldOrigin,
     Step,
     Unexpected,
     UnreadablePathError,
     ValidationSettings,
+    own_steps,
     parse_steps,
 )
 from schemac.rows.judging.tokens import (
@@ -301,7 +300,7 @@ def object_to_unexpected(record: dict[str, Any], known: frozenset[str], path: Pa
 class Judged:
     """A validated record; `values` is None if there are reasons.
 
-    Values are what `arrays.plain_array` takes: counts for dates and timestamps, in the unit of their type; `Decimal`; bytes; a list of
+    Values are what `typed_values.nullable_array` takes: counts for dates and timestamps, in the unit of their type; `Decimal`; bytes; a list of
     pairs for a map.
     """
 
@@ -342,14 +341,6 @@ class RecordReader:
                     keys |= {*GEOJSON_GEOMETRY}
                 self.objects.append((steps, frozenset(keys), ".".join(map(str, steps))))
 
-    def steps_of(self, label: str, origin: FieldOrigin) -> tuple[Step, ...]:
-        """Where a field is in a JSON record. Raises UnreadablePathError."""
-        if origin.path is not None:
-            return parse_steps(origin.path)
-        if self.settings.is_geojson and label not in GEOJSON_TOP:
-            return ("properties", label)
-        return (label,)
-
     def json(self, text: str) -> Judged:
         """Judge a record that is the text of a JSON object."""
         assert not self.uncovered, self.uncovered
@@ -388,7 +379,11 @@ def _compiled(judge: RecordReader, member: pa.Field) -> tuple[tuple[Step, ...], 
     data_type, is_ = storage_type(member.type), pa.types
     if origin.epoch is not None and not (is_.is_date(data_type) or is_.is_timestamp(data_type)):
         raise NotCoveredError
-    return judge.steps_of(member.name, origin), json_reader(member, context, origin.epoch)
+    if origin.path is None:
+        steps = own_steps(member.name, is_geojson=judge.settings.is_geojson)
+    else:
+        steps = parse_steps(origin.path)
+    return steps, json_reader(member, context, origin.epoch)
 
 
 def value_at(value: Any, steps: tuple[Step, ...]) -> Any:

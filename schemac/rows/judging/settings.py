@@ -128,3 +128,8 @@ def parse_steps(path: str) -> tuple[Step, ...]:
         if path[position : position + 1] == "." and position + 1 < len(path):
             position += 1
     return tuple(steps)
+
+
+def own_steps(label: str, *, is_geojson: bool) -> tuple[Step, ...]:
+    """Where a field is in a record of JSON that does not name another place for it."""
+    return ("properties", label) if is_geojson and label not in GEOJSON_TOP else (label,)

@@ -10,6 +10,7 @@ Units: Spark counts timestamps in microseconds; those in nanoseconds and times o
 import base64
 import math
 import struct
+from datetime import date, timedelta
 from decimal import Decimal
 from fractions import Fraction
 from typing import Any
@@ -20,6 +21,7 @@ from schemac.language.kinds.answers import ARROW_PER_SECOND, FRACTION_DIGITS
 from schemac.rows.judging.tokens import double_text, quoted
 
 DAY = 86_400
+EPOCH = date(1970, 1, 1)
 MILLIS_A_DAY = DAY * 1000
 _SINGLE = struct.Struct("<f")
 _DIGITS_OF_SINGLE = 9
@@ -68,15 +70,12 @@ def _with_digits_of_single(value: float) -> float:
 
 def day_text(days: int) -> str:
     """Write a day, also one that Python's calendar does not have."""
-    # Of the proleptic Gregorian calendar. Eras of 400 years begin in March, so that the day of the leap year is the last one.
-    era, of_era = divmod(days + 719_468, 146_097)
-    year_of_era = (of_era - of_era // 1460 + of_era // 36_524 - of_era // 146_096) // 365
-    of_year = of_era - (365 * year_of_era + year_of_era // 4 - year_of_era // 100)
-    shifted = (5 * of_year + 2) // 153
-    month, day = shifted + 3 if shifted < 10 else shifted - 9, of_year - (153 * shifted + 2) // 5 + 1
-    year = year_of_era + era * 400 + (month <= 2)
+    # The calendar repeats itself after 400 years.
+    cycles, rest = divmod(days, 146_097)
+    day = EPOCH + timedelta(rest)
+    year = day.year + 400 * cycles
     sign = "+" if year > 9999 else "-" if year < 0 else ""
-    return f"{sign}{abs(year):04}-{month:02}-{day:02}"
+    return f"{sign}{abs(year):04}-{day.month:02}-{day.day:02}"
 
 
 def clock_text(count: int, unit: str, divider: str = " ") -> str:

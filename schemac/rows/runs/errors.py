@@ -7,6 +7,7 @@ Shape: one exception class; the code names the mistake, the message names the th
 """
 
 import re
+from copy import copy
 from enum import Enum
 
 from schemac.registry.codes import builtin_codes
@@ -32,6 +33,7 @@ class PipelineError(Exception):
         *,
         place: TreePath = (),
         commit_state: CommitState = CommitState.UNKNOWN,
+        on_key: bool = False,
     ) -> None:
         super().__init__(code, message, help)
         self.code = code
@@ -41,6 +43,8 @@ class PipelineError(Exception):
         self.place = place
         """The setting that it is about, such as ("target", "path"); empty if it is about none."""
         self.commit_state = commit_state
+        self.on_key = on_key
+        """Whether the last key of the place is itself wrong, not what is behind it."""
 
     @classmethod
     def uncommitted(
@@ -62,9 +66,9 @@ class PipelineError(Exception):
 
     def at(self, *place: str | int) -> "PipelineError":
         """Return the error with its place."""
-        return PipelineError(
-            self.code, self.message, self.way_out, place=place, commit_state=self.commit_state
-        )
+        placed = copy(self)
+        placed.place = place
+        return placed
 
     def with_outcome(self, outcome: str) -> "PipelineError":
         """Return the error with what is known of the commit, in place of a promise that nothing was written.

@@ -10,6 +10,8 @@ from typing import Any
 
 import pyarrow as pa
 
+from schemac.language.physical import with_parts
+
 SIGNED = {
     pa.uint8(): pa.int16(),
     pa.uint16(): pa.int32(),
@@ -74,20 +76,16 @@ def plain_type(data_type: Any, *, is_exact: bool = False) -> Any:
 
 
 def nullable_type(data_type: Any) -> Any:
-    """Return a plain type in which all parts may be null but keys.
+    """Return a type in which all parts may be null but keys.
 
     >>> str(nullable_type(pa.struct([pa.field("n", pa.int32(), nullable=False)])))
     'struct<n: int32>'
     """
-    is_ = pa.types
-    if is_.is_list(data_type):
-        return pa.list_(_nullable_field(data_type.value_field))
-    if is_.is_struct(data_type):
-        return pa.struct([_nullable_field(member) for member in data_type])
-    if is_.is_map(data_type):
-        return pa.map_(nullable_type(data_type.key_type), _nullable_field(data_type.item_field))
-    return data_type
+    if pa.types.is_map(data_type):
+        return pa.map_(data_type.key_field, nullable_field(data_type.item_field), data_type.keys_sorted)
+    return with_parts(data_type, nullable_field)
 
 
-def _nullable_field(field: Any) -> Any:
+def nullable_field(field: Any) -> Any:
+    """Return a field that may be null, and so may all of its parts but keys."""
     return field.with_type(nullable_type(field.type)).with_nullable(True)

@@ -222,14 +222,3 @@ def values_in_conditions(conditions: Sequence[Node]) -> dict[Path, tuple[Any, ..
                 if isinstance(one, FieldNode) and isinstance(other, LiteralNode) and other.type == one.type:
                     by_path.setdefault(one.path, []).append(other.value)
     return {path: tuple(dict.fromkeys(values)) for path, values in by_path.items()}
-
-
-__all__ = [
-    "REFERRED",
-    "CircleError",
-    "SampleField",
-    "SamplePlan",
-    "TargetRows",
-    "plan_of",
-    "values_in_conditions",
-]

@@ -33,10 +33,11 @@ from schemac.language.constraints.field_constraints import (
 from schemac.language.constraints.rows import CHECK_RULE, DUPLICATE_RULE, REFERENCE_RULE, UNIQUE_RULE
 from schemac.language.logical.model import Part
 from schemac.language.logical.schema_fields import SchemaField, preorder
-from schemac.language.physical import with_parts
+from schemac.language.physical import parts_of
 from schemac.rows.judging.arrays import opened_schema, to_batches
 from schemac.rows.judging.settings import ValidationSettings
-from schemac.rows.judging.tokens import NumberText, parse, quoted
+from schemac.rows.judging.tokens import NumberText, parse, quoted, written
+from schemac.rows.runs.plain_types import nullable_field
 from schemac.rows.samples.numbers import Draws
 from schemac.rows.samples.patterns import generator_of
 from schemac.rows.samples.sampler import Datasets, Sampler
@@ -113,19 +114,6 @@ def rule_of(row: WrongRow) -> tuple[str, str]:
     return _without_places(row.path), row.rule
 
 
-def record_text(value: Any) -> str:
-    """Write a value that `parse` has read, as it was read."""
-    if type(value) is NumberText:
-        return str(value)
-    if type(value) is str:
-        return quoted(value)
-    if type(value) is list:
-        return f"[{','.join(map(record_text, value))}]"
-    if type(value) is dict:
-        return f"{{{','.join(f'{quoted(key)}:{record_text(item)}' for key, item in value.items())}}}"
-    return {None: "null", True: "true", False: "false"}[value]
-
-
 def _judged(
     dataset: CheckedDataset, texts: Sequence[str], references: Mapping[str, Any]
 ) -> Iterator[tuple[str, list[tuple[str, str]]]]:
@@ -175,9 +163,9 @@ def _changed(sampler: Sampler, good: Sequence[str], seed: int) -> Iterator[str]:
             if number < 3:
                 tokens += _tokens(field, member, draws, current)
             for token in tokens:
-                copy = parse(record_text(base))
+                copy = parse(written(base))
                 if _put(copy, field, token):
-                    yield record_text(copy)
+                    yield written(copy)
 
 
 def _with_members(sampler: Sampler) -> Iterator[tuple[SchemaField, pa.Field]]:
@@ -185,13 +173,8 @@ def _with_members(sampler: Sampler) -> Iterator[tuple[SchemaField, pa.Field]]:
     while stack:
         field, member = stack.pop(0)
         yield field, member
-        data_type, is_ = member.type, pa.types
-        if field.type.family is Family.STRUCT:
-            stack += zip(field.children, data_type, strict=True)
-        elif field.type.family is Family.MAP:
-            stack += zip(field.children, (data_type.key_field, data_type.item_field), strict=True)
-        elif field.children and is_.is_nested(data_type):
-            stack += [(field.children[0], data_type.value_field)]
+        # What is stored as a struct, such as a blob, has no parts of its own.
+        stack += zip(field.children, parts_of(member.type), strict=False)
 
 
 def _place(record: Any, field: SchemaField) -> tuple[Any, Any] | None:
@@ -242,11 +225,11 @@ def _tokens(field: SchemaField, member: pa.Field, draws: Draws, current: Any) ->
             others = [letter * max(len(first), 1) for letter in "pqrstuvwxyz"]
         elif type(first) is NumberText:
             others = [NumberText(number) for number in range(11, 30)]
-        yield record_text([*current, *({record_text(one): one for one in others}.values())])
+        yield written([*current, *({written(one): one for one in others}.values())])
         yield from (
-            record_text([*current, *current[:1]]),
-            record_text(current[:-1]),
-            record_text(current + current),
+            written([*current, *current[:1]]),
+            written(current[:-1]),
+            written(current + current),
         )
     try:
         other: Values = values_of(field, member)
@@ -276,8 +259,8 @@ def _beyond(field: SchemaField, constraint: Constraint, draws: Draws, current: A
         yield shown(type_, _moved(constraint.divisor, step_of(type_) or Decimal(1)))
     elif isinstance(constraint, Size) and type(current) is list:
         items = current or [None]
-        yield record_text((items * (constraint.limit + 1))[: constraint.limit + 1])
-        yield record_text(current[: max(constraint.limit - 1, 0)])
+        yield written((items * (constraint.limit + 1))[: constraint.limit + 1])
+        yield written(current[: max(constraint.limit - 1, 0)])
     elif isinstance(constraint, Size) and type(current) is str:
         last = current[-1:] or "x"
         yield quoted(current[: max(constraint.limit - 1, 0)])
@@ -333,7 +316,7 @@ def _alike(text: str, other: str, fields: Sequence[tuple[str, ...]]) -> str | No
         if type(source) is not dict or type(target) is not dict or source.get(path[-1]) is None:
             return None
         target[path[-1]] = source[path[-1]]
-    return record_text(second)
+    return written(second)
 
 
 _OF_PAIRS = frozenset({UNIQUE_RULE, DUPLICATE_RULE})
@@ -403,7 +386,7 @@ def _validated_texts(schema: pa.Schema, rows: Sequence[WrongRow]) -> JudgedBatch
 
 def _cell(value: Any) -> str | None:
     """Return the text of a value for a cell of CSV: lists and objects as JSON, None for null."""
-    return None if value is None else value if type(value) is str else record_text(value)
+    return None if value is None else value if type(value) is str else written(value)
 
 
 def in_columns(dataset: CheckedDataset, wrong: WrongRows, fixed: Iterable[str] = ()) -> WrongForm:
@@ -413,7 +396,7 @@ def in_columns(dataset: CheckedDataset, wrong: WrongRows, fixed: Iterable[str] =
     readable = [row for row in wrong.rows if row.rule == "required" or _is_constraint(row.rule)]
     exact = dataset.to_arrow()
     nullable_schema = pa.schema(
-        [_nullable(one) if one.name not in fixed else one for one in exact], exact.metadata
+        [nullable_field(one) if one.name not in fixed else one for one in exact], exact.metadata
     )
     nullable = _validated_texts(schema, readable).rows
     table = pa.Table.from_batches(to_batches(nullable, nullable_schema), nullable_schema)
@@ -429,16 +412,6 @@ def in_columns(dataset: CheckedDataset, wrong: WrongRows, fixed: Iterable[str] =
     # Not all types of Arrow can be filtered.
     typed = to_batches(nullable.filter(pa.array(is_stored, pa.bool_())), nullable_schema)
     return WrongForm(form.rows, form.left_out, pa.Table.from_batches(typed, nullable_schema))
-
-
-def _nullable(field: pa.Field) -> pa.Field:
-    """Return a field that may be null, at every depth but that of keys."""
-    data_type = field.type
-    if pa.types.is_map(data_type):
-        data_type = pa.map_(data_type.key_field, _nullable(data_type.item_field), data_type.keys_sorted)
-    else:
-        data_type = with_parts(data_type, _nullable)
-    return field.with_type(data_type).with_nullable(True)
 
 
 def _form(wrong: WrongRows, stored: Sequence[WrongRow]) -> WrongForm:

@@ -129,7 +129,7 @@ def _judged(
         raise _error(dataset, NO_ROWS, message, help) from error
     if batches is not None:
         columns = _columns(dataset, batches, schema, settings)
-        for batch in batches.record_batches():
+        for batch in plain_batches(batches):
             judged = validated_columns(columns, batch)
             look_at_constraints(constraints, judged)
             yield judged
@@ -142,7 +142,7 @@ def _judged(
 
 
 def _columns(
-    dataset: CheckedDataset, batches: "Batches", schema: pa.Schema, settings: ValidationSettings
+    dataset: CheckedDataset, batches: pa.RecordBatchReader, schema: pa.Schema, settings: ValidationSettings
 ) -> list[FieldReader]:
     """Compile the columns of a table."""
     names = batches.schema.names
@@ -207,7 +207,7 @@ def _table(source: Any, name: str) -> pa.Table:
         raise UnusableTargetError(f"the rows of `{name}` are a {error}", help) from error
     if batches is None:
         raise UnusableTargetError(f"the rows of `{name}` are a {type(source).__name__}", help)
-    return pa.Table.from_batches(batches.batches, batches.schema)
+    return batches.read_all()
 
 
 ROWS_AT_ONCE = 8192
@@ -217,43 +217,35 @@ MOST_ROWS = 65_536
 """Rows of a batch that is judged at once."""
 
 
-@dataclasses.dataclass(frozen=True)
-class Batches:
-    """Rows that Arrow holds."""
-
-    schema: pa.Schema
-    batches: Iterable[pa.RecordBatch]
-
-    def record_batches(self) -> Iterator[pa.RecordBatch]:
-        """Yield batches of a size that is worked on at once, with what has a layout of its own in a plain one."""
-        for batch in self.batches:
-            if not all(is_laid_out(member.type) for member in self.schema):
-                columns = [laid_out(column) for column in batch.columns]
-                batch = pa.RecordBatch.from_arrays(columns, names=self.schema.names)
-            for start in range(0, batch.num_rows, MOST_ROWS):
-                yield batch.slice(start, MOST_ROWS)
+def plain_batches(source: pa.RecordBatchReader) -> Iterator[pa.RecordBatch]:
+    """Yield batches of a size that is worked on at once, with what has a layout of its own in a plain one."""
+    is_plain = all(is_laid_out(member.type) for member in source.schema)
+    for batch in source:
+        if not is_plain:
+            columns = [laid_out(column) for column in batch.columns]
+            batch = pa.RecordBatch.from_arrays(columns, names=source.schema.names)
+        for start in range(0, batch.num_rows, MOST_ROWS):
+            yield batch.slice(start, MOST_ROWS)
 
 
 class NoRowsError(Exception):
     """An object that holds no rows."""
 
 
-def batches_of(source: Any) -> Batches | None:
+def batches_of(source: Any) -> pa.RecordBatchReader | None:
     """Return the batches of what holds Arrow, or hands it over; None for rows of Python. Raises NoRowsError."""
     if isinstance(source, pa.RecordBatch):
-        return Batches(source.schema, [source])
+        return pa.RecordBatchReader.from_batches(source.schema, [source])
     if isinstance(source, pa.Table):
-        return Batches(source.schema, source.to_batches())
+        return source.to_reader()
     if isinstance(source, pa.RecordBatchReader):
-        return Batches(source.schema, source)
+        return source
     # The class is not looked up, for pandas need not be installed.
     is_of_pandas = any(one.__module__.partition(".")[0] == "pandas" for one in type(source).__mro__)
     if is_of_pandas and hasattr(source, "columns"):
-        table = pa.Table.from_pandas(source, preserve_index=False)
-        return Batches(table.schema.remove_metadata(), table.to_batches())
+        return pa.Table.from_pandas(source, preserve_index=False).replace_schema_metadata().to_reader()
     if hasattr(source, "__arrow_c_stream__"):
-        reader = pa.RecordBatchReader.from_stream(source)
-        return Batches(reader.schema, reader)
+        return pa.RecordBatchReader.from_stream(source)
     if isinstance(source, str | bytes | Mapping) or not isinstance(source, Iterable):
         raise NoRowsError(type(source).__name__)
     return None
