@@ -1,6 +1,6 @@
 """Variants of a module, each with one small mistake in it.
 
-Shape: one mutant a place: an outcome, a castability or SAFE becomes another, a condition is negated, a bound moves by one,
+Shape: one mutant a place: an outcome, a castability, a verdict or SAFE becomes another, a condition is negated, a bound moves by one,
 an operand of `and` or `or`, a `case`, or an entry of a table at module level is left out. A table's entries are code as well.
 """
 
@@ -11,9 +11,10 @@ from pathlib import Path
 from types import ModuleType
 
 from schemac.language.logical.model import Castability
-from schemac.versions.evolution.changes import Outcome
+from schemac.versions.evolution.changes import Outcome, depends_on_data, refused
 
 _MEMBERS = {"Outcome": [m.name for m in Outcome], "Castability": [m.name for m in Castability]}
+_VERDICTS = (refused.__name__, depends_on_data.__name__)
 _BOUNDS: dict[type[ast.cmpop], type[ast.cmpop]] = {
     ast.Lt: ast.LtE,
     ast.LtE: ast.Lt,
@@ -78,6 +79,10 @@ def _in_code(node: ast.AST) -> Iterator[tuple[int, str, Edit]]:
     if isinstance(node, ast.Return) and isinstance(node.value, ast.Name) and node.value.id == "SAFE":
         other_value = ast.parse("SAFE._replace(outcome=type(SAFE.outcome).METADATA)", mode="eval").body
         yield node.lineno, "SAFE becomes METADATA", _set(node, "value", other_value)
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in _VERDICTS:
+        name = node.func.id
+        safe = f"lambda *texts: {name}(*texts)._replace(outcome=type({name}('').outcome).SAFE)"
+        yield node.lineno, f"{name} becomes SAFE", _set(node, "func", ast.parse(safe, mode="eval").body)
     if isinstance(node, (ast.If, ast.IfExp)):
         yield node.test.lineno, f"not: {ast.unparse(node.test)}", _set(node, "test", _negated(node.test))
     if isinstance(node, ast.Match):

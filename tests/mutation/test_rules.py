@@ -42,6 +42,7 @@ def judge(change):
             return Judgement(Outcome.REFUSED)
         case Fact.B:
             return Castability.NEVER
+    return refused("so")
 
 ROWS = {Fact.A: Judgement(Outcome.REFUSED)}
 """
@@ -58,11 +59,12 @@ def test_make_each_kind_of_mistake() -> None:
         (5, "without: change.a"),
         (5, "without: change.b < 1"),
         (6, "SAFE becomes METADATA"),
+        (12, "refused becomes SAFE"),
         (5, "change.b < 1: LtE"),
         (11, "Castability.NEVER becomes EQUAL"),
         (9, "Outcome.REFUSED becomes SAFE"),
-        (13, "without Fact.A"),
-        (13, "Outcome.REFUSED becomes SAFE"),
+        (14, "without Fact.A"),
+        (14, "Outcome.REFUSED becomes SAFE"),
     ]
 
 
@@ -75,7 +77,7 @@ def test_swap_a_rule_and_put_it_back() -> None:
     module = import_module("schemac.versions.evolution.judge")
     dropped = Change(Fact.DATASET_DROPPED, "rides", "")
     line = inspect.getsource(module).splitlines().index("def _dropped(change: Change) -> Judgement:") + 1
-    wrong = next(m for m in mutants_of(module) if m.what == "Outcome.REFUSED becomes SAFE" and m.line > line)
+    wrong = next(m for m in mutants_of(module) if m.what == "refused becomes SAFE" and m.line > line)
     assert for_old_readers(dropped).outcome is Outcome.REFUSED
     with swapped(module, wrong):
         assert for_old_readers(dropped).outcome is Outcome.SAFE
