@@ -407,7 +407,7 @@ def _check_summary(out: str, output: Output, diagnostics: Sequence[Diagnostic], 
     """Return how many datasets are up to date, without those of manifests with errors."""
     count = len(output.datasets)
     noun = f"dataset{'s' if count != 1 else ''}"
-    if any(d.severity is Severity.ERROR and d.code != STALE_ARTIFACT.id for d in diagnostics):
+    if any(d.is_error and d.code != STALE_ARTIFACT.id for d in diagnostics):
         return f"checked {count} {noun}: {counts_text}"
     stale = [d.file for d in diagnostics if d.code == STALE_ARTIFACT.id]
     late = sum(any(file.startswith(f"{out}/{name}/") for file in stale) for name in output.built)

@@ -34,7 +34,7 @@ from schemac.project.options import CompileOptions
 from schemac.project.workers import PROGRESS
 from schemac.registry.installed import engines
 from schemac.text.source.catalogue import MISSING_EXTRA, SAMPLE_OUTPUT, UNHELD_RECORDS, WRITE_FAILED
-from schemac.text.source.diagnostic import SchemaError, Severity
+from schemac.text.source.diagnostic import SchemaError
 from schemac.text.source.files import install_help
 from schemac.text.source.phrases import closest, counted
 from schemac.text.source.rendering import render_diff, render_text
@@ -227,7 +227,7 @@ def _without_errors(files: Sequence[ManifestFile], project: Project, report: Rep
     """Return the manifests, and report their errors alone: what else there is to say, `check` says. None after an error."""
     local_report = Report()
     compiled = read_manifests(files, project, local_report)
-    report.extend(d for d in local_report.diagnostics if d.severity is Severity.ERROR)
+    report.extend(local_report.errors)
     return [] if report.has_errors else compiled
 
 

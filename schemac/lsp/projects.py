@@ -29,7 +29,7 @@ from schemac.project.options import CompileOptions, overlay_of
 from schemac.project.referring import check_references, report_unused_vocabularies
 from schemac.project.shared_work import collector_paused
 from schemac.text.source.catalogue import NOTHING_TO_COMPILE, UNLOCKED_CHANGE
-from schemac.text.source.diagnostic import Diagnostic, Severity
+from schemac.text.source.diagnostic import Diagnostic
 from schemac.text.source.files import Contents
 from schemac.text.source.json_object import TreePath
 from schemac.text.source.report import Report
@@ -350,7 +350,7 @@ def check_companion(path: str, checked: CheckedProject) -> tuple[Diagnostic, ...
     """Return all findings of a pipeline or an overlay that an editor holds."""
     content = checked.buffers[path]
     findings = checked.findings.get(path, ())
-    if any(one.severity is Severity.ERROR for one in findings):
+    if any(one.is_error for one in findings):
         return findings
     report, name = Report(), checked.name(path)
     if is_pipeline(_keys(content)):
@@ -375,7 +375,7 @@ def check_companion(path: str, checked: CheckedProject) -> tuple[Diagnostic, ...
 def _of_manifest(path: str, content: bytes, checked: CheckedProject, report: Report) -> Iterator[Diagnostic]:
     """Yield a pipeline's findings about its manifest, if the manifest itself is not checked."""
     for one in report.diagnostics:
-        if one.severity is Severity.ERROR and checked.file(checked.path(one.file)) is None:
+        if one.is_error and checked.file(checked.path(one.file)) is None:
             source = decode_text(content, checked.name(path), Report())
             documents = parse(source, Report()) if source is not None else []
             if source is not None and documents:

@@ -34,7 +34,7 @@ from schemac.lsp.texts import TextLines, line_edits, uri_of
 from schemac.project.locking import open_lock
 from schemac.project.name_edits import NameEdit, NoEditError, Surroundings, edited, fields_of
 from schemac.project.renaming import planned_rename
-from schemac.text.source.diagnostic import Diagnostic, Severity
+from schemac.text.source.diagnostic import Diagnostic
 from schemac.text.source.json_object import Json, rewritten
 from schemac.text.source.report import Report
 from schemac.text.source.span import Region
@@ -49,7 +49,7 @@ class RefusedRenameError(Exception):
 
 def refusal(diagnostics: Iterable[Diagnostic]) -> str:
     """Return the message of the first error, with its help."""
-    errors = [one for one in diagnostics if one.severity is Severity.ERROR]
+    errors = [one for one in diagnostics if one.is_error]
     return " ".join(f"{one.message}. {one.help}".rstrip(". ") + "." for one in errors[:1])
 
 
@@ -162,8 +162,7 @@ def check_findings(before: CheckedProject, after: CheckedProject) -> None:
 
 def _errors(checked: CheckedProject) -> list[Diagnostic]:
     """Return the errors of all files, without warnings."""
-    diagnostics = [one for every in checked.findings.values() for one in every]
-    return [one for one in diagnostics if one.severity is Severity.ERROR]
+    return [one for every in checked.findings.values() for one in every if one.is_error]
 
 
 OF_TEXTS = "manifests"

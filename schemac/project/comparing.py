@@ -43,7 +43,7 @@ from schemac.project.referring import check_references
 from schemac.project.shared_work import SharedWork, collector_paused
 from schemac.project.targets import engines_of, is_left_out
 from schemac.text.source.catalogue import POSSIBLE_RENAME, UNKNOWN_REFERENCE
-from schemac.text.source.diagnostic import Diagnostic, Severity
+from schemac.text.source.diagnostic import Diagnostic
 from schemac.text.source.report import Report
 from schemac.text.source.span import WHOLE_FILE
 from schemac.versions.evolution.changes import Change, Verdict, facts
@@ -162,7 +162,7 @@ def compare(
         compiled = apart(work.checked(files, read), read)
         check_references(compiled, read)
         # Whoever asks what a change means does not ask what else there is to say of a manifest.
-        report.extend(d for d in read.diagnostics if d.severity is Severity.ERROR)
+        report.extend(d for d in read.diagnostics if d.is_error)
         for part in [] if read.has_errors else work.done(compiled):
             comparisons += part.comparisons
             names.update(part.names)

@@ -190,7 +190,7 @@ class Ignoring:
         rules = selection.rules_for(path)
         wrong = list(self._manifest_ignores.report.diagnostics)
         # A mistake may hide what a comment is for.
-        if has_schema and not any(d.severity is Severity.ERROR for d in findings):
+        if has_schema and not any(d.is_error for d in findings):
             looked_for = {rule.code.id for rule in rules}
             wrong += self._manifest_ignores.unused(looked_for | _OF_CHECKS)
         severities = {rule.code.id: selection.severity(rule) for rule in rules}

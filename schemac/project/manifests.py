@@ -20,7 +20,7 @@ from schemac.project.configuration import Project
 from schemac.project.discovery import ManifestFile
 from schemac.project.imported import NOTHING, FolderFiles, ManifestImports
 from schemac.project.options import CompileOptions
-from schemac.text.source.diagnostic import Diagnostic, Severity
+from schemac.text.source.diagnostic import Diagnostic
 from schemac.text.source.files import Contents
 from schemac.text.source.json_object import Json
 from schemac.text.source.report import Report
@@ -296,7 +296,7 @@ def listed_fields(
     """Return the fields that are asked for, members of structs too, in the order of the manifests."""
     local_report = Report()
     compiled = read_manifests(files, project, local_report) if not report.has_errors else []
-    report.extend(d for d in local_report.diagnostics if d.severity is Severity.ERROR)
+    report.extend(local_report.errors)
     if report.has_errors:
         return []
     listed: list[ListedField] = []

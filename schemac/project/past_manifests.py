@@ -27,7 +27,6 @@ from schemac.project.discovery import lock_name, lock_path
 from schemac.project.imported import FolderFiles
 from schemac.project.options import CompileOptions
 from schemac.project.stages import check_source
-from schemac.text.source.diagnostic import Severity
 from schemac.text.source.files import Files
 from schemac.text.source.json_object import TreePath
 from schemac.text.source.report import Report
@@ -183,7 +182,7 @@ def versions_before(before: Before, path: Path, project: Project, report: Report
         split = datasets, []
     declared, inferred = split
     if local_report.has_errors:
-        report.extend(d for d in local_report.diagnostics if d.severity is Severity.ERROR)
+        report.extend(local_report.errors)
         return {}
     lock = lock_before(before, path, report)
     versions = {dataset.name: schema_version_of(dataset, name, lock) for dataset in declared}

@@ -52,7 +52,7 @@ def emit_targets(
         artifacts += made
         lost |= of_targets
         all_diagnostics += diagnostics
-    has_errors = any(d.severity is Severity.ERROR for d in all_diagnostics)
+    has_errors = any(d.is_error for d in all_diagnostics)
     # Where nothing is built it does not matter without what.
     left_out = [load_target(name).left_out_code for name in names] if has_errors else []
     codes = {code.id for code in left_out if code is not None}
@@ -141,7 +141,7 @@ def _leave_out(
 ) -> Loss:
     """Report that a dataset is built without a target, with the first reason."""
     assert target.left_out_code is not None
-    first = next(d for d in target_report.diagnostics if d.severity is Severity.ERROR)
+    first = target_report.errors[0]
     others = ", ".join(name for name in default_targets() if name != target.name)
     message = f"{dataset.name} is built without {target.name}: {first.message}"
     help = Help.add_to_schema(

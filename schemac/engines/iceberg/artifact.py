@@ -36,7 +36,7 @@ from schemac.language.attributes.builtin import TABLE_VERSION
 from schemac.language.logical.dataset import LogicalDataset, named_key, primary_key
 from schemac.language.logical.schema_fields import SchemaField, preorder
 from schemac.language.physical import LoweredSchema
-from schemac.text.source.diagnostic import Diagnostic, Severity
+from schemac.text.source.diagnostic import Diagnostic
 from schemac.text.source.help import Help
 from schemac.text.source.phrases import closest
 from schemac.text.source.report import Report
@@ -317,7 +317,7 @@ def _compiled(version: SchemaVersion) -> tuple[IcebergSchema, tuple[Diagnostic, 
     emission = Emission(version.dataset, "iceberg", ICEBERG_LOSS, report)
     ids = version.ids if isinstance(version, LockedSchemaVersion) else None
     schema = to_schema(version.dataset, version.lowered, emission, ids)
-    return schema, tuple(d for d in report.diagnostics if d.severity is Severity.ERROR)
+    return schema, report.errors
 
 
 def _fields(version: SchemaVersion) -> Mapping[SchemaField, NestedField]:

@@ -28,7 +28,7 @@ from schemac.language.attributes.builtin import TABLE_IDS, TABLE_RECORD, TABLE_V
 from schemac.language.logical.model import dotted
 from schemac.language.logical.schema_fields import SchemaField, preorder
 from schemac.text.source.catalogue import UNUSABLE_TABLE
-from schemac.text.source.diagnostic import Diagnostic, Severity
+from schemac.text.source.diagnostic import Diagnostic
 from schemac.text.source.report import Report
 from schemac.versions.evolution.table_versions import LockedTable, TableSchemas
 from schemac.versions.evolution.tables import (
@@ -74,7 +74,7 @@ def _compiled(schema_version: SchemaVersion) -> tuple[TableSchema, tuple[Diagnos
     )
     if version is not None:
         table = table.of_version(version.table_record)
-    return table, tuple(d for d in report.diagnostics if d.severity is Severity.ERROR)
+    return table, report.errors
 
 
 def _paimon_fields(schema_version: SchemaVersion) -> Mapping[SchemaField, NestedType]:

@@ -16,7 +16,6 @@ from schemac.artifacts.targets import Artifact, ArtifactTarget, Emission, run_ta
 from schemac.engines.python import PYTHON_LOSS
 from schemac.engines.python_source import NOTICE, docstring, identifiers, literal, module_name
 from schemac.language.attributes import builtin
-from schemac.text.source.diagnostic import Severity
 from schemac.versions.identity.compilation import Compilation
 
 _SPARK = ("spark", "spark/schema.json")
@@ -110,7 +109,7 @@ def _made(engine: str, file: str, compilation: Compilation, emission: Emission) 
     """Return a file of another target, and enter what it loses; None after entering that this target refuses the schema."""
     run = run_target(engine, compilation)
     artifacts = {artifact.path: artifact.content for artifact in run.artifacts}
-    errors = [d for d in run.report.diagnostics if d.severity is Severity.ERROR]
+    errors = run.report.errors
     if errors:
         emission.lose(None, file, f"nothing: {errors[0].message}")
         return None

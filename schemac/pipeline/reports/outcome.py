@@ -25,7 +25,7 @@ from schemac.project.writing import replace_file
 from schemac.rows.judging.settings import ReasonCount
 from schemac.rows.runs.identity import without_secrets
 from schemac.rows.runs.storage import NO_STORAGE, storage_in_use
-from schemac.text.source.diagnostic import Diagnostic, Severity
+from schemac.text.source.diagnostic import Diagnostic
 from schemac.version import __version__
 
 if TYPE_CHECKING:
@@ -57,7 +57,7 @@ class RunOutcome:
     @property
     def errors(self) -> tuple[Diagnostic, ...]:
         """The findings that stopped it."""
-        return tuple(one for one in self.diagnostics if one.severity is Severity.ERROR)
+        return tuple(one for one in self.diagnostics if one.is_error)
 
     def to_json(self) -> dict[str, Any]:
         """Give the document that `--format json` prints."""

@@ -72,6 +72,11 @@ class Diagnostic:
     fix: Fix | None = dataclasses.field(default=None, repr=False, compare=False)
 
     @property
+    def is_error(self) -> bool:
+        """Whether it stops artifacts."""
+        return self.severity is Severity.ERROR
+
+    @property
     def place(self) -> str:
         """The file, with line and column where there are some; empty if it is about no file."""
         return f"{self.file}:{self.line}:{self.column}" if self.line else self.file
@@ -86,7 +91,7 @@ class SchemaError(Exception):
 
     def __init__(self, diagnostics: tuple[Diagnostic, ...]) -> None:
         self.diagnostics = diagnostics
-        errors = [d for d in diagnostics if d.severity is Severity.ERROR]
+        errors = [d for d in diagnostics if d.is_error]
         more = f" (and {len(errors) - 1} more)" if len(errors) > 1 else ""
         text = f"{errors[0]}{more}" if errors else "no diagnostics"
         # A name of the caller may hold half of a pair of surrogates, which no stream writes.

@@ -69,12 +69,17 @@ class Report:
         """Add findings of another report; the same finding twice counts once."""
         for diagnostic in diagnostics:
             self._diagnostics.setdefault(diagnostic)
-            self.has_errors = self.has_errors or diagnostic.severity is Severity.ERROR
+            self.has_errors = self.has_errors or diagnostic.is_error
 
     def raise_errors(self) -> None:
         """Raise SchemaError with all findings, if there is an error among them."""
         if self.has_errors:
             raise SchemaError(self.diagnostics)
+
+    @property
+    def errors(self) -> tuple[Diagnostic, ...]:
+        """Those findings that stop artifacts."""
+        return tuple(one for one in self.diagnostics if one.is_error)
 
     @property
     def diagnostics(self) -> tuple[Diagnostic, ...]:

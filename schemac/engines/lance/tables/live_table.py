@@ -37,7 +37,7 @@ from schemac.language.logical.dataset import LogicalDataset, Origins
 from schemac.language.logical.model import Schema
 from schemac.language.logical.schema_fields import columns, preorder
 from schemac.text.source.catalogue import UNUSABLE_TABLE
-from schemac.text.source.diagnostic import Diagnostic, Severity
+from schemac.text.source.diagnostic import Diagnostic
 from schemac.text.source.files import install_help
 from schemac.text.source.report import Report
 from schemac.versions.evolution.constraints import RULE_BY_KEY as ROW_KEYS
@@ -389,9 +389,9 @@ def can_store(new: SchemaVersion, report: Report) -> bool:
     return not errors
 
 
-def limits_of(new: SchemaVersion, version: str | None) -> list[Diagnostic]:
+def limits_of(new: SchemaVersion, version: str | None) -> tuple[Diagnostic, ...]:
     """Why Lance cannot hold a schema in data files of a version; of that which the schema specifies by default."""
     report = Report()
     emission = Emission(new.dataset, "lance", LANCE_LOSS, report)
     LanceLimits(new.compilation, emission, of_table=version).is_supported()
-    return [d for d in report.diagnostics if d.severity is Severity.ERROR]
+    return report.errors
