@@ -22,7 +22,6 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.types import BinaryType, StructField, StructType
-from pyspark.util import PythonEvalType
 
 if TYPE_CHECKING:
     from pyspark.sql.datasource import (
@@ -106,6 +105,7 @@ def mapped(frame: DataFrame, task: Task, schema: StructType) -> DataFrame:
     if is_connect(spark):
         return frame.mapInArrow(task, schema)
     from pyspark.sql.udf import UserDefinedFunction  # the class that runs in this process
+    from pyspark.util import PythonEvalType  # elsewhere before Spark 4.0, for which connectors may be
 
     function = UserDefinedFunction(task, schema, evalType=PythonEvalType.SQL_MAP_ARROW_ITER_UDF)
     # A name may have dots in it.
