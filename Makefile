@@ -5,6 +5,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 JOBS ?= 2
+SPREAD := -n $(JOBS) --dist loadgroup --no-loadscope-reorder
 # pypaimon pins an old pyarrow, so the tests ask it in an environment of its own.
 PAIMON := .venv-pypaimon
 PAIMON_READY := $(PAIMON)/.ready
@@ -50,15 +51,15 @@ demo: $(READY) $(CLASSES)  ## compile a schema, and load records through Spark i
 	@$(BIN)/python examples/demo/demo.py
 
 test: $(READY) $(PAIMON_READY) lint  ## lint, types, layers and the tests
-	$(BIN)/python -m pytest -n $(JOBS) --dist loadgroup --no-loadscope-reorder
+	$(BIN)/python -m pytest $(SPREAD)
 
 quick: $(READY) lint  ## the tests that need neither Spark nor a second environment: under a minute
 	$(BIN)/python -m pytest -q -n $(JOBS) -m "not long and not spark and not slow" $(QUICK)
 
 test-long: $(READY)  ## the same laws with many more examples, and Spark with generated code
-	$(BIN)/python -m pytest -m long -o faulthandler_timeout=7200
-	$(BIN)/python -m pytest -m "hypothesis and not long" --hypothesis-profile=full
-	SPARK_CODE=generated $(BIN)/python -m pytest -m "spark and not long"
+	$(BIN)/python -m pytest $(SPREAD) -m long -o faulthandler_timeout=7200
+	$(BIN)/python -m pytest $(SPREAD) -m "hypothesis and not long" --hypothesis-profile=full
+	SPARK_CODE=generated $(BIN)/python -m pytest $(SPREAD) -m "spark and not long"
 
 test-lowest: $(READY)  ## the compiler's tests with the lowest declared versions, on 3.11, 3.12 and 3.13
 	@mkdir -p $(LOWEST)
