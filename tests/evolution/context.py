@@ -41,6 +41,14 @@ def _mapped(*members: Manifest) -> Manifest:
     return member("m", of("Map", keyType=TEXT, valueType=struct(*members)))
 
 
+def _member(*members: Manifest) -> Manifest:
+    return member("s", struct(*members))
+
+
+def _listed(*members: Manifest) -> Manifest:
+    return member("l", of("List", itemType=struct(*members)))
+
+
 def _vector_of(*members: Manifest) -> Manifest:
     return _vector(struct(*members))
 
@@ -58,6 +66,9 @@ def _structs() -> Iterator[Case]:
         {"fields": [member("id", LONG), _packed(Y), moved]},
         (f.FIELD_MOVED,),
     )
+    bare = {"lance.org/encoding": {"packed": False}}
+    before, after = (member("s", struct(*members, extra=bare)) for members in ((X,), (X, NEW)))
+    yield _case("add to a struct that is not packed", before, after, f.FIELD_ADDED)
     yield _case("add inside list views", _views(X), _views(X, NEW), f.FIELD_ADDED)
     yield _case("drop inside list views", _views(X, Y), _views(X), f.FIELD_DROPPED)
     yield _case("reorder inside list views", _views(X, Y), _views(Y, X), f.FIELDS_REORDERED)
@@ -77,11 +88,30 @@ def _structs() -> Iterator[Case]:
     yield Case("drop a member and the struct around its own", before, {"fields": [left]}, facts)
 
 
+def _moves() -> Iterator[Case]:
+    """Members that go on, or go up, in a struct that may be null, and optional ones that leave it."""
+    loose = member("x", option(INT))
+
+    def moved(name: str, old: tuple[Manifest, ...], new: tuple[Manifest, ...], was: Manifest | None) -> Case:
+        before, after = member("s", option(struct(*old))), member("s", option(struct(*new)))
+        outer = () if was is None else (was,)
+        fields = ([member("id", LONG), before], [member("id", LONG), after, *outer])
+        return Case(name, {"fields": fields[0]}, {"fields": fields[1]}, (Fact.FIELD_MOVED,))
+
+    from_s, from_t = ({**X, "extra": {"schemac.dev/renamedFrom": path}} for path in ("s.x", "s.t.x"))
+    inner, both = member("t", struct(Y)), member("t", struct(X, Y))
+    yield moved("move a member on", (X, inner), (member("t", struct(Y, from_s)),), None)
+    yield moved("move a required member up", (both,), (inner, from_t), None)
+    left = {**loose, "extra": {"schemac.dev/renamedFrom": "s.x"}}
+    yield moved("move an optional member out of a struct that may be null", (loose, Y), (Y,), left)
+
+
 def _blobs() -> Iterator[Case]:
     """What Lance gives to readers otherwise than it takes it from writers."""
     for name, kind, extra in (
         ("a blob", "Binary", {"lance.org/blob": {}}),
         ("JSON", "String", {"lance.org/json": True}),
+        ("JSON of Arrow", "String", extension("arrow.json")),
     ):
         inner = {**member("x", of(kind, extra)), "extra": {**extra, "schemac.dev/renamedFrom": "x"}}
         before, after = (
@@ -92,6 +122,22 @@ def _blobs() -> Iterator[Case]:
             )
         )
         yield Case(f"move {name} into a struct", before, after, (Fact.FIELD_MOVED,))
+
+
+def _documents() -> Iterator[Case]:
+    """JSON in a list, struct or map that is written anew, in part or as a whole."""
+    f, json = Fact, of("String", {"lance.org/json": True})
+    document, wide = member("j", json), member("x", LONG)
+    lists, large = (
+        member("l", of("List", extra, itemType=json)) for extra in (None, buffer("Contiguous", 64))
+    )
+    yield _case("wider offsets around JSON", lists, large, f.OFFSET_WIDTH_CHANGED)
+    optional = member("j", option(json))
+    yield _case("add JSON in a map", _mapped(X), _mapped(X, optional), f.FIELD_ADDED)
+    yield _case("add beside JSON in a map", _mapped(document), _mapped(document, NEW), f.FIELD_ADDED)
+    for name, around in (("a map", _mapped), ("a struct", _member), ("a list", _listed)):
+        before, after = around(document, X), around(document, wide)
+        yield _case(f"widen beside JSON in {name}", before, after, f.INTEGER_WIDENED)
 
 
 def _wrapped() -> Iterator[Case]:
@@ -119,6 +165,15 @@ def _histories() -> Iterator[Case]:
     later = (first, second)
     yield Case("leave members that were rewritten later", third, version(wide), (f.FIELD_DROPPED,), later)
     yield Case("leave a member of the beginning", second, version(X), (f.FIELD_DROPPED,), (first,))
+    old, new = (_vector(item) for item in (INT, LONG))
+    later = (first, version(X, old))
+    dropped = (f.FIELD_DROPPED,)
+    yield Case("leave a vector that was rewritten later", version(X, new), version(new), dropped, later)
+    lists = _listed(Y)
+    yield Case("leave a list that was added later", version(X, lists), version(lists), dropped, (first,))
+    key = {**X, "extra": {"lance.org/primaryKey": {"position": 1}}}
+    begun, keyed, left = ({"fields": [_member(*members)]} for members in ((key,), (key, Y), (Y,)))
+    yield Case("leave members that were added later than the key", keyed, left, dropped, (begun,))
     alone, bare = ({"fields": [member("id", LONG), *more]} for more in ((), (X,)))
     inner = {**X, "extra": {"schemac.dev/renamedFrom": "x"}}
     outer = {**X, "extra": {"schemac.dev/renamedFrom": "s.x"}}
@@ -127,6 +182,11 @@ def _histories() -> Iterator[Case]:
         version(NEW, beside=(outer,)),
     )
     yield Case("a struct whose members have left", bare, after, (f.FIELD_ADDED,), between=(between,))
+    plain = {"fields": [member("id", LONG), member("s", option(INT))]}
+    facts = (f.FIELD_ADDED, f.FIELD_DROPPED)
+    yield Case("a column that was a struct", bare, plain, facts, between=(between,))
+    joined = (version(NEW, beside=(X,)), between)
+    yield Case("a struct that a member joined and left", bare, version(NEW), facts, between=joined)
     yield Case("a struct of new members", bare, version(NEW, beside=(X,)), (f.FIELD_ADDED,), (alone,))
 
 
@@ -254,7 +314,9 @@ def _variants() -> Iterator[Case]:
 
 CASES = (
     *_structs(),
+    *_moves(),
     *_blobs(),
+    *_documents(),
     *_wrapped(),
     *_histories(),
     *_keys(),

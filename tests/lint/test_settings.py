@@ -215,8 +215,14 @@ def test_take_rules_of_a_project(project: Project) -> None:
     [
         (RULE.replace("ACME801", "SC899"), "write a code like ACME801"),
         (RULE.replace("acme-prefix", "unknown-kind"), "which is already used"),
-        (RULE + RULE.replace("acme-", "acme-other-").replace("acme_", "other_"), "ACME801 acme-other-prefix, which"),
-        (RULE + RULE.replace("801", "802").replace("acme_", "other_"), "ACME802 acme-prefix, which is already"),
+        (
+            RULE + RULE.replace("acme-", "acme-other-").replace("acme_", "other_"),
+            "ACME801 acme-other-prefix, which",
+        ),
+        (
+            RULE + RULE.replace("801", "802").replace("acme_", "other_"),
+            "ACME802 acme-prefix, which is already",
+        ),
         ("x = (", "cannot be loaded: SyntaxError"),
         ("x = 1\n", "defines no rule"),
     ],

@@ -25,7 +25,6 @@ MOST_SURVIVORS = {
     "schemac.versions.evolution.castability": 5,
     "schemac.versions.evolution.judge": 1,
     "schemac.engines.arrow.judge": 1,
-    "schemac.engines.lance.judge": 4,
     "schemac.engines.paimon.judge": 9,
     "schemac.engines.iceberg.judge": 1,
 }

@@ -259,7 +259,7 @@ ROWS: Mapping[AnyFact, IcebergRow] = {
     Fact.FIELD_ADDED: IcebergRow(guarded(_in_key, _added), (steps.add,)),
     Fact.FIELD_DROPPED: IcebergRow(
         guarded(_in_key, METADATA),
-        (steps.drop,),
+        (steps.identify, steps.drop),
         refused(
             "the table is, or was, partitioned or sorted by {path}",
             "keep the field, or copy the rows into a new table",
