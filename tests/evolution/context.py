@@ -290,7 +290,45 @@ def _iceberg() -> Iterator[Case]:
     yield Case("add a required column with a default", before, after, (f.FIELD_ADDED,))
     after = {"fields": [X, Y], "extra": {version: 3}}
     yield Case("add a required column in format 3", before, after, (f.FIELD_ADDED,))
+    key = {**told, "extra": {**told["extra"], "lance.org/primaryKey": {"position": 1}}}
+    after = {"fields": [X, key], "extra": {version: 3}}
+    yield Case("add a key with a default", before, after, (f.FIELD_ADDED,))
+    wider = option(LONG)
+    yield _case(
+        "widen a column that becomes optional", X, member("x", wider), f.BECAME_OPTIONAL, f.INTEGER_WIDENED
+    )
     yield from _variants()
+    yield from _blames()
+
+
+def _blames() -> Iterator[Case]:
+    """A change beside another that Iceberg has no schema for: in a field above or below it, or in the schema as a whole."""
+    f = Fact
+    owned, noted = ({**X, "extra": {key: "a"}} for key in ("example.com/a", "opendatafabric.org/description"))
+
+    def schema(*fields: Manifest, **extra: Any) -> Manifest:
+        return {"fields": list(fields), "extra": {f"{ICEBERG}/{key}": value for key, value in extra.items()}}
+
+    waiting = member("s", struct(member("w", option(of("Duration")))))
+    facts: tuple[AnyFact, ...] = (f.ATTRIBUTE_ADDED, f.FIELD_ADDED)
+    yield Case("an attribute and a struct with a duration", schema(X), schema(owned, waiting), facts)
+
+    def variant(x: Manifest, value: Manifest) -> Manifest:
+        parts = (member("value", value), member("metadata", of("Binary")))
+        return schema(x, member("v", struct(*parts, extra={f"{ICEBERG}/type": "variant"})), formatVersion=3)
+
+    before, after = variant(X, of("Binary")), variant(owned, TEXT)
+    facts = (f.ATTRIBUTE_ADDED, f.TEXT_AND_BYTES_SWAPPED)
+    yield Case("an attribute and another part of a variant", before, after, facts)
+    before = schema(X, identifierFields=["x"])
+    after = schema(member("x", option(INT)), identifierFields=["x"], tableProperties={"a": "b"})
+    facts = (f.ATTRIBUTE_ADDED, f.BECAME_OPTIONAL)
+    yield Case("a property and an optional field that identifies", before, after, facts)
+    default = {f"{ICEBERG}/writeDefault": 1}
+    before = schema({**X, "extra": default}, formatVersion=3)
+    after = schema({**noted, "extra": {**noted["extra"], **default}}, formatVersion=2)
+    facts = (f.ATTRIBUTE_CHANGED, f.DESCRIPTION_ADDED)
+    yield Case("an older format without defaults", before, after, facts)
 
 
 def _variants() -> Iterator[Case]:
@@ -310,6 +348,8 @@ def _variants() -> Iterator[Case]:
     yield Case("describe a part of a variant", variant, described, (f.DESCRIPTION_ADDED,))
     facts = (f.ATTRIBUTE_ADDED, f.DESCRIPTION_ADDED, f.FIELD_ADDED)
     yield Case("a struct to a variant", plain, described, facts)
+    facts = (f.ATTRIBUTE_REMOVED, f.DESCRIPTION_REMOVED, f.FIELD_DROPPED)
+    yield Case("a variant to a struct", described, plain, facts)
 
 
 CASES = (

@@ -26,7 +26,6 @@ MOST_SURVIVORS = {
     "schemac.versions.evolution.judge": 1,
     "schemac.engines.arrow.judge": 1,
     "schemac.engines.paimon.judge": 9,
-    "schemac.engines.iceberg.judge": 1,
 }
 """Survivors of each rule; without an entry there may be none."""
 
