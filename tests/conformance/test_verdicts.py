@@ -343,6 +343,7 @@ LAYOUTS: dict[str, tuple[tuple[Any, ...], tuple[Manifest, ...]]] = {
             of("String", dictionary(indexType="UInt8")),
             of("String", dictionary(ordered=True)),
             of("String", {**dictionary(), **buffer("Contiguous", 64)}),
+            of("String", {**dictionary(), **buffer("View")}),
             of("String", {"lance.org/json": True}),
             of("String", extension("arrow.json")),
             of("String", extension("arrow.opaque", '{"type_name":"a","vendor_name":"b"}')),

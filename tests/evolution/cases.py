@@ -176,6 +176,7 @@ def _type_changes() -> Iterator[Case]:
     yield _types("Int64 to Float64", LONG, of("Float64"), f.NUMBER_FAMILY_CHANGED)
     yield _types("Int32 to a decimal with room", INT, _decimal(12, 2), f.NUMBER_FAMILY_CHANGED)
     yield _types("Int32 to a decimal without", INT, _decimal(9, 2), f.NUMBER_FAMILY_CHANGED)
+    yield _types("a wide decimal to Float64", _decimal(20, 0), of("Float64"), f.NUMBER_FAMILY_CHANGED)
     yield _types("more digits", _decimal(12, 2), _decimal(20, 2), f.PRECISION_RAISED)
     yield _types("fewer digits", _decimal(20, 2), _decimal(12, 2), f.PRECISION_LOWERED)
     yield _types(
@@ -246,6 +247,10 @@ def _type_changes() -> Iterator[Case]:
 def _layouts() -> Iterator[Case]:
     f = Fact
     yield _hint("wider offsets", TEXT, None, buffer("Contiguous", 64), f.OFFSET_WIDTH_CHANGED)
+    yield _hint("wider offsets of lists", _list(INT), None, buffer("Contiguous", 64), f.OFFSET_WIDTH_CHANGED)
+    yield _hint(
+        "narrower offsets of lists", _list(INT), buffer("Contiguous", 64), None, f.OFFSET_WIDTH_CHANGED
+    )
     yield _hint("views of texts", TEXT, None, buffer("View"), f.BUFFER_LAYOUT_CHANGED)
     yield _hint("views of lists", _list(INT), None, buffer("View"), f.BUFFER_LAYOUT_CHANGED)
     unit = "arrow.apache.org/dateEncoding"

@@ -87,6 +87,10 @@ def _arrow() -> Iterator[Case]:
         of("String", {**buffer("View"), **dictionary(**index)}) for index in ({}, {"indexType": "Int8"})
     )
     yield _case("a narrower dictionary of views", before, after, f.DICTIONARY_CHANGED)
+    of_views = of("String", {**buffer("View"), **dictionary()})
+    yield _case(
+        "a dictionary of views to texts", of_views, TEXT, f.BUFFER_LAYOUT_CHANGED, f.DICTIONARY_REMOVED
+    )
     tensor = extension("arrow.fixed_shape_tensor", '{"shape":[2,2]}')
     opaque = extension("arrow.opaque", '{"type_name":"a","vendor_name":"b"}')
     before, after = (of("List", extra, itemType=of("Float32"), fixedLength=4) for extra in (tensor, opaque))
