@@ -271,6 +271,7 @@ def _paimon_columns() -> Iterator[Case]:
     implicit = {options: {"disable-explicit-type-casting": "true"}}
     before, after = ({"fields": [member("x", type_)], "extra": implicit} for type_ in (LONG, INT))
     yield Case("narrow where Paimon casts nothing explicitly", before, after, (f.INTEGER_NARROWED,))
+    yield Case("widen where Paimon casts nothing explicitly", after, before, (f.INTEGER_WIDENED,))
 
 
 def _iceberg() -> Iterator[Case]:

@@ -25,7 +25,7 @@ MOST_SURVIVORS = {
     "schemac.versions.evolution.castability": 5,
     "schemac.versions.evolution.judge": 1,
     "schemac.engines.arrow.judge": 1,
-    "schemac.engines.paimon.judge": 9,
+    "schemac.engines.paimon.judge": 2,
 }
 """Survivors of each rule; without an entry there may be none."""
 

@@ -255,7 +255,7 @@ ROWS: Mapping[AnyFact, IcebergRow] = {
     ),
     **dict.fromkeys(
         (Fact.BECAME_OPTIONAL, Fact.BECAME_REQUIRED),
-        IcebergRow(_of_both(_nullability), (steps.set_nullability,)),
+        IcebergRow(_of_both(_nullability), (steps.identify, steps.set_nullability)),
     ),
     Fact.FIELD_ADDED: IcebergRow(guarded(_in_key, _added), (steps.add, steps.identify)),
     Fact.FIELD_DROPPED: IcebergRow(
