@@ -347,6 +347,7 @@ LAYOUTS: dict[str, tuple[tuple[Any, ...], tuple[Manifest, ...]]] = {
             of("String", {"lance.org/json": True}),
             of("String", extension("arrow.json")),
             of("String", extension("arrow.opaque", '{"type_name":"a","vendor_name":"b"}')),
+            of("String", extension("arrow.opaque", '{"type_name":"c","vendor_name":"b"}')),
             of("String", extension("example.text")),
         ),
     ),

@@ -237,8 +237,10 @@ def _uncopied(field: SchemaField, version: SchemaVersion) -> Judgement | None:
 
 
 def _json(change: Change, pair: VersionPair) -> Judgement:
-    """Return DATA for text that becomes JSON; refuse to turn JSON into something else."""
-    old, _ = change.fields
+    """Return DATA for text that becomes JSON, METADATA for JSON that is declared otherwise; refuse to turn it into something else."""
+    old, new = change.fields
+    if _words(pair.old, old) == _words(pair.new, new):
+        return METADATA
     return _uncopied(old, pair.old) or depends_on_data(
         "every text has to be valid JSON", "check the texts first"
     )
