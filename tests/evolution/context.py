@@ -138,6 +138,10 @@ def _documents() -> Iterator[Case]:
     for name, around in (("a map", _mapped), ("a struct", _member), ("a list", _listed)):
         before, after = around(document, X), around(document, wide)
         yield _case(f"widen beside JSON in {name}", before, after, f.INTEGER_WIDENED)
+        after = around(document, member("x", TEXT))
+        yield _case(f"numbers to texts beside JSON in {name}", before, after, f.TYPE_REPLACED)
+    before, after = (_listed(document, member("x", type_)) for type_ in (TEXT, json))
+    yield _case("texts to JSON beside JSON in a list", before, after, f.JSON_CHANGED)
 
 
 def _wrapped() -> Iterator[Case]:

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from schemac.engines.lance import attributes as lance
 from schemac.engines.lance.attributes import LanceFact
-from schemac.engines.lance.fields import column_words, is_map_or_vector, lance_ids
+from schemac.engines.lance.fields import column_words, is_cast, is_map_or_vector, lance_ids
 from schemac.engines.lance.tables.steps import CheckSubject, how_to_find
 from schemac.language.attributes import builtin
 from schemac.language.attributes.attribute import Family
@@ -226,9 +226,8 @@ def _required(change: Change, pair: VersionPair) -> Judgement:
 
 
 def _uncopied(field: SchemaField, version: SchemaVersion) -> Judgement | None:
-    """Refuse to copy what Lance gives to readers otherwise than it takes it from writers; what is inside a map or vector is copied with its column."""
-    whole = field.column if is_inside_map_or_vector(field) else field
-    for inner in preorder([whole]):
+    """Refuse to copy a field with something in it that Lance gives to readers otherwise than it takes it from writers."""
+    for inner in preorder([field]):
         if lance.BLOB.key in inner.extra or "json" in _node_types(version, inner):
             return refused(
                 f"Lance cannot read {inner.path_text} in a form that can be copied", _NEW_FIELD_HELP
@@ -236,12 +235,19 @@ def _uncopied(field: SchemaField, version: SchemaVersion) -> Judgement | None:
     return None
 
 
+def _copied(old: SchemaField, before: tuple[str, ...], after: tuple[str, ...]) -> SchemaField:
+    """Return what is copied where a field gets other words: itself, or its column where Lance cannot cast it in its place."""
+    is_in_list = not is_inside_map_or_vector(old) and is_cast(before[0], after[0])
+    return old if is_in_structs(old) or is_in_list else old.column
+
+
 def _json(change: Change, pair: VersionPair) -> Judgement:
     """Return DATA for text that becomes JSON, METADATA for JSON that is declared otherwise; refuse to turn it into something else."""
     old, new = change.fields
-    if _words(pair.old, old) == _words(pair.new, new):
+    before, after = _words(pair.old, old), _words(pair.new, new)
+    if before == after:
         return METADATA
-    return _uncopied(old, pair.old) or depends_on_data(
+    return _uncopied(_copied(old, before, after), pair.old) or depends_on_data(
         "every text has to be valid JSON", "check the texts first"
     )
 
@@ -256,7 +262,7 @@ def _type(change: Change, pair: VersionPair) -> Judgement:
     if before == after:
         # Views are not known to Lance; an extension type is, by its metadata.
         return METADATA if is_another or fact is Fact.EXTENSION_TYPE_CHANGED else SAFE
-    uncopied = _uncopied(old, pair.old)
+    uncopied = _uncopied(_copied(old, before, after), pair.old)
     if uncopied is not None:
         return uncopied
     if clock_of(old, new) is None:
