@@ -176,6 +176,7 @@ def _type_changes() -> Iterator[Case]:
     yield _types("Int64 to Float64", LONG, of("Float64"), f.NUMBER_FAMILY_CHANGED)
     yield _types("Int32 to a decimal with room", INT, _decimal(12, 2), f.NUMBER_FAMILY_CHANGED)
     yield _types("Int32 to a decimal without", INT, _decimal(9, 2), f.NUMBER_FAMILY_CHANGED)
+    yield _types("a wide decimal to Float64", _decimal(20, 0), of("Float64"), f.NUMBER_FAMILY_CHANGED)
     yield _types("more digits", _decimal(12, 2), _decimal(20, 2), f.PRECISION_RAISED)
     yield _types("fewer digits", _decimal(20, 2), _decimal(12, 2), f.PRECISION_LOWERED)
     yield _types(
@@ -239,12 +240,17 @@ def _type_changes() -> Iterator[Case]:
     yield _types("numbers to texts", LONG, TEXT, f.TYPE_REPLACED)
     yield _types("texts to numbers", TEXT, LONG, f.TYPE_REPLACED)
     yield _types("one to many", INT, _list(INT), f.TYPE_REPLACED)
+    yield _types("texts to sorted maps", TEXT, _map(TEXT, INT, keysSorted=True), f.TYPE_REPLACED)
     yield _types("nothing to something", option(of("Null")), option(INT), f.TYPE_REPLACED)
 
 
 def _layouts() -> Iterator[Case]:
     f = Fact
     yield _hint("wider offsets", TEXT, None, buffer("Contiguous", 64), f.OFFSET_WIDTH_CHANGED)
+    yield _hint("wider offsets of lists", _list(INT), None, buffer("Contiguous", 64), f.OFFSET_WIDTH_CHANGED)
+    yield _hint(
+        "narrower offsets of lists", _list(INT), buffer("Contiguous", 64), None, f.OFFSET_WIDTH_CHANGED
+    )
     yield _hint("views of texts", TEXT, None, buffer("View"), f.BUFFER_LAYOUT_CHANGED)
     yield _hint("views of lists", _list(INT), None, buffer("View"), f.BUFFER_LAYOUT_CHANGED)
     unit = "arrow.apache.org/dateEncoding"
@@ -317,6 +323,14 @@ def _lance() -> Iterator[Case]:
     brain = {f"{LANCE}/floatEncoding": {"format": "bfloat16"}}
     yield _hint("brain floats", _list(of("Float32"), 4), None, brain, f.FLOAT_ENCODING_CHANGED)
     yield _hint("texts to JSON", TEXT, None, {f"{LANCE}/json": True}, f.JSON_CHANGED)
+    json_texts = _with(TEXT, {f"{LANCE}/json": True})
+    yield _types("JSON to bytes", json_texts, BYTES, f.TEXT_AND_BYTES_SWAPPED, f.JSON_CHANGED)
+    documents = _with(TEXT, extension("arrow.json"))
+    yield _types(
+        "JSON of Arrow to bytes", documents, BYTES, f.TEXT_AND_BYTES_SWAPPED, f.EXTENSION_TYPE_CHANGED
+    )
+    small, large = (_list(of(kind), 4, brain) for kind in ("Float16", "Float32"))
+    yield _types("brain floats of another type", small, large, f.FLOAT_WIDENED)
     yield _hint("JSON to texts", TEXT, {f"{LANCE}/json": True}, None, f.JSON_CHANGED)
     version = f"{LANCE}/storageVersion"
     yield _whole("another storage version", {version: "2.1"}, {version: "2.2"}, f.STORAGE_VERSION_CHANGED)

@@ -41,6 +41,14 @@ def _mapped(*members: Manifest) -> Manifest:
     return member("m", of("Map", keyType=TEXT, valueType=struct(*members)))
 
 
+def _member(*members: Manifest) -> Manifest:
+    return member("s", struct(*members))
+
+
+def _listed(*members: Manifest) -> Manifest:
+    return member("l", of("List", itemType=struct(*members)))
+
+
 def _vector_of(*members: Manifest) -> Manifest:
     return _vector(struct(*members))
 
@@ -58,6 +66,9 @@ def _structs() -> Iterator[Case]:
         {"fields": [member("id", LONG), _packed(Y), moved]},
         (f.FIELD_MOVED,),
     )
+    bare = {"lance.org/encoding": {"packed": False}}
+    before, after = (member("s", struct(*members, extra=bare)) for members in ((X,), (X, NEW)))
+    yield _case("add to a struct that is not packed", before, after, f.FIELD_ADDED)
     yield _case("add inside list views", _views(X), _views(X, NEW), f.FIELD_ADDED)
     yield _case("drop inside list views", _views(X, Y), _views(X), f.FIELD_DROPPED)
     yield _case("reorder inside list views", _views(X, Y), _views(Y, X), f.FIELDS_REORDERED)
@@ -77,11 +88,30 @@ def _structs() -> Iterator[Case]:
     yield Case("drop a member and the struct around its own", before, {"fields": [left]}, facts)
 
 
+def _moves() -> Iterator[Case]:
+    """Members that go on, or go up, in a struct that may be null, and optional ones that leave it."""
+    loose = member("x", option(INT))
+
+    def moved(name: str, old: tuple[Manifest, ...], new: tuple[Manifest, ...], was: Manifest | None) -> Case:
+        before, after = member("s", option(struct(*old))), member("s", option(struct(*new)))
+        outer = () if was is None else (was,)
+        fields = ([member("id", LONG), before], [member("id", LONG), after, *outer])
+        return Case(name, {"fields": fields[0]}, {"fields": fields[1]}, (Fact.FIELD_MOVED,))
+
+    from_s, from_t = ({**X, "extra": {"schemac.dev/renamedFrom": path}} for path in ("s.x", "s.t.x"))
+    inner, both = member("t", struct(Y)), member("t", struct(X, Y))
+    yield moved("move a member on", (X, inner), (member("t", struct(Y, from_s)),), None)
+    yield moved("move a required member up", (both,), (inner, from_t), None)
+    left = {**loose, "extra": {"schemac.dev/renamedFrom": "s.x"}}
+    yield moved("move an optional member out of a struct that may be null", (loose, Y), (Y,), left)
+
+
 def _blobs() -> Iterator[Case]:
     """What Lance gives to readers otherwise than it takes it from writers."""
     for name, kind, extra in (
         ("a blob", "Binary", {"lance.org/blob": {}}),
         ("JSON", "String", {"lance.org/json": True}),
+        ("JSON of Arrow", "String", extension("arrow.json")),
     ):
         inner = {**member("x", of(kind, extra)), "extra": {**extra, "schemac.dev/renamedFrom": "x"}}
         before, after = (
@@ -92,6 +122,26 @@ def _blobs() -> Iterator[Case]:
             )
         )
         yield Case(f"move {name} into a struct", before, after, (Fact.FIELD_MOVED,))
+
+
+def _documents() -> Iterator[Case]:
+    """JSON in a list, struct or map that is written anew, in part or as a whole."""
+    f, json = Fact, of("String", {"lance.org/json": True})
+    document, wide = member("j", json), member("x", LONG)
+    lists, large = (
+        member("l", of("List", extra, itemType=json)) for extra in (None, buffer("Contiguous", 64))
+    )
+    yield _case("wider offsets around JSON", lists, large, f.OFFSET_WIDTH_CHANGED)
+    optional = member("j", option(json))
+    yield _case("add JSON in a map", _mapped(X), _mapped(X, optional), f.FIELD_ADDED)
+    yield _case("add beside JSON in a map", _mapped(document), _mapped(document, NEW), f.FIELD_ADDED)
+    for name, around in (("a map", _mapped), ("a struct", _member), ("a list", _listed)):
+        before, after = around(document, X), around(document, wide)
+        yield _case(f"widen beside JSON in {name}", before, after, f.INTEGER_WIDENED)
+        after = around(document, member("x", TEXT))
+        yield _case(f"numbers to texts beside JSON in {name}", before, after, f.TYPE_REPLACED)
+    before, after = (_listed(document, member("x", type_)) for type_ in (TEXT, json))
+    yield _case("texts to JSON beside JSON in a list", before, after, f.JSON_CHANGED)
 
 
 def _wrapped() -> Iterator[Case]:
@@ -119,6 +169,15 @@ def _histories() -> Iterator[Case]:
     later = (first, second)
     yield Case("leave members that were rewritten later", third, version(wide), (f.FIELD_DROPPED,), later)
     yield Case("leave a member of the beginning", second, version(X), (f.FIELD_DROPPED,), (first,))
+    old, new = (_vector(item) for item in (INT, LONG))
+    later = (first, version(X, old))
+    dropped = (f.FIELD_DROPPED,)
+    yield Case("leave a vector that was rewritten later", version(X, new), version(new), dropped, later)
+    lists = _listed(Y)
+    yield Case("leave a list that was added later", version(X, lists), version(lists), dropped, (first,))
+    key = {**X, "extra": {"lance.org/primaryKey": {"position": 1}}}
+    begun, keyed, left = ({"fields": [_member(*members)]} for members in ((key,), (key, Y), (Y,)))
+    yield Case("leave members that were added later than the key", keyed, left, dropped, (begun,))
     alone, bare = ({"fields": [member("id", LONG), *more]} for more in ((), (X,)))
     inner = {**X, "extra": {"schemac.dev/renamedFrom": "x"}}
     outer = {**X, "extra": {"schemac.dev/renamedFrom": "s.x"}}
@@ -127,6 +186,11 @@ def _histories() -> Iterator[Case]:
         version(NEW, beside=(outer,)),
     )
     yield Case("a struct whose members have left", bare, after, (f.FIELD_ADDED,), between=(between,))
+    plain = {"fields": [member("id", LONG), member("s", option(INT))]}
+    facts = (f.FIELD_ADDED, f.FIELD_DROPPED)
+    yield Case("a column that was a struct", bare, plain, facts, between=(between,))
+    joined = (version(NEW, beside=(X,)), between)
+    yield Case("a struct that a member joined and left", bare, version(NEW), facts, between=joined)
     yield Case("a struct of new members", bare, version(NEW, beside=(X,)), (f.FIELD_ADDED,), (alone,))
 
 
@@ -211,6 +275,7 @@ def _paimon_columns() -> Iterator[Case]:
     implicit = {options: {"disable-explicit-type-casting": "true"}}
     before, after = ({"fields": [member("x", type_)], "extra": implicit} for type_ in (LONG, INT))
     yield Case("narrow where Paimon casts nothing explicitly", before, after, (f.INTEGER_NARROWED,))
+    yield Case("widen where Paimon casts nothing explicitly", after, before, (f.INTEGER_WIDENED,))
 
 
 def _iceberg() -> Iterator[Case]:
@@ -230,7 +295,45 @@ def _iceberg() -> Iterator[Case]:
     yield Case("add a required column with a default", before, after, (f.FIELD_ADDED,))
     after = {"fields": [X, Y], "extra": {version: 3}}
     yield Case("add a required column in format 3", before, after, (f.FIELD_ADDED,))
+    key = {**told, "extra": {**told["extra"], "lance.org/primaryKey": {"position": 1}}}
+    after = {"fields": [X, key], "extra": {version: 3}}
+    yield Case("add a key with a default", before, after, (f.FIELD_ADDED,))
+    wider = option(LONG)
+    yield _case(
+        "widen a column that becomes optional", X, member("x", wider), f.BECAME_OPTIONAL, f.INTEGER_WIDENED
+    )
     yield from _variants()
+    yield from _blames()
+
+
+def _blames() -> Iterator[Case]:
+    """A change beside another that Iceberg has no schema for: in a field above or below it, or in the schema as a whole."""
+    f = Fact
+    owned, noted = ({**X, "extra": {key: "a"}} for key in ("example.com/a", "opendatafabric.org/description"))
+
+    def schema(*fields: Manifest, **extra: Any) -> Manifest:
+        return {"fields": list(fields), "extra": {f"{ICEBERG}/{key}": value for key, value in extra.items()}}
+
+    waiting = member("s", struct(member("w", option(of("Duration")))))
+    facts: tuple[AnyFact, ...] = (f.ATTRIBUTE_ADDED, f.FIELD_ADDED)
+    yield Case("an attribute and a struct with a duration", schema(X), schema(owned, waiting), facts)
+
+    def variant(x: Manifest, value: Manifest) -> Manifest:
+        parts = (member("value", value), member("metadata", of("Binary")))
+        return schema(x, member("v", struct(*parts, extra={f"{ICEBERG}/type": "variant"})), formatVersion=3)
+
+    before, after = variant(X, of("Binary")), variant(owned, TEXT)
+    facts = (f.ATTRIBUTE_ADDED, f.TEXT_AND_BYTES_SWAPPED)
+    yield Case("an attribute and another part of a variant", before, after, facts)
+    before = schema(X, identifierFields=["x"])
+    after = schema(member("x", option(INT)), identifierFields=["x"], tableProperties={"a": "b"})
+    facts = (f.ATTRIBUTE_ADDED, f.BECAME_OPTIONAL)
+    yield Case("a property and an optional field that identifies", before, after, facts)
+    default = {f"{ICEBERG}/writeDefault": 1}
+    before = schema({**X, "extra": default}, formatVersion=3)
+    after = schema({**noted, "extra": {**noted["extra"], **default}}, formatVersion=2)
+    facts = (f.ATTRIBUTE_CHANGED, f.DESCRIPTION_ADDED)
+    yield Case("an older format without defaults", before, after, facts)
 
 
 def _variants() -> Iterator[Case]:
@@ -250,11 +353,15 @@ def _variants() -> Iterator[Case]:
     yield Case("describe a part of a variant", variant, described, (f.DESCRIPTION_ADDED,))
     facts = (f.ATTRIBUTE_ADDED, f.DESCRIPTION_ADDED, f.FIELD_ADDED)
     yield Case("a struct to a variant", plain, described, facts)
+    facts = (f.ATTRIBUTE_REMOVED, f.DESCRIPTION_REMOVED, f.FIELD_DROPPED)
+    yield Case("a variant to a struct", described, plain, facts)
 
 
 CASES = (
     *_structs(),
+    *_moves(),
     *_blobs(),
+    *_documents(),
     *_wrapped(),
     *_histories(),
     *_keys(),

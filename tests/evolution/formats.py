@@ -54,6 +54,10 @@ def _protobuf() -> Iterator[Case]:
     yield _case("fixed32 to many", before, of("List", itemType=INT), f.TYPE_REPLACED, f.ATTRIBUTE_REMOVED)
     yield _case("numbers to an enum", INT, _enum(A=0, B=1), f.TYPE_REPLACED, f.ATTRIBUTE_ADDED)
     yield _case("an enum to numbers", _enum(A=0, B=1), INT, f.TYPE_REPLACED, f.ATTRIBUTE_REMOVED)
+    signed = _written_as("Int32", "sint32")
+    yield _case("many to sint32", of("List", itemType=INT), signed, f.TYPE_REPLACED, f.ATTRIBUTE_ADDED)
+    many = of("List", itemType=INT)
+    yield _case("an optional list", many, {"kind": "Option", "inner": many}, f.BECAME_OPTIONAL)
     yield _case("a longer enum", _enum(A=0), _enum(A=0, B=1), f.ATTRIBUTE_CHANGED)
     yield _case("a shorter enum", _enum(A=0, B=1), _enum(A=0), f.ATTRIBUTE_CHANGED)
     yield _case("other numbers in an enum", _enum(A=0, B=1), _enum(A=0, B=2), f.ATTRIBUTE_CHANGED)
@@ -62,6 +66,8 @@ def _protobuf() -> Iterator[Case]:
 def _avro() -> Iterator[Case]:
     f = Fact
     yield _case("another alias", _called("a"), _called("a", "b"), f.ATTRIBUTE_CHANGED)
+    yield _case("an alias", INT, _called("a"), f.ATTRIBUTE_ADDED)
+    yield _case("no alias", _called("a"), INT, f.ATTRIBUTE_REMOVED)
     yield _case("an alias less", _called("a", "b"), _called("a"), f.ATTRIBUTE_CHANGED)
     yield _case("aliases in another order", _called("a", "b"), _called("b", "a"), f.ATTRIBUTE_CHANGED)
     durations, times = (of(kind, unit="Nanosecond") for kind in ("Duration", "Time"))
@@ -87,9 +93,21 @@ def _arrow() -> Iterator[Case]:
         of("String", {**buffer("View"), **dictionary(**index)}) for index in ({}, {"indexType": "Int8"})
     )
     yield _case("a narrower dictionary of views", before, after, f.DICTIONARY_CHANGED)
+    of_views = of("String", {**buffer("View"), **dictionary()})
+    yield _case(
+        "a dictionary of views to texts", of_views, TEXT, f.BUFFER_LAYOUT_CHANGED, f.DICTIONARY_REMOVED
+    )
+    kinds = ({"lance.org/json": True}, extension("arrow.json"), extension("arrow.json", ""))
+    of_lance, of_arrow, empty = (of("String", extra) for extra in kinds)
+    facts = (f.EXTENSION_TYPE_CHANGED, f.JSON_CHANGED)
+    yield _case("JSON of Lance to JSON of Arrow", of_lance, of_arrow, *facts)
+    yield _case("JSON of Arrow to JSON of Lance", of_arrow, of_lance, *facts)
+    yield _case("empty metadata of an extension type", of_arrow, empty, f.EXTENSION_TYPE_CHANGED)
     tensor = extension("arrow.fixed_shape_tensor", '{"shape":[2,2]}')
     opaque = extension("arrow.opaque", '{"type_name":"a","vendor_name":"b"}')
+    other = extension("arrow.opaque", '{"type_name":"c","vendor_name":"b"}')
     before, after = (of("List", extra, itemType=of("Float32"), fixedLength=4) for extra in (tensor, opaque))
+    yield _case("another arrow.opaque", of("Int8", opaque), of("Int8", other), f.EXTENSION_TYPE_CHANGED)
     yield _case("arrow.fixed_shape_tensor to another", before, after, f.EXTENSION_TYPE_CHANGED)
 
 
@@ -135,6 +153,13 @@ def _spark() -> Iterator[Case]:
         Fact.SIGN_CHANGED,
         Fact.DESCRIPTION_ADDED,
     )
+    key, note = {"lance.org/primaryKey": {"position": 1}}, {"opendatafabric.org/description": "a"}
+    before, after = (
+        {"fields": [member("id", of("Int64", of_id)), member("x", of("Int32", of_x))]}
+        for of_id, of_x in ((key, None), (None, note))
+    )
+    facts = (Fact.PRIMARY_KEY_REMOVED, Fact.DESCRIPTION_ADDED)
+    yield Case("no key, and a description", before, after, facts)
 
 
 CASES = (*_protobuf(), *_avro(), *_arrow(), *_added(), *_spark())

@@ -41,6 +41,14 @@ def _options() -> Iterator[Case]:
     after = _table(ID, z, NEW, bucket="1", sequence_field="z")
     facts = (PaimonFact.OPTION_SET, f.FIELD_RENAMED, f.FIELD_ADDED)
     yield Case("rename a column that an option names", before, after, facts)
+    noted = {**ID, "extra": NOTE}
+    after = _table(noted, bucket="1", sequence_field="x")
+    twice = (f.DESCRIPTION_ADDED, f.FIELD_DROPPED)
+    yield Case("drop a column that an option names beside a description", before, after, twice)
+    wide = member("w", option(of("Decimal", precision=50, scale=5)))
+    old, new = _table(ID, member("y", TEXT)), _table(ID, wide)
+    twice = (f.FIELD_ADDED, f.FIELD_DROPPED)
+    yield Case("drop a column beside a decimal that is too wide", old, new, twice)
     fine = member("t", of("Timestamp", unit="Nanosecond"))
     old, new = (_table(ID, fine, bucket="1", file_format=name) for name in ("parquet", "avro"))
     yield Case("files that cannot store a column", old, new, (PaimonFact.OPTION_SET,))
@@ -60,6 +68,9 @@ def _keys() -> Iterator[Case]:
     }
     before, after = ({"fields": [member("id", id_), X], "extra": nullable} for id_ in (option(LONG), LONG))
     yield Case("a required key", before, after, (f.BECAME_REQUIRED,))
+    yield Case("an optional key", after, before, (f.BECAME_OPTIONAL,))
+    by_option = {"fields": [ID, X], "extra": {f"{DOMAIN}/options": {"partition": "x"}}}
+    yield Case("partitions by an option", {"fields": [ID, X]}, by_option, (PaimonFact.OPTION_SET,))
 
 
 def _types() -> Iterator[Case]:
@@ -75,6 +86,18 @@ def _types() -> Iterator[Case]:
         _typed("Struct", "VARIANT", fields=[part, metadata]) for part in (value, {**value, "extra": NOTE})
     )
     yield _of_x("describe a part of a Paimon variant", *variants, f.DESCRIPTION_ADDED)
+    row = struct(_renamed(member("z", of("Binary")), "value"), {**metadata, "extra": NOTE})
+    variant = _typed("Struct", "VARIANT", fields=[value, metadata])
+    changed = PaimonFact.TYPE_CHANGED
+    yield _of_x("a variant to a ROW", variant, row, changed, f.FIELD_RENAMED, f.DESCRIPTION_ADDED)
+    described = _typed("Struct", "VARIANT", fields=[value, {**metadata, "extra": NOTE}])
+    yield _of_x("a ROW to a variant", struct(value, metadata), described, changed, f.DESCRIPTION_ADDED)
+    default = of("Int32", {f"{DOMAIN}/defaultValue": "1", **NOTE})
+    changed = PaimonFact.DEFAULT_VALUE_CHANGED
+    yield _of_x("a default and a description", INT, default, f.DESCRIPTION_ADDED, changed)
+    noted = of("Int32", NOTE)
+    yield _of_x("describe items", of("List", itemType=INT), of("List", itemType=noted), f.DESCRIPTION_ADDED)
+    yield _of_x("a map to a text", of("Map", keyType=TEXT, valueType=INT), TEXT, f.TYPE_REPLACED)
     owned = of("Int32", {"example.com/owner": "a"})
     yield _of_x(
         "an attribute of items", of("List", itemType=INT), of("List", itemType=owned), f.ATTRIBUTE_ADDED

@@ -115,7 +115,7 @@ def _layout(old: SchemaField, new: SchemaField) -> Judgement | None:
 def _extension(change: Change, _pair: object) -> Judgement:
     """Return REWRITE between two different extension types that pyarrow registers, METADATA otherwise."""
     before, after = map(_extension_of, change.fields)
-    if before == after or not {before[0], after[0]} <= _REGISTERED:
+    if before == after or not _REGISTERED.issuperset((before[0], after[0])):
         return Judgement(Outcome.METADATA)
     return Judgement(
         Outcome.REWRITE, f"there is no cast from {before[0]} to another extension type", _WRITE_ANEW

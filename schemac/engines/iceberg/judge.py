@@ -63,14 +63,16 @@ def _first(change: Change, pair: VersionPair | None) -> Judgement | None:
     if errors_of(pair.old):
         return Judgement(Outcome.SAFE, "Iceberg could not represent the old schema, so no such table exists")
     errors = errors_of(pair.new)
+    if not errors:
+        return None
     # To blame is this change, or no known one; if it is another change, that one says so.
     blamed = [error for error in errors if _is_related(change, error.path)]
-    if errors and not blamed:
+    if not blamed:
         others = diff_of(pair)
         blamed = [e for e in errors if not any(_is_related(other, e.path) for other in others)]
-    if blamed:
-        return refused(f"Iceberg cannot represent the new schema: {blamed[0].message}", _ELSEWHERE)
-    return SAFE if errors else None
+    if not blamed:
+        return SAFE
+    return refused(f"Iceberg cannot represent the new schema: {blamed[0].message}", _ELSEWHERE)
 
 
 def _is_related(change: Change, path: str) -> bool:
@@ -135,15 +137,16 @@ def _of_both(
     """Ask a rule about a field that stays and whose type in Iceberg does; another one about the schema as a whole."""
 
     def ask(change: Change, pair: VersionPair) -> Judgement:
-        if change.old_field is None or change.new_field is None:
+        if change.old_field is None:
             return in_schema if isinstance(in_schema, Judgement) else in_schema(change, pair)
-        was, is_ = fields_of(pair.old).get(change.old_field), fields_of(pair.new).get(change.new_field)
+        old, new = change.fields
+        was, is_ = fields_of(pair.old).get(old), fields_of(pair.new).get(new)
         if was is None and is_ is None:
             return SAFE
         if was is None or is_ is None:
             return refused("Iceberg cannot convert between variant and other types", _NEW_FIELD_HELP)
         if was.type.word != is_.type.word and rule is not _nullability:
-            return _promotion(*change.fields, was.type, is_.type, format_of(pair.new))
+            return _promotion(old, new, was.type, is_.type, format_of(pair.new))
         return rule(change, was, is_)
 
     return update_wrapper(ask, cast("Rule", rule))
@@ -181,11 +184,9 @@ def _default(change: Change, _was: NestedField, _is: NestedField) -> Judgement:
     return SAFE
 
 
-def _nullability(change: Change, was: NestedField, is_: NestedField) -> Judgement:
+def _nullability(change: Change, _was: NestedField, is_: NestedField) -> Judgement:
     """Return METADATA for a field that becomes optional; refuse one that becomes required or is in a map key."""
     new = change.current_field
-    if was.required == is_.required:
-        return SAFE
     if new.is_in_key:
         return _fixed_key(new)
     if is_.required:
@@ -254,12 +255,12 @@ ROWS: Mapping[AnyFact, IcebergRow] = {
     ),
     **dict.fromkeys(
         (Fact.BECAME_OPTIONAL, Fact.BECAME_REQUIRED),
-        IcebergRow(_of_both(_nullability), (steps.set_nullability,)),
+        IcebergRow(_of_both(_nullability), (steps.identify, steps.set_nullability)),
     ),
-    Fact.FIELD_ADDED: IcebergRow(guarded(_in_key, _added), (steps.add,)),
+    Fact.FIELD_ADDED: IcebergRow(guarded(_in_key, _added), (steps.add, steps.identify)),
     Fact.FIELD_DROPPED: IcebergRow(
         guarded(_in_key, METADATA),
-        (steps.drop,),
+        (steps.identify, steps.drop),
         refused(
             "the table is, or was, partitioned or sorted by {path}",
             "keep the field, or copy the rows into a new table",

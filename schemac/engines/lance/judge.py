@@ -46,8 +46,6 @@ from schemac.versions.evolution.diff import clock_of
 from schemac.versions.evolution.judge import Judge, Rule, guarded, make_optional
 from schemac.versions.evolution.version_pair import LockedSchemaVersion, SchemaVersion, VersionPair
 
-_UNCOPIED = frozenset({lance.BLOB.key, lance.JSON.key})
-"""Attributes of fields whose values Lance gives to readers otherwise than it takes them from writers."""
 _NEW_FIELD_HELP = "add a new field next to it, fill it, and drop the old one"
 
 
@@ -92,16 +90,16 @@ def _added(change: Change, pair: VersionPair) -> Judgement:
         return refused(reason, way_out)
     if is_inside_map_or_vector(new):
         reason = "Lance cannot add fields inside maps and vectors, so the column is rewritten"
-        return Judgement(Outcome.REWRITE, reason)
+        return _uncopied(pair.before[new.column], pair.old) or Judgement(Outcome.REWRITE, reason)
     return Judgement(Outcome.METADATA, "existing rows read as null")
 
 
-def key_judgement(_change: Change | None, pair: VersionPair | None) -> Judgement:
+def key_judgement(_change: Change | None, pair: VersionPair) -> Judgement:
     """Return what it means that the primary key differs, with rows or without.
 
     Lance refuses every update of the marks of a key ("cannot be changed once set"), but allows its columns to be dropped.
     """
-    if pair is None or not is_key_changed(pair):
+    if not is_key_changed(pair):
         return METADATA
     reason = "the primary key of a Lance table can be set once, and neither changed nor removed"
     return refused(reason, way_out_of_key(pair))
@@ -127,12 +125,10 @@ def _dropped(change: Change, pair: VersionPair) -> Judgement:
 
 def _is_covered(field: SchemaField, above: SchemaField, pair: VersionPair) -> bool:
     """Whether something below a field has data wherever an old field around it has."""
-    if field.children and field.type.family is Family.STRUCT:
-        return any(_is_covered(child, above, pair) for child in field.children)
-    if field.children and field.type.family is Family.LIST and _node_types(pair.new, field.children[0]):
-        return _is_covered(field.children[0], above, pair)
-    before = [pair.before[inner] for inner in preorder([field]) if inner in pair.before]
-    return any(_is_as_old(inner, above, pair.old) for inner in before)
+    parts = [child for child in field.children if _node_types(pair.new, child)]
+    if parts:
+        return any(_is_covered(part, above, pair) for part in parts)
+    return field in pair.before and _is_as_old(pair.before[field], above, pair.old)
 
 
 def _is_as_old(field: SchemaField, above: SchemaField, version: SchemaVersion) -> bool:
@@ -152,10 +148,9 @@ def _moved(change: Change, pair: VersionPair) -> Judgement:
     old, new = change.fields
     if not (is_in_structs(old) and is_in_structs(new)):
         return refused("Lance cannot move a field into or out of a list or map", _NEW_FIELD_HELP)
-    uncopied = next((field for field in preorder([new]) if not _UNCOPIED.isdisjoint(field.extra)), None)
+    uncopied = _uncopied(new, pair.new)
     if uncopied is not None:
-        reason = f"Lance cannot read {uncopied.path_text} in a form that can be copied"
-        return refused(reason, _NEW_FIELD_HELP)
+        return uncopied
     lost = moved_into(new, pair)
     if lost:
         outer = lost[0].path_text
@@ -222,19 +217,39 @@ def _hollow(new: SchemaField, pair: VersionPair) -> SchemaField | None:
     return None
 
 
-def _required(change: Change, pair: VersionPair | None) -> Judgement:
+def _required(change: Change, pair: VersionPair) -> Judgement:
     """Return DATA, or METADATA for items of a vector, whose nullability Lance does not record."""
-    if pair is not None and not _node_types(pair.new, change.current_field):
+    if not _node_types(pair.new, change.current_field):
         return Judgement(Outcome.METADATA, "Lance does not record whether items of a vector may be null")
     reason = f"Lance allows it if no row has null in {change.path}"
     return depends_on_data(reason, "check for nulls, and fill them first")
 
 
-def _json(change: Change, _pair: object) -> Judgement:
-    """Return DATA for text that becomes JSON; refuse to turn JSON into text."""
-    if change.new:
-        return depends_on_data("every text has to be valid JSON", "check the texts first")
-    return refused("Lance can convert JSON only to bytes", _NEW_FIELD_HELP)
+def _uncopied(field: SchemaField, version: SchemaVersion) -> Judgement | None:
+    """Refuse to copy a field with something in it that Lance gives to readers otherwise than it takes it from writers."""
+    for inner in preorder([field]):
+        if lance.BLOB.key in inner.extra or "json" in _node_types(version, inner):
+            return refused(
+                f"Lance cannot read {inner.path_text} in a form that can be copied", _NEW_FIELD_HELP
+            )
+    return None
+
+
+def _copied(old: SchemaField, before: tuple[str, ...], after: tuple[str, ...]) -> SchemaField:
+    """Return what is copied where a field gets other words: itself, or its column where Lance cannot cast it in its place."""
+    is_in_list = not is_inside_map_or_vector(old) and is_cast(before[0], after[0])
+    return old if is_in_structs(old) or is_in_list else old.column
+
+
+def _json(change: Change, pair: VersionPair) -> Judgement:
+    """Return DATA for text that becomes JSON, METADATA for JSON that is declared otherwise; refuse to turn it into something else."""
+    old, new = change.fields
+    before, after = _words(pair.old, old), _words(pair.new, new)
+    if before == after:
+        return METADATA
+    return _uncopied(_copied(old, before, after), pair.old) or depends_on_data(
+        "every text has to be valid JSON", "check the texts first"
+    )
 
 
 def _type(change: Change, pair: VersionPair) -> Judgement:
@@ -244,11 +259,12 @@ def _type(change: Change, pair: VersionPair) -> Judgement:
         return refused("Lance has no map with sorted keys", "remove `keysSorted`")
     before, after = _words(pair.old, old), _words(pair.new, new)
     is_another = old.type.kind != new.type.kind
-    if before == after and not (is_another and castability(old.type, new.type) is Castability.NEVER):
+    if before == after:
         # Views are not known to Lance; an extension type is, by its metadata.
         return METADATA if is_another or fact is Fact.EXTENSION_TYPE_CHANGED else SAFE
-    if before == ("json",) and not is_cast("json", after[0]):
-        return refused("Lance can convert JSON only to bytes", _NEW_FIELD_HELP)
+    uncopied = _uncopied(_copied(old, before, after), pair.old)
+    if uncopied is not None:
+        return uncopied
     if clock_of(old, new) is None:
         reading, instant = (old, new) if getattr(old.type, "timezone", None) is None else (new, old)
         zone = getattr(instant.type, "timezone", "")
@@ -275,9 +291,8 @@ def _what_may_be_wrong(old: SchemaField, new: SchemaField) -> str:
 
 def _words(version: SchemaVersion, field: SchemaField) -> tuple[str, ...]:
     """Lance's words for a field; an item of a vector has none of its own, so those of the vector count."""
-    while not _node_types(version, field) and field.parent is not None:
-        field = field.parent
-    return _node_types(version, field)
+    types = (_node_types(version, around) for around in (field, *field.ancestors))
+    return next(filter(None, types))
 
 
 def _node_types(version: SchemaVersion, field: SchemaField) -> tuple[str, ...]:

@@ -184,18 +184,17 @@ def _first(change: Change, pair: VersionPair | None) -> Judgement | None:
 
 
 def names_after(pair: VersionPair) -> Mapping[str, str]:
-    """Return new names of columns by the old ones, of those that were renamed."""
+    """Return new names of columns by the old ones, of those that are still there."""
     columns = [(pair.before.get(new), new) for new in pair.new.dataset.columns]
     return {
-        str(old.segment): str(new.segment)
-        for old, new in columns
-        if old is not None and old.parent is None and old.segment != new.segment
+        str(old.segment): str(new.segment) for old, new in columns if old is not None and old.parent is None
     }
 
 
 def _in_key(change: Change, _pair: object) -> Judgement | None:
     field = change.old_field or change.new_field
-    return _fixed_key(field) if field is not None and field.is_in_key else None
+    assert field is not None
+    return _fixed_key(field) if field.is_in_key else None
 
 
 def _added(change: Change, _pair: object) -> Judgement:
@@ -234,7 +233,7 @@ def _renamed(change: Change, pair: VersionPair) -> Judgement:
             f"the table is partitioned by {old.path_text}, whose name is in its folders", _NEW_TABLE
         )
     paimon_field = paimon_fields(pair.old).get(old)
-    if old.parent is None and paimon_field is not None and paimon_field.type.root == "BLOB":
+    if paimon_field is not None and paimon_field.type.root == "BLOB":
         return refused("Paimon cannot rename a BLOB column", _NEW_FIELD_HELP)
     return Judgement(Outcome.METADATA)
 
@@ -258,7 +257,7 @@ def _nullability(change: Change, pair: VersionPair) -> Judgement:
     if paimon_fields is None:
         return SAFE
     if paimon_fields[0].type.is_nullable == paimon_fields[1].type.is_nullable:
-        if new.is_nullable or not paimon_fields[1].type.is_nullable:
+        if new.is_nullable:
             return SAFE
         return depends_on_data(
             f"{new.path_text} may still be null in Paimon, so nulls in existing rows stay",
@@ -285,7 +284,7 @@ def _nullability(change: Change, pair: VersionPair) -> Judgement:
 
 def _rest(change: Change, pair: VersionPair) -> Judgement:
     """Return what becomes of a type, a description, a default value, a comment, or of what Paimon has no word for."""
-    if change.old_field is None or change.new_field is None:
+    if change.old_field is None:
         is_same = table_schema(pair.old).comment == table_schema(pair.new).comment
         return SAFE if is_same else METADATA
     old, new = change.fields
@@ -294,23 +293,20 @@ def _rest(change: Change, pair: VersionPair) -> Judgement:
         return SAFE
     was, is_ = paimon_fields
     if change.fact in TYPE_FACTS or _shell(was.type) != _shell(is_.type) or _key_differs(was.type, is_.type):
-        return _type(change, pair, old, new, was.type, is_.type)
-    if was.field is None or is_.field is None:
-        return SAFE
-    if was.field.default_value != is_.field.default_value and change.fact is PaimonFact.DEFAULT_VALUE_CHANGED:
+        return _type(pair, old, new, was.type, is_.type)
+    if change.fact is PaimonFact.DEFAULT_VALUE_CHANGED:
         return Judgement(Outcome.NEW_FILES, "existing rows stay unchanged")
-    is_description_changed = was.field.description != is_.field.description and change.path
-    return Judgement(Outcome.METADATA) if is_description_changed and "description" in change.fact else SAFE
+    return METADATA if change.fact in DESCRIPTION_FACTS and new.is_member else SAFE
 
 
 def _type(
-    change: Change, pair: VersionPair, old: SchemaField, new: SchemaField, was: PaimonType, is_: PaimonType
+    pair: VersionPair, old: SchemaField, new: SchemaField, was: PaimonType, is_: PaimonType
 ) -> Judgement:
     """Return SAFE or DATA if Paimon's type stays, METADATA or DATA for a cast; refuse the rest."""
     if _key_differs(was, is_):
         return refused("the keys of a map cannot change", _NEW_FIELD_HELP)
     if _shell(was) == _shell(is_):
-        if change.fact in TYPE_FACTS and is_doubtful(old, new):
+        if is_doubtful(old, new):
             return depends_on_data(
                 f"Paimon's type stays {is_.type_text()}, so values that do not fit {new.type.type_text()} stay too",
                 "check the values first",

@@ -8,7 +8,7 @@ Source: the language guide of proto3, "Updating A Message Type"; asked of protob
 """
 
 from schemac.engines.protobuf.attributes import ENUM_NUMBERS, TYPE
-from schemac.engines.protobuf.types import DURATION, ENUM_TYPE, TIMESTAMP, leaf_of
+from schemac.engines.protobuf.types import ENUM_TYPE, TIMESTAMP, leaf_of
 from schemac.language.attributes.attribute import Family
 from schemac.language.logical.facts import Fact
 from schemac.language.logical.model import Castability
@@ -82,14 +82,9 @@ def _type(change: Change, _pair: object) -> Judgement:
             what = f"values of {old.type.type_text()} are not values of {new.type.type_text()}"
         return refused(what, NEW_FIELD_HELP)
     # Some are counts of a unit that only the manifest has.
-    is_count = old.type.family in (Family.TIME, Family.TIMESTAMP) and written.type not in (
-        TIMESTAMP,
-        DURATION,
-    )
-    was, became = [(one.type.family, getattr(one.type, "unit", None)) for one in change.fields]
-    if is_count and was != became:
+    if old.type.family in (Family.TIME, Family.TIMESTAMP) and written.type != TIMESTAMP:
         return refused(f"what was written counts in the unit of {old.type.type_text()}", NEW_FIELD_HELP)
-    if target.type == ENUM_TYPE and written.type != ENUM_TYPE:
+    if target.type == ENUM_TYPE:
         reason = "Protobuf reads it, but numbers without a name in the enum are not texts"
         return depends_on_data(reason, "check the values first")
     return judge_values("Protobuf", old, new)
@@ -97,7 +92,7 @@ def _type(change: Change, _pair: object) -> Judgement:
 
 def _form(change: Change, _pair: object) -> Judgement:
     """Judge an attribute; two of them give another form to a field whose type may be the same."""
-    if change.key not in (TYPE.key, ENUM_NUMBERS.key) or change.old_field is None:
+    if change.key not in (TYPE.key, ENUM_NUMBERS.key):
         return METADATA
     old, new = change.fields
     written, target = leaf_of(old), leaf_of(new)
@@ -107,7 +102,7 @@ def _form(change: Change, _pair: object) -> Judgement:
         return refused(f"Protobuf does not read {written.type} as {target.type}", NEW_FIELD_HELP)
     before, after = ENUM_NUMBERS.read(old.extra) or {}, ENUM_NUMBERS.read(new.extra) or {}
     other = [name for name, number in before.items() if after.get(name) != number]
-    if written.type == ENUM_TYPE and other:
+    if other:
         return refused(
             f"messages that were written have {other[0]} as {before[other[0]]}",
             "keep the name and the number of every value",

@@ -97,7 +97,7 @@ def judge_of(connector: Connector) -> Judge:
 
 def _rest(connector: Connector, change: Change, pair: VersionPair) -> Judgement:
     """Return the verdict on a changed type, or on a changed attribute of a column or table."""
-    if change.new_field is None or change.old_field is None:
+    if change.old_field is None:
         return METADATA
     old_field, new_field = change.fields
     old, new = spark_column(pair.old, old_field.column), spark_column(pair.new, new_field.column)
@@ -150,7 +150,7 @@ def _of_column(connector: Connector, change: Change, pair: VersionPair) -> Judge
     if field.parent is not None:
         return _refused(connector, what="can alter only top-level columns")
     moved = next((inner for inner in preorder(field.children) if inner in pair.after), None)
-    if change.fact is Fact.FIELD_DROPPED and moved is not None:
+    if moved is not None:
         return _refused(connector, what=f"would drop {moved.path_text} too, which moves out of it")
     # The description is what the comment says.
     if change.fact is Fact.FIELD_ADDED and spark_column(pair.new, field).metadata.keys() - {

@@ -183,6 +183,7 @@ for where, put in IN.items():
         ),
     }
 
+IMPLICIT = {"paimon.apache.org/options": {"disable-explicit-type-casting": "true"}}
 TABLES: dict[str, tuple[Tree, Tree, Outcome]] = {
     "rename a key": (
         {"fields": [K, X], "extra": KEYS},
@@ -203,6 +204,26 @@ TABLES: dict[str, tuple[Tree, Tree, Outcome]] = {
         {"fields": [member("k", "Int32"), X], "extra": KEYS},
         {"fields": [K, X], "extra": KEYS},
         R,
+    ),
+    "drop a member with the name of a key": (
+        {"fields": [K, IN["a ROW"](K, X)], "extra": KEYS},
+        {"fields": [K, IN["a ROW"](X)], "extra": KEYS},
+        M,
+    ),
+    "widen a member with the name of a key": (
+        {"fields": [K, IN["a ROW"](member("k", "Int32"))], "extra": KEYS},
+        {"fields": [K, IN["a ROW"](K)], "extra": KEYS},
+        M,
+    ),
+    "let a member with the name of a key be null": (
+        {"fields": [K, IN["a ROW"](K)], "extra": KEYS},
+        {"fields": [K, IN["a ROW"](member("k", option("Int64")))], "extra": KEYS},
+        M,
+    ),
+    "rename a member with the name of a partition": (
+        {"fields": [K, P, IN["a ROW"](P)], "extra": PARTITIONED},
+        {"fields": [K, P, IN["a ROW"](member("q", "String", "p"))], "extra": PARTITIONED},
+        M,
     ),
     "take the key away": ({"fields": [K, X], "extra": KEYS}, {"fields": [K, X]}, R),
     "drop a key": (
@@ -244,6 +265,11 @@ TABLES: dict[str, tuple[Tree, Tree, Outcome]] = {
         {"fields": [K, X]},
         {"fields": [K, X], "extra": {"paimon.apache.org/options": {"file.format": "avro"}}},
         F,
+    ),
+    "widen where nothing is cast explicitly": (
+        {"fields": [K, X], "extra": IMPLICIT},
+        {"fields": [K, member("x", option("Int64"))], "extra": IMPLICIT},
+        M,
     ),
     "remove an option": (
         {"fields": [K, X], "extra": {"paimon.apache.org/options": {"snapshot.num-retained.min": "3"}}},
