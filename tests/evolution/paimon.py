@@ -69,6 +69,9 @@ def _keys() -> Iterator[Case]:
     before, after = ({"fields": [member("id", id_), X], "extra": nullable} for id_ in (option(LONG), LONG))
     yield Case("a required key", before, after, (f.BECAME_REQUIRED,))
     yield Case("an optional key", after, before, (f.BECAME_OPTIONAL,))
+    without = _table(member("id", option(LONG)), X, keys=())
+    facts = (PaimonFact.PRIMARY_KEYS_CHANGED, f.BECAME_OPTIONAL)
+    yield Case("a key that is dropped and becomes optional", _table(ID, X), without, facts)
     by_option = {"fields": [ID, X], "extra": {f"{DOMAIN}/options": {"partition": "x"}}}
     yield Case("partitions by an option", {"fields": [ID, X]}, by_option, (PaimonFact.OPTION_SET,))
 
