@@ -67,7 +67,8 @@ test-lowest: $(READY)  ## the compiler's tests with the lowest declared versions
 	@rm -rf $(LOWEST)/wheel
 	@$(BIN)/python -m pip wheel -q --disable-pip-version-check --no-build-isolation --no-deps -w $(LOWEST)/wheel .
 	@for version in $(LOWEST_PYTHONS); do \
-		python=$$(command -v python$$version || ls $$HOME/.pyenv/versions/$$version.*/bin/python 2>/dev/null | tail -1); \
+		python=$$(for one in python$$version $$HOME/.pyenv/versions/$$version.*/bin/python; do \
+			$$one -c "" 2>/dev/null && echo $$one && break; done); \
 		if [ -z "$$python" ]; then echo "skipped Python $$version: it is not installed here"; continue; fi; \
 		echo "Python $$version with the lowest versions"; \
 		$$python -m venv --clear $(LOWEST)/$$version && \
