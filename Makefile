@@ -4,7 +4,8 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
-JOBS ?= 2
+# One more than there are cores: tests wait for editors, for programs and for Spark.
+JOBS ?= 3
 SPREAD := -n $(JOBS) --dist loadgroup --no-loadscope-reorder
 # pypaimon pins an old pyarrow, so the tests ask it in an environment of its own.
 PAIMON := .venv-pypaimon
