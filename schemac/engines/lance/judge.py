@@ -259,7 +259,9 @@ def _type(change: Change, pair: VersionPair) -> Judgement:
         return refused("Lance has no map with sorted keys", "remove `keysSorted`")
     before, after = _words(pair.old, old), _words(pair.new, new)
     is_another = old.type.kind != new.type.kind
-    if before == after:
+    # Lance may store two kinds alike between which nothing is known, such as one that somebody has added.
+    is_unknown = is_another and castability(old.type, new.type) is Castability.NEVER
+    if before == after and not is_unknown:
         # Views are not known to Lance; an extension type is, by its metadata.
         return METADATA if is_another or fact is Fact.EXTENSION_TYPE_CHANGED else SAFE
     uncopied = _uncopied(_copied(old, before, after), pair.old)
