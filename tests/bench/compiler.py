@@ -111,15 +111,15 @@ def breaking_cases(buf: str, root: Path, changed: int) -> dict[str, Callable[[],
             "json",
             "--no-cache",
         ]
-        return lambda: run(words, repository, expected=1)
+        return lambda: run(words, repository, expected=(1,))
 
     return {
         "git": judge("git:HEAD"),
         "folder": judge(str(root / "tables-before")),
         "buf image": lambda: run(
-            [buf, "breaking", "--against", str(root / "before.binpb")], protos, expected=100
+            [buf, "breaking", "--against", str(root / "before.binpb")], protos, expected=(100,)
         ),
-        "buf folder": lambda: run([buf, "breaking", "--against", str(before)], protos, expected=100),
+        "buf folder": lambda: run([buf, "breaking", "--against", str(before)], protos, expected=(100,)),
     }
 
 
