@@ -37,14 +37,12 @@ class DatasetSwap:
         self._place = folder.at(dataset)
         account, slash, name = dataset.rpartition("/")
         self._new, self._old = (folder.at(f"{STAGING}/{account}{slash}{sort}{name}") for sort in (_NEW, _OLD))
-        self._is_filled = False
         self._undo: list[Callable[[], object]] = []
 
     def stage(self, contents: Mapping[str, bytes], unchanged: Collection[str]) -> None:
         """Make the new folder: these contents by path, and the foreign files of the old one."""
         _make(self._new)
         made = {self._new}
-        self._is_filled = bool(contents)
         for path, content in contents.items():
             target = f"{self._new}{path[len(self._dataset) :]}"
             parent = target.rpartition("/")[0]
@@ -61,7 +59,7 @@ class DatasetSwap:
     def commit(self) -> None:
         """Move the new folder into place; an empty one removes the old one."""
         is_there = os.path.isdir(self._place)
-        if not self._is_filled and not os.listdir(self._new):
+        if not os.listdir(self._new):
             if is_there:
                 self._rename(self._place, self._old)
         elif not is_there:

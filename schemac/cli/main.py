@@ -46,7 +46,7 @@ COMMANDS = {
 }
 """Commands with what they do; the module `schemac.cli.<first word>_commands` has `run_<name>` and `add_<name>_arguments`."""
 
-_COLLECTED_FROM = 50_000
+_COLLECTED_FROM = 200_000
 """New values that Python looks through for cycles at a time; by itself it does so from 700 on."""
 _MAY_BE_EMPTY = ("skip", "old", "new", "against")
 """Names of columns, for a source may have one without, and what is looked up in any case and not found."""

@@ -122,7 +122,6 @@ def report_again(buf: str, scratch: Path, rounds: int) -> dict[str, float]:
         (name if name.startswith("buf") else f"breaking {name}"): one
         for name, one in interleave(_breaking_cases(buf, work, image), rounds).items()
     }
-    shutil.rmtree(root)
     print(f"{'1,000 × 50':<24}{'schemac':>10}{'buf':>22}{'÷':>8}{'÷ of processor':>16}")
     figures: dict[str, float] = {}
     for name, ours in found.items():

@@ -42,7 +42,7 @@ TARGETS = tuple(word for name in ("arrow", "lance", "spark") for word in ("--tar
 
 
 def schemac_build(manifests: Path) -> Callable[[], Run]:
-    """A build into a new folder each time: right after thousands of files were removed, some file systems make new ones slowly."""
+    """A build into a new folder each time."""
     numbers = count()
 
     def case() -> Run:
@@ -75,9 +75,7 @@ def compare(buf: str, scratch: Path, files: int, fields: int, rounds: int) -> di
         "schemac check": schemac_check(manifests),
         **peer_cases(buf, write_protos(root / "protos", files, fields)),
     }
-    found = interleave(cases, rounds)
-    shutil.rmtree(root)
-    return found
+    return interleave(cases, rounds)
 
 
 def breaking_cases(buf: str, root: Path, changed: int) -> dict[str, Callable[[], Run]]:
@@ -136,7 +134,6 @@ def report_breaking(buf: str, scratch: Path, rounds: int) -> dict[str, float]:
     for changed in (1_000, 10):
         root = Path(tempfile.mkdtemp(dir=scratch))
         found = interleave(breaking_cases(buf, root, changed), rounds)
-        shutil.rmtree(root)
         for name, r in found.items():
             print(
                 f"{changed:>5} of 1,000 changed, {name:<11}{r.wall:>7.2f} s{r.cpu:>7.2f} s of processor{r.peak:>7.0f} MB"
@@ -210,7 +207,6 @@ def report_growth(scratch: Path, rounds: int) -> dict[str, float]:
             print(f"{int(size):>8,} {name:<22}{r.wall:>8.2f} s{r.cpu:>8.2f} s of processor{r.peak:>7.0f} MB")
         before, last = (found[str(size)].cpu - base.cpu for size in sizes[-2:])
         figures[f"exponent of {name}"] = log(last / before) / log(sizes[-1] / sizes[-2])
-    shutil.rmtree(root)
     return figures
 
 
@@ -251,7 +247,6 @@ def report_start(buf: str, scratch: Path, rounds: int) -> dict[str, float]:
         },
         rounds,
     )
-    shutil.rmtree(root)
     print(", ".join(f"{name} {r.cpu * 1000:.0f} ms of processor time" for name, r in found.items()))
     ours, theirs = found["check"], found["buf lint"]
     return {
@@ -274,15 +269,18 @@ def main() -> None:
         f"{platform.python_implementation()} {platform.python_version()}, buf {BUF_VERSION}, median of {options.rounds}"
     )
     figures: dict[str, float] = {}
-    parts: dict[str, Callable[[], dict[str, float]]] = {
-        "build": lambda: report_build(buf, options.scratch, options.rounds),
-        "breaking": lambda: report_breaking(buf, options.scratch, options.rounds),
-        "again": lambda: report_again(buf, options.scratch, options.rounds),
-        "growth": lambda: report_growth(options.scratch, options.rounds),
-    }
-    for name, report in parts.items():
-        if options.only in (None, name):
-            figures |= report()
+    # Removed at the end: ext4 makes new files slowly for minutes after thousands were removed.
+    with tempfile.TemporaryDirectory(dir=options.scratch) as folder:
+        scratch = Path(folder)
+        parts: dict[str, Callable[[], dict[str, float]]] = {
+            "build": lambda: report_build(buf, scratch, options.rounds),
+            "breaking": lambda: report_breaking(buf, scratch, options.rounds),
+            "again": lambda: report_again(buf, scratch, options.rounds),
+            "growth": lambda: report_growth(scratch, options.rounds),
+        }
+        for name, report in parts.items():
+            if options.only in (None, name):
+                figures |= report()
     print(json.dumps({name: round(value, 2) for name, value in figures.items()}))
 
 

@@ -37,13 +37,13 @@ ENGINE = Engine(
     is_judged_on_request=True,
     codes="schemac.engines.paimon:CODES",
     pages="schemac.engines.paimon.pages",
-    documents="schemac.engines.paimon.table_schema:DOCUMENTS",
+    documents="schemac.engines.paimon.reader:DOCUMENTS",
     traits=frozenset({Trait.REFUSES_SCALE_ABOVE_PRECISION, Trait.LACKS_RUN_ENDS, Trait.IS_NOT_READ}),
     formats=(
         Format(
             "paimon",
             "schemac.engines.paimon.reader:IMPORTER",
-            recognizes="schemac.engines.paimon.table_schema:is_source",
+            recognizes="schemac.engines.paimon.reader:is_source",
         ),
     ),
 )

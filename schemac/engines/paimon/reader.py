@@ -26,6 +26,7 @@ from schemac.engines.paimon.types import (
 )
 from schemac.importers import importer
 from schemac.importers.datasets import list_of, map_of, member, optional, struct, with_attributes
+from schemac.importers.sources import ForeignDocument, has_keys, is_json_with
 from schemac.language.attributes.builtin import DESCRIPTION, TABLE_RECORD
 from schemac.language.logical.model import FieldPath, Part, dotted
 from schemac.text.source.json_object import Json
@@ -35,6 +36,20 @@ from schemac.versions.identity.lock import EngineData, Highest, Numbers
 _NEEDED = ("id", "fields", "highestFieldId", "partitionKeys", "primaryKeys", "options")
 _LEGACY_OPTIONS = ((1, "bucket", "1"), (2, "file.format", "orc"))
 """What the defaults were up to a version."""
+DOCUMENTS = (
+    ForeignDocument(
+        "a snapshot of a Paimon table", has_keys("schemaId", "baseManifestList"), "import the table's folder"
+    ),
+)
+"""What to import in place of such a file."""
+
+
+def is_source(path: Path) -> bool:
+    """Return whether a path is a folder with schema files, or such a file by name and content."""
+    if path.is_dir():
+        return any(any(folder.glob("schema-[0-9]*")) for folder in (path / "schema", path))
+    is_named = path.name.startswith("schema-") or path.suffix.lower() == ".json"
+    return is_named and is_json_with(path, b'"highestFieldId":')
 
 
 def read_table_schema(document: Any) -> TableSchema:

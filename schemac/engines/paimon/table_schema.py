@@ -21,7 +21,6 @@ from typing import Any
 
 from schemac.engines.paimon import attributes as paimon
 from schemac.engines.paimon.types import DataField, PaimonType
-from schemac.importers.sources import ForeignDocument, has_keys, is_json_with
 from schemac.language.attributes.builtin import TABLE_VERSION
 from schemac.language.logical.dataset import LogicalDataset
 from schemac.language.logical.schema_fields import SchemaField
@@ -30,14 +29,6 @@ from schemac.versions.identity.lock import Former, Numbered, Numbering, Numbers,
 
 FILE_NAME = re.compile(r"schema-([0-9]+)")
 """How Paimon names its schema files."""
-
-
-def is_source(path: Path) -> bool:
-    """Return whether a path is a folder with schema files, or such a file by name and content."""
-    if path.is_dir():
-        return any(any(folder.glob("schema-[0-9]*")) for folder in (path / "schema", path))
-    is_named = path.name.startswith("schema-") or path.suffix.lower() == ".json"
-    return is_named and is_json_with(path, b'"highestFieldId":')
 
 
 def is_table(path: Path) -> bool:
@@ -58,14 +49,6 @@ def schema_files(path: Path) -> list[Path]:
         if numbered:
             return [file for _, file in sorted(numbered)]
     return []
-
-
-DOCUMENTS = (
-    ForeignDocument(
-        "a snapshot of a Paimon table", has_keys("schemaId", "baseManifestList"), "import the table's folder"
-    ),
-)
-"""What to import in place of such a file."""
 
 
 VERSION = 3
