@@ -21,7 +21,6 @@ from schemac.project.building import Output, compile_files
 from schemac.project.configuration import Project, find_project
 from schemac.project.discovery import find_manifests
 from schemac.project.options import CompileOptions
-from schemac.project.workers import share
 from schemac.text.source.json_object import Json
 from schemac.text.source.rendering import render_text
 from schemac.text.source.report import Report
@@ -47,7 +46,7 @@ class SchemacBuildHook(BuildHookInterface[Any]):
             self._refuse(render_text(report.diagnostics).rstrip())
         self._made = tempfile.mkdtemp(prefix="schemac-")
         made = os.path.join(self._made, "schemas")
-        store = OutputStore(Path(made), self.config["out"], project.folder, self.app.display_info, share)
+        store = OutputStore(Path(made), self.config["out"], project.folder, self.app.display_info)
         store.write(Build(output.built, output.contents, True, output.missing), report)
         if report.has_errors:
             self._refuse(render_text(report.diagnostics).rstrip())

@@ -7,11 +7,9 @@ lowers from these fields, so it sees the entries of all others.
 """
 
 import json
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from functools import cache
 from itertools import chain
-from json.encoder import encode_basestring
-from operator import itemgetter
 from types import MappingProxyType
 from typing import Any
 
@@ -98,37 +96,10 @@ def deciding() -> Mapping[str, ArrowForm]:
 EXTENSION_NAME = "ARROW:extension:name"
 EXTENSION_METADATA = "ARROW:extension:metadata"
 
-_encode: Callable[[Any], str] = json.JSONEncoder(
+compact: Callable[[Any], str] = json.JSONEncoder(
     ensure_ascii=False, separators=(",", ":"), sort_keys=True
 ).encode
-
-
-_KEY_OF = itemgetter(0)
-
-
-def compact(value: Any) -> str:
-    """Return JSON without blanks, keys sorted.
-
-    Written here because the library makes a new encoder for each value, which takes longer than the value itself.
-    """
-    kind = value.__class__
-    if kind is str:
-        return encode_basestring(value)
-    if kind is dict:
-        items: Iterable[tuple[Any, Any]] = value.items()
-        entries = [
-            # Most values are texts: to ask here saves a call for each.
-            f"{encode_basestring(key)}:{encode_basestring(item) if item.__class__ is str else compact(item)}"
-            for key, item in (sorted(items, key=_KEY_OF) if len(value) > 1 else items)
-        ]
-        return f"{{{','.join(entries)}}}"
-    if kind is list or kind is tuple:
-        return f"[{','.join([compact(item) for item in value])}]"
-    if kind is int:
-        return str(value)
-    if kind is bool:
-        return "true" if value else "false"
-    return _encode(value)
+"""Returns a value as JSON without blanks, keys sorted."""
 
 
 def field_metadata(extra: Mapping[str, Any]) -> dict[str, str]:

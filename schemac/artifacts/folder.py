@@ -17,9 +17,7 @@ import stat
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from functools import lru_cache
 from hashlib import sha256
-from json.encoder import encode_basestring
 from pathlib import Path
 from typing import Any, NamedTuple, NoReturn
 
@@ -32,8 +30,7 @@ NAME = "artifacts.json"
 _PART = r"\w[\w.\- ]*"
 """A folder or file of ours starts with a letter, a digit or an underscore, so that none leads upwards."""
 _DATASET = re.compile(rf"(?:{_PART}/)?{_PART}")
-_REST = rf"(?:{_PART}/)*{_PART}"
-_RESTS = re.compile(rf"(?:{_REST}\n)*")
+_BELOW_DATASET = re.compile(rf"(?:{_PART}/)*{_PART}")
 _OURS = b'"compiler": "schemac '
 _LISTED = re.compile(r'"([^"\\]+)": "((?:sha256|blake2b)-128:[0-9a-f]{32})"')
 _IN_DATASET = re.compile(r"(?:(.+)/losses\.json|(.+)/[^/]+/[^/]+)")
@@ -51,12 +48,6 @@ class Built(NamedTuple):
     files: dict[str, str]
     """Digest by path."""
 
-    def to_json(self) -> str:
-        """Return the text of its object in the file."""
-        files = f"{{\n    {_encode(self.files)[1:-1]}\n   }}" if self.files else "{}"
-        manifest, digest = _text(self.manifest), _text(self.manifest_digest)
-        return f'{{\n   "files": {files},\n   "manifest": {manifest},\n   "manifestDigest": {digest}\n  }}'
-
 
 class Provenance(NamedTuple):
     """Everything in an output folder, by dataset."""
@@ -70,24 +61,12 @@ class Provenance(NamedTuple):
 
     def to_json(self) -> bytes:
         """Return the file's content."""
-        datasets = _object({_text(name): built.to_json() for name, built in self.datasets.items()}, 1)
-        return (_object({'"compiler"': _text(self.compiler), '"datasets"': datasets}, 0) + "\n").encode()
-
-
-_text = encode_basestring
-_encode: Callable[[Mapping[str, str]], str] = json.JSONEncoder(
-    ensure_ascii=False, separators=(",\n    ", ": "), sort_keys=True
-).encode
-"""Writes the files of a dataset, with the line ends and blanks that are between them."""
-
-
-def _object(members: dict[str, str], depth: int) -> str:
-    """Return an object in the form that `json.dumps(…, indent=1, sort_keys=True)` takes ten times as long for."""
-    if not members:
-        return "{}"
-    line = "\n" + " " * (depth + 1)
-    lines = f",{line}".join([f"{name}: {members[name]}" for name in sorted(members)])
-    return f"{{{line}{lines}\n{' ' * depth}}}"
+        datasets = {
+            name: {"files": files, "manifest": manifest, "manifestDigest": digest}
+            for name, (manifest, digest, files) in self.datasets.items()
+        }
+        document = {"compiler": self.compiler, "datasets": datasets}
+        return f"{json.dumps(document, ensure_ascii=False, indent=1, sort_keys=True)}\n".encode()
 
 
 def digest(content: bytes) -> str:
@@ -142,17 +121,9 @@ def _salvaged(content: bytes) -> Provenance:
 def are_inside(paths: Iterable[str], dataset: str) -> bool:
     """Whether these are paths that artifacts of a dataset may have, below the folder of the dataset."""
     start = f"{dataset}/"
-    length = len(start)
-    rests = tuple([path[length:] if path.startswith(start) else "" for path in paths])
-    return _DATASET.fullmatch(dataset) is not None and _are_rests(rests)
-
-
-@lru_cache(maxsize=1024)
-def _are_rests(rests: tuple[str, ...]) -> bool:
-    """Whether these are paths of artifacts below a folder; remembered, for most datasets have the same ones."""
-    lines = "\n".join([*rests, ""])
-    is_each_a_line = lines.count("\n") == len(rests)
-    return is_each_a_line and _RESTS.fullmatch(lines) is not None
+    return _DATASET.fullmatch(dataset) is not None and all(
+        path.startswith(start) and _BELOW_DATASET.fullmatch(path, len(start)) for path in paths
+    )
 
 
 STAGING = ".schemac-new"
@@ -214,7 +185,6 @@ class OutputFolder:
         self.root = os.path.realpath(path)
         self.name = name.rstrip("/") or name
         self._project = project
-        self._known: dict[str, bool] = {}
 
     def at(self, path: str) -> str:
         """Return the absolute path of a relative one."""
@@ -226,7 +196,6 @@ class OutputFolder:
         self._refuse_bad_place()
         make_folder(self.root)
         with self._folder_lock(is_exclusive=True, notify=notify):
-            self._known.clear()
             yield
 
     @contextmanager
@@ -236,14 +205,9 @@ class OutputFolder:
         with self._folder_lock(is_exclusive=False, notify=notify):
             yield
 
-    def provenance(self, expected: Provenance | None = None) -> Provenance:
-        """Return the provenance of the folder, empty for a new one; refuses a folder that is not schemac's.
-
-        If its bytes are those of `expected`, they are not parsed.
-        """
+    def provenance(self) -> Provenance:
+        """Return the provenance of the folder, empty for a new one; refuses a folder that is not schemac's."""
         content = self.read(NAME)
-        if expected is not None and content == expected.to_json():
-            return expected
         if content is None:
             if foreign := [ascii(name)[1:-1] for name in sorted(set(os.listdir(self.root)) - _HARMLESS)]:
                 more = f" and {len(foreign) - _MAX_LISTED} more" if len(foreign) > _MAX_LISTED else ""
@@ -263,8 +227,7 @@ class OutputFolder:
 
     def read(self, path: str) -> bytes | None:
         """Return the content of a file, None if there is none; refuses anything but a plain file in plain folders."""
-        folder = path.rpartition("/")[0]
-        if not self._known.get(folder) and not self.is_reachable(folder):
+        if not self.is_reachable(path.rpartition("/")[0]):
             return None
         try:
             handle = os.open(f"{self.root}/{path}", _READING)
@@ -298,23 +261,8 @@ class OutputFolder:
         return status is not None
 
     def is_reachable(self, path: str) -> bool:
-        """Whether a folder is there, with all folders above it; as `is_folder`, and remembered."""
-        known = self._known.get(path)
-        if known is None:
-            if not path:
-                return True
-            known = self.is_reachable(path.rpartition("/")[0]) and self.is_folder(path)
-            self._known[path] = known
-        return known
-
-    def look_into(self, path: str = "") -> None:
-        """Remember all folders in a folder, or in the output folder itself, which is asked only once."""
-        if not self.is_reachable(path):
-            return
-        start = f"{path}/" if path else ""
-        with os.scandir(self.at(path)) as entries:
-            folders = [f"{start}{entry.name}" for entry in entries if entry.is_dir(follow_symlinks=False)]
-        self._known.update(dict.fromkeys(folders, True))
+        """Whether a folder exists, with all folders above it; refuses anything else, as `is_folder` does."""
+        return not path or (self.is_reachable(path.rpartition("/")[0]) and self.is_folder(path))
 
     def refuse_in_the_way(self, path: str, status: os.stat_result | None = None) -> NoReturn:
         """Refuse a file or folder that is at the path of an artifact."""

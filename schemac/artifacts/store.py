@@ -11,9 +11,8 @@ import os
 from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from functools import partial
 from pathlib import Path
-from typing import NamedTuple, Protocol, TypeVar
+from typing import NamedTuple
 
 from schemac.artifacts.folder import NAME, STAGING, Built, OutputFolder, Provenance, RefusedError, digest
 from schemac.artifacts.swap import DatasetSwap, recover, remove_if_empty
@@ -21,9 +20,6 @@ from schemac.text.source.catalogue import STALE_ARTIFACT, WRITE_FAILED
 from schemac.text.source.report import Report
 
 _HELP = "run `schemac build`"
-_PARTS = 2
-_SHARED_FROM = 200
-"""Datasets from which on reading them takes longer than starting a process."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,15 +34,10 @@ class Build:
     missing: Callable[[Collection[str]], Mapping[str, bytes]] = lambda _: {}
     """Makes the contents of datasets that are known by their digests alone."""
 
-    @property
-    def provenance(self) -> Provenance | None:
-        """The provenance afterwards, where that of the folder before has no part in it."""
-        return Provenance(self.built) if self.is_whole else None
-
     def merged(self, before: Provenance) -> Provenance:
         """Return the provenance afterwards: a build of some manifests leaves the datasets of the others."""
-        if self.provenance is not None:
-            return self.provenance
+        if self.is_whole:
+            return Provenance(self.built)
         read = {dataset.manifest for dataset in self.built.values()}
         untouched = {
             name: dataset
@@ -92,20 +83,6 @@ class BuildResult(NamedTuple):
     """Datasets of manifests that this build did not read."""
 
 
-T = TypeVar("T")
-
-
-class Share(Protocol):
-    """Does tasks at once, and returns their results in their order."""
-
-    def __call__(self, tasks: Sequence[Callable[[], T]], /) -> list[T]:
-        """Do the tasks; what one raises is raised."""
-
-
-def _one_after_another(tasks: Sequence[Callable[[], T]], /) -> list[T]:
-    return [task() for task in tasks]
-
-
 class OutputStore:
     """An output folder that builds are written to."""
 
@@ -115,12 +92,10 @@ class OutputStore:
         name: str,
         project: Path | None = None,
         notify: Callable[[str], None] = lambda _: None,
-        share: Share = _one_after_another,
     ) -> None:
         self._folder = OutputFolder(out, name, project)
         self._name = name
         self._notify = notify
-        self._share = share
 
     def write(self, build: Build, report: Report) -> BuildResult:
         """Write a build to the folder.
@@ -130,7 +105,7 @@ class OutputStore:
         """
         try:
             with self._folder.lock_for_writing(self._notify):
-                before = self._folder.provenance(build.provenance)
+                before = self._folder.provenance()
                 recover(self._folder, before.paths)
                 return self._write(build, before)
         except RefusedError as error:
@@ -159,7 +134,8 @@ class OutputStore:
         after = build.merged(before)
         gone = before.datasets.keys() - after.datasets.keys()
         # All is looked at before anything is changed.
-        changes = self._changes([*build.built, *sorted(gone)], build, before)
+        every = [self._change(dataset, build, before) for dataset in (*build.built, *sorted(gone))]
+        changes = [change for change in every if change is not None]
         written = BuildResult(0, len(gone), len(after.datasets) - len(build.built))
         if not changes and not gone:
             if before != after:
@@ -202,32 +178,15 @@ class OutputStore:
         changed = sum(len(build.of(change.dataset)) - len(change.unchanged) for change in changes)
         return written._replace(files=changed)
 
-    def _changes(self, datasets: Sequence[str], build: Build, before: Provenance) -> list[_Change]:
-        """How far all datasets are from what they are to be; large folders are read by several processes."""
-        self._folder.look_into()
-        parts = _PARTS if len(datasets) >= _SHARED_FROM else 1
-        size = -(-len(datasets) // parts) or 1
-        tasks = [
-            partial(self._changes_of, datasets[start : start + size], build, before)
-            for start in range(0, len(datasets), size)
-        ]
-        return [change for changes in self._share(tasks) for change in changes]
-
-    def _changes_of(self, datasets: Sequence[str], build: Build, before: Provenance) -> list[_Change]:
-        changes = (self._change(dataset, build, before) for dataset in datasets)
-        return [change for change in changes if change is not None]
-
     def _change(self, dataset: str, build: Build, before: Provenance) -> _Change | None:
-        """How far a dataset's files are from what they are to be; None if they are that."""
+        """Return what has to be written of a dataset; None if its files are as they are to be. Raises RefusedError."""
         files = build.files(dataset)
         if not files:
             return _Change(dataset, frozenset()) if self._folder.is_reachable(dataset) else None
         ours: Collection[str] = before.datasets[dataset].files if dataset in before.datasets else ()
         unchanged: set[str] = set()
-        self._folder.look_into(dataset)
-        read = self._folder.read
         for path, expected_digest in files.items():
-            present = read(path)
+            present = self._folder.read(path)
             if present is not None and build.has(path, expected_digest, present):
                 unchanged.add(path)
             elif present is not None and path not in ours:

@@ -61,14 +61,11 @@ class Emission:
         self._target = target
         self._loss_code = loss_code
         self._losses: list[tuple[Loss, SchemaField | None]] = []
-        self._latest: tuple[SchemaField | None, str] = (None, "")
-        """The field that lost something last, for a field often loses several things, and its path."""
 
     def lose(self, field: "SchemaField | None", lost: str, becomes: str, *, artifact: str = "") -> None:
         """Enter a loss at a field, or of the schema as a whole; of one file where the others keep it."""
-        if field is not self._latest[0]:
-            self._latest = field, field.path_text if field is not None else ""
-        self._losses.append((Loss(self._target, self._latest[1], lost, becomes, artifact), field))
+        path = field.path_text if field is not None else ""
+        self._losses.append((Loss(self._target, path, lost, becomes, artifact), field))
 
     @property
     def losses(self) -> tuple[Loss, ...]:

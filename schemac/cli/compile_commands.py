@@ -43,7 +43,7 @@ from schemac.project.manifests import CompiledFile
 from schemac.project.options import CompileOptions
 from schemac.project.options import overlay_of as overlay_in
 from schemac.project.shared_work import collector_paused
-from schemac.project.workers import PROGRESS, share
+from schemac.project.workers import PROGRESS
 from schemac.text.source.catalogue import STALE_ARTIFACT, WRITE_FAILED
 from schemac.text.source.diagnostic import Diagnostic, Severity
 from schemac.text.source.phrases import counted, listed
@@ -317,7 +317,7 @@ def _build_once(options: argparse.Namespace) -> Watched:
     written = BuildResult()
     if not report.has_errors:
         folder = out_folder(options, project)
-        store = OutputStore(folder, out, project.folder, lambda text: print_status(text, options), share)
+        store = OutputStore(folder, out, project.folder, lambda text: print_status(text, options))
         # Who names manifests builds these and no others; what the others made stays as it is.
         build = Build(output.built, output.contents, not options.paths, output.missing)
         if options.check:
