@@ -11,9 +11,8 @@ import hashlib
 import os
 import posixpath
 import tomllib
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import cache, cached_property
 from pathlib import Path, PurePosixPath
 
 from schemac.project.configuration import Project
@@ -60,19 +59,19 @@ def read_commit(
     except NoCommitError as error:
         report.add(UNKNOWN_REFERENCE, f"git finds no commit '{ref}' in this repository", help=str(error))
         return None
-    places = _Places(tree, Path.cwd())
-    settings = _settings_then(places, project)
+    settings = _settings_then(tree, project)
     whole = [*folders]
     if is_project and settings is not None:
         named = settings.get("manifests")
         whole += [
             project.folder / str(one) for one in (named if isinstance(named, list) and named else ["."])
         ]
-    before = _Reading(places, ref, files, report, _exclusion_then(settings, project)).before(whole)
+    exclusion = _exclusion_then(settings, project)
+    before = _CommitReader(tree, ref, report).before(files, whole, exclusion)
     for folder in folders:
         if folder.exists():
             continue
-        if not any(True for place in places.places_of(folder) for _ in places.tree.below(place)):
+        if not any(True for place in tree.places_of(folder) for _ in tree.below(place)):
             report.add(
                 UNREADABLE_FILE,
                 f"there is no file or folder {folder}, neither now nor in the version to compare with",
@@ -89,124 +88,51 @@ def read_commit(
 
 
 @dataclass(frozen=True)
-class _Places:
-    """Paths of a tree, and where they are in the working folder."""
-
-    tree: CommitTree
-    here: Path
-
-    @cached_property
-    def _inside(self) -> str:
-        """What the paths below the working folder begin with."""
-        inside = os.path.relpath(self.here.resolve(), self.tree.top).replace(os.sep, "/")
-        return "" if inside == "." else f"{inside}/"
-
-    def path_of(self, path: Path) -> str | None:
-        """Return the path in the tree of a present path; None outside of the repository. A link keeps its own name."""
-        folder, name = os.path.split(path)
-        inside = _inside(folder, self.tree.top)
-        if inside is not None:
-            return f"{inside}{name}"
-        return "." if _real(path.parent.absolute()) / path.name == self.tree.top else None
-
-    def places_of(self, folder: Path) -> list[str]:
-        """Return the paths in the tree of a present folder: that of its name, and that of its target if it is a link."""
-        paths = (self.path_of(Path(os.path.abspath(folder))), self.path_of(folder.resolve()))
-        return list(dict.fromkeys(path for path in paths if path is not None))
-
-    def today(self, path: str) -> Path:
-        return self.tree.top / path
-
-    def entry(self, path: Path) -> TreeEntry | None:
-        """Return the file at a present path as it was; the links on the way may have had other targets then."""
-        tree_path = self.path_of(path)
-        entry = self.tree.find(tree_path) if tree_path is not None else None
-        if entry is not None:
-            return entry
-        return self.tree.find(os.path.relpath(path.absolute(), self.tree.top).replace(os.sep, "/"))
-
-    def display_path(self, path: str) -> str:
-        """Return a path of the tree from the working folder."""
-        if path.startswith(self._inside):
-            return path[len(self._inside) :]
-        return os.path.relpath(self.today(path), self.here).replace(os.sep, "/")
-
-
-@dataclass(frozen=True)
 class _TreeFiles:
     """The files around a manifest of a tree."""
 
-    places: _Places
+    tree: CommitTree
     ref: str
     manifest: str
 
     def read(self, path: str) -> bytes:
         """Return the content of a file. Raises OSError."""
-        entry = self.places.tree.find(self._place(path))
+        entry = self.tree.find(self.key(path))
         if entry is None:
             raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT))
-        content = self.places.tree.read([entry]).get(entry.id)
+        content = self.tree.read([entry]).get(entry.id)
         if content is None:
             raise OSError(errno.EIO, entry.unreadable or "git cannot read its content")
         return content
 
     def name(self, path: str) -> str:
         """Return the name of a file in findings."""
-        return f"{self.ref}:{self.places.display_path(self._place(path))}"
+        return f"{self.ref}:{self.tree.display_path(self.key(path))}"
 
     def key(self, path: str) -> str:
-        """Return the path of a file in the tree; that of the manifest for the path ``."""
-        return self._place(path)
-
-    def _place(self, path: str) -> str:
-        """Return a path that the manifest names, from the top of the repository; of an empty one the manifest's."""
+        """Return the path in the tree of a file that the manifest names; that of the manifest for the path ``."""
         if not path:
             return self.manifest
         return posixpath.normpath(posixpath.join(posixpath.dirname(self.manifest), path))
 
 
-@cache
-def _real(folder: Path) -> Path:
-    """Return a folder without links."""
-    return folder.resolve()
-
-
-@cache
-def _inside(folder: str, top: Path) -> str | None:
-    """Return the prefix that paths in a folder have in a tree; None outside of it. Paths are texts because there are many in few folders."""
-    try:
-        inside = _real(Path(folder).absolute()).relative_to(top).as_posix()
-    except ValueError:
-        return None
-    return "" if inside == "." else f"{inside}/"
-
-
-class _Reading:
+class _CommitReader:
     """Collects the manifests of a commit."""
 
-    def __init__(
-        self,
-        places: _Places,
-        ref: str,
-        files: Sequence[ManifestFile],
-        report: Report,
-        exclusion: Exclusion,
-    ) -> None:
-        self._places = places
-        self._exclusion = exclusion
-        self._tree = places.tree
+    def __init__(self, tree: CommitTree, ref: str, report: Report) -> None:
+        self._tree = tree
         self._ref = ref
-        self._files = files
         self._report = report
         self._contents: dict[Path, bytes] = {}
         self._names: dict[Path, str] = {}
         self._moved: dict[Path, Path] = {}
         self._pending: dict[Path, TreeEntry] = {}
+        """What is still to be read of manifests and locks of today, by their paths."""
         self._paired: set[str] = set()
 
-    def before(self, folders: Sequence[Path]) -> Before:
-        """Everything of the manifests that are compared, and the others by their paths."""
-        for file in self._files:
+    def before(self, files: Sequence[ManifestFile], folders: Sequence[Path], exclusion: Exclusion) -> Before:
+        """Return the past of manifests and of folders; all other manifests of the commit by their paths."""
+        for file in files:
             self._pair(file)
         others = {
             path
@@ -216,10 +142,10 @@ class _Reading:
             # An artifact in the standard's own form is a manifest too, but lies beside its binary form.
             and f"{path.rpartition('/')[0]}/schema.bin" not in self._tree.listed
         }
-        self._pair_moved(others)
-        keys = {self._places.today(path): path for path in sorted(others)}
-        self._names |= {key: f"{self._ref}:{self._places.display_path(path)}" for key, path in keys.items()}
-        self._load(self._pending)
+        self._pair_moved(files, others)
+        keys = {self._tree.today(path): path for path in sorted(others)}
+        self._names |= {key: f"{self._ref}:{self._tree.display_path(path)}" for key, path in keys.items()}
+        self._load_pending()
         # Of what may have had one of the datasets.
         unreadable_reasons = [submodule.reason for submodule in self._tree.unread if submodule.is_changed]
         for key, path in keys.items():
@@ -229,9 +155,9 @@ class _Reading:
         gone: set[Path] = set()
         paths = {path: key for key, path in keys.items()}
         for folder in folders:
-            for place in self._places.places_of(folder):
+            for place in self._tree.places_of(folder):
                 for path, inside in self._tree.below(place):
-                    if path in paths and (path == place or is_manifest_name(folder, inside, self._exclusion)):
+                    if path in paths and (path == place or is_manifest_name(folder, inside, exclusion)):
                         gone.add(paths[path])
         return Before(
             self._contents,
@@ -247,19 +173,19 @@ class _Reading:
 
     def _files_of(self, path: Path) -> Files:
         """Return the files around a manifest at the commit."""
-        place = self._places.path_of(self._moved.get(path, path))
-        return FolderFiles(path, path.name) if place is None else _TreeFiles(self._places, self._ref, place)
+        place = self._tree.path_of(self._moved.get(path, path))
+        return FolderFiles(path, path.name) if place is None else _TreeFiles(self._tree, self._ref, place)
 
     def _pair(self, file: ManifestFile) -> None:
         """Pair a manifest with the file that was at its path."""
-        if self._places.path_of(file.path) is None:
+        if self._tree.path_of(file.path) is None:
             self._report.add(
                 UNKNOWN_PAST,
                 f"{file.name} is outside the repository of `git:{self._ref}`",
                 file=file.name,
                 help="run the command inside the repository of the manifest",
             )
-        entry = self._places.entry(file.path)
+        entry = self._tree.entry(file.path)
         self._names[file.path] = f"{self._ref}:{file.name}"
         if entry is None:
             return
@@ -273,22 +199,24 @@ class _Reading:
                 else "compare with a folder or a manifest",
             )
             return
-        self._pending[file.path] = entry
         # The lock lies beside the manifest as it is called, also where that is a link.
-        path = self._places.path_of(file.path) or entry.path
-        lock = self._tree.readable(lock_name(path)) or self._tree.readable(lock_name(entry.path))
-        if lock is not None:
-            self._pending[lock_path(file.path)] = lock
+        path = self._tree.path_of(file.path) or entry.path
+        self._add_pending(file.path, entry, path)
         self._paired |= {entry.path, path}
 
-    def _pair_moved(self, others: set[str]) -> None:
-        """Manifests that have left their places as they were, with what was there."""
-        missing = [f for f in self._files if f.path not in self._pending]
-        if not missing:
-            return
+    def _add_pending(self, key: Path, entry: TreeEntry, path: str) -> None:
+        """Enter a manifest, and its lock if it had one, to be read under the path `key` of today."""
+        self._pending[key] = entry
+        lock = self._tree.readable(lock_name(path)) or self._tree.readable(lock_name(entry.path))
+        if lock is not None:
+            self._pending[lock_path(key)] = lock
+
+    def _pair_moved(self, files: Sequence[ManifestFile], others: set[str]) -> None:
+        """Pair manifests that were moved without a change with what they were; take that out of the others."""
+        missing = [f for f in files if f.path not in self._pending]
         left: dict[tuple[str, str], list[str]] = {}
-        for path in others:
-            if not os.path.lexists(self._places.today(path)):
+        for path in others if missing else ():
+            if not os.path.lexists(self._tree.today(path)):
                 entry = self._tree.readable(path)
                 if entry is not None:
                     left.setdefault((PurePosixPath(path).name, entry.id), []).append(path)
@@ -306,18 +234,16 @@ class _Reading:
             if len(places) == 1:
                 entry = self._tree.find(places[0])
                 assert entry is not None
-                self._pending[file.path] = entry
-                lock = self._tree.readable(lock_name(places[0]))
-                if lock is not None:
-                    self._pending[lock_path(file.path)] = lock
-                self._names[file.path] = f"{self._ref}:{self._places.display_path(places[0])}"
-                self._moved[file.path] = self._places.today(places[0])
+                self._add_pending(file.path, entry, places[0])
+                self._names[file.path] = f"{self._ref}:{self._tree.display_path(places[0])}"
+                self._moved[file.path] = self._tree.today(places[0])
                 others.remove(places.pop())
 
-    def _load(self, entries: Mapping[Path, TreeEntry]) -> None:
-        """Read the contents of entries from git; report those of manifests that it cannot read."""
-        contents = self._tree.read(list(entries.values()))
-        for key, entry in entries.items():
+    def _load_pending(self) -> None:
+        """Read the contents that are still to be read from git; report those of manifests that it cannot read."""
+        pending, self._pending = self._pending, {}
+        contents = self._tree.read(list(pending.values()))
+        for key, entry in pending.items():
             if entry.id in contents:
                 self._contents[key] = contents[entry.id]
             elif key in self._names:
@@ -329,27 +255,24 @@ class _Reading:
                 )
 
     def _load_others(self, keys: Sequence[Path]) -> None:
-        entries: dict[Path, TreeEntry] = {}
+        """Read manifests of the commit, and their locks, by their paths in the working tree."""
         for key in keys:
-            if key in self._contents:
-                continue
             path = key.relative_to(self._tree.top).as_posix()
-            for one, place in ((key, path), (lock_path(key), lock_name(path))):
-                entry = self._tree.readable(place)
-                if entry is not None:
-                    entries[one] = entry
-        self._load(entries)
+            entry = self._tree.readable(path)
+            if entry is not None and key not in self._contents:
+                self._add_pending(key, entry, path)
+        self._load_pending()
 
 
-def _settings_then(places: _Places, project: Project) -> Json | None:
+def _settings_then(tree: CommitTree, project: Project) -> Json | None:
     """Return the project's settings at the commit; None if it had none, or if they cannot be read."""
     for name in ("schemac.toml", "pyproject.toml"):
-        path = places.path_of(project.folder / name)
-        entry = places.tree.readable(path) if path is not None else None
+        path = tree.path_of(project.folder / name)
+        entry = tree.readable(path) if path is not None else None
         if entry is None:
             continue
         try:
-            table = tomllib.loads(places.tree.read([entry])[entry.id].decode())
+            table = tomllib.loads(tree.read([entry])[entry.id].decode())
             if name == "pyproject.toml":
                 table = table["tool"]["schemac"]
         except (KeyError, TypeError, ValueError, AttributeError):

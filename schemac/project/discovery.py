@@ -158,7 +158,6 @@ def find_manifests(
 ) -> list[ManifestFile]:
     """Return the manifests at these paths, each once, in the order of the paths and of the names below them."""
     manifests: dict[str, ManifestFile] = {}
-    places = Places()
     for path_text in paths:
         path = Path(path_text) if os.path.isabs(path_text) else base / path_text
         try:
@@ -169,16 +168,15 @@ def find_manifests(
             continue
         if is_folder:
             for entry in _entries(path, out, _SUFFIXES, exclusion):
-                place = places.of(entry.path)
-                where = places.name(entry.path, place)
+                where = _display_path(entry.path)
                 if not entry.is_symlink() or os.path.exists(entry.path):
-                    manifests.setdefault(place, ManifestFile(Path(entry.path), where, is_named=False))
+                    manifest = ManifestFile(Path(entry.path), where, is_named=False)
+                    manifests.setdefault(real_path(entry.path), manifest)
                     continue
                 report.add(UNREADABLE_FILE, f"{where} is a broken link", file=where, help="remove it")
         elif exists:
-            place = places.of(os.fspath(path))
-            where = places.name(os.fspath(path), place)
-            manifests.setdefault(place, ManifestFile(path, where, is_named=True))
+            text = os.fspath(path)
+            manifests.setdefault(real_path(text), ManifestFile(path, _display_path(text), is_named=True))
         else:
             report.add(
                 UNREADABLE_FILE,
@@ -247,26 +245,15 @@ def is_manifest_name(folder: Path, inside: str, exclusion: Exclusion) -> bool:
     return inside.endswith(_SUFFIXES) and not exclusion.hides_below(folder, inside)
 
 
-class Places:
-    """Where files lie, however their folders were named."""
+def real_path(path: str) -> str:
+    """Return the absolute path of a file whose folder has no links; a file that is a link itself keeps its name."""
+    folder, name = os.path.split(path)
+    if name in ("", ".", ".."):
+        return os.path.realpath(path)
+    return os.path.join(os.path.realpath(folder), name)
 
-    def __init__(self) -> None:
-        self._below = os.path.join(os.getcwd(), "")
-        self._folders: dict[str, str] = {}
 
-    def of(self, path: str) -> str:
-        """Return the place of a file or a link, with its folder without links."""
-        folder, name = os.path.split(path)
-        if name in ("", ".", ".."):
-            return os.path.realpath(path)
-        real_folder = self._folders.get(folder)
-        if real_folder is None:
-            # Of a link that leads back to itself this is its own place.
-            real_folder = self._folders[folder] = os.path.join(os.path.realpath(folder), "")
-        return real_folder + name
-
-    def name(self, path: str, place: str) -> str:
-        """Return the path from the working folder where it is below it, with `/`; a link is called by its own name."""
-        if not place.startswith(self._below):
-            return Path(path).as_posix()
-        return place[len(self._below) :].replace(os.sep, "/")
+def _display_path(path: str) -> str:
+    """Return a path from the working folder where it is below that, with `/`; a link is called by its own name."""
+    real, below = real_path(path), os.path.join(os.getcwd(), "")
+    return real.removeprefix(below).replace(os.sep, "/") if real.startswith(below) else Path(path).as_posix()

@@ -12,10 +12,11 @@ import posixpath
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from functools import cache, cached_property
+from functools import cached_property
 from pathlib import Path
 
 from schemac.project.cache.store import FILE
+from schemac.project.discovery import real_path
 
 _LINK, _SUBMODULE = "120000", "160000"
 _MOST_LINKS = 40
@@ -91,6 +92,8 @@ class Submodule:
 
 @dataclass(frozen=True, slots=True)
 class _Listed:
+    """A file or link of a tree, as git lists it."""
+
     mode: str
     id: str
     store: GitObjects
@@ -108,56 +111,36 @@ class CommitTree:
 
     def find(self, path: str) -> TreeEntry | None:
         """Return the file at a path; None if there was none."""
-        for _ in range(_MOST_LINKS):
-            step = self._step(path)
-            if step is None:
-                submodule = next((s for s in self.unread if f"{path}/".startswith(f"{s.path}/")), None)
-                return TreeEntry(path, "", unreadable=submodule.reason) if submodule is not None else None
-            place, listed = step
-            if listed.mode != _LINK:
-                return TreeEntry(path, listed.id, listed.store) if place == path else None
-            target = os.fsdecode(self._links.get(place, b""))
-            joined = posixpath.join(posixpath.dirname(place), target, path[len(place) + 1 :])
-            path = posixpath.normpath(joined)
-            if path.startswith(("/", "../")) or path == ".." or not target:
-                return TreeEntry(
-                    place, "", unreadable=f"{place} was a link to a place outside the repository"
-                )
-        return None
+        path, link = self._resolved(path)
+        if (listed := self.listed.get(path)) is not None:
+            return TreeEntry(path, listed.id, listed.store) if listed.mode != _LINK else None
+        if link and (path.startswith(("/", "../")) or path == ".."):
+            return TreeEntry(link, "", unreadable=f"{link} was a link to a place outside the repository")
+        submodule = next((s for s in self.unread if f"{path}/".startswith(f"{s.path}/")), None)
+        return TreeEntry(path, "", unreadable=submodule.reason) if submodule is not None else None
 
     def readable(self, path: str) -> TreeEntry | None:
         """Return the file at a path; None if there was none, or git cannot say what it was."""
         entry = self.find(path)
         return entry if entry is not None and not entry.unreadable else None
 
-    def _step(self, path: str) -> tuple[str, _Listed] | None:
-        """Return the file at a path, or the first link on the way to it."""
-        if (entry := self.listed.get(path)) is not None:
-            return path, entry
-        at = path.find("/")
-        while at > 0:
-            entry = self.listed.get(path[:at])
-            if entry is not None:
-                return path[:at], entry
-            at = path.find("/", at + 1)
-        return None
-
-    def folder(self, path: str) -> str:
-        """Return a folder after all links; the same path where it was none."""
+    def _resolved(self, path: str) -> tuple[str, str]:
+        """Return a path with all links followed, and the last of these links, empty if there was none."""
+        last_link = ""
         for _ in range(_MOST_LINKS):
-            step = self._step(path)
-            if step is None or step[1].mode != _LINK:
-                return path
-            place = step[0]
-            target = os.fsdecode(self._links.get(place, b""))
-            path = posixpath.normpath(
-                posixpath.join(posixpath.dirname(place), target, path[len(place) + 1 :])
-            )
-        return path
+            ends = (*(i for i, character in enumerate(path) if character == "/"), len(path))
+            link = next((path[:end] for end in ends if path[:end] in self._links), None)
+            if link is None:
+                break
+            # A link whose target git does not have leads out of the repository.
+            target = os.fsdecode(self._links[link]) or "/"
+            path = posixpath.normpath(posixpath.join(posixpath.dirname(link), target, path[len(link) + 1 :]))
+            last_link = link
+        return path, last_link
 
     def below(self, folder: str) -> Iterator[tuple[str, str]]:
-        """All paths in a folder, each with what it is from there; for a file, the path itself with its name."""
-        folder = self.folder(folder)
+        """Yield all paths in a folder, each with what it is from there; for a file, the path itself with its name."""
+        folder, _ = self._resolved(folder)
         start = "" if folder == "." else f"{folder}/"
         for path in self.listed:
             if path == folder:
@@ -176,9 +159,35 @@ class CommitTree:
             contents |= store.read(ids)
         return contents
 
+    def path_of(self, path: Path) -> str | None:
+        """Return the path in the tree of a present path; None outside of the repository. A link keeps its own name."""
+        real = Path(real_path(os.fspath(path)))
+        return real.relative_to(self.top).as_posix() if real.is_relative_to(self.top) else None
+
+    def places_of(self, folder: Path) -> list[str]:
+        """Return the paths in the tree of a present folder: that of its name, and that of its target if it is a link."""
+        paths = (self.path_of(Path(os.path.abspath(folder))), self.path_of(folder.resolve()))
+        return list(dict.fromkeys(path for path in paths if path is not None))
+
+    def today(self, path: str) -> Path:
+        """Return where a path of the tree is in the working tree."""
+        return self.top / path
+
+    def entry(self, path: Path) -> TreeEntry | None:
+        """Return the file at a present path as it was; the links on the way may have had other targets then."""
+        tree_path = self.path_of(path)
+        entry = self.find(tree_path) if tree_path is not None else None
+        if entry is not None:
+            return entry
+        return self.find(os.path.relpath(path.absolute(), self.top).replace(os.sep, "/"))
+
+    def display_path(self, path: str) -> str:
+        """Return a path of the tree from the working folder."""
+        return os.path.relpath(self.today(path)).replace(os.sep, "/")
+
     @cached_property
     def _links(self) -> dict[str, bytes]:
-        """Where each link points."""
+        """The targets of all links by their paths; empty bytes for one whose target git does not have."""
         links = {path: listed for path, listed in self.listed.items() if listed.mode == _LINK}
         entries = [TreeEntry(path, listed.id, listed.store) for path, listed in links.items()]
         contents = self.read(entries)
@@ -284,13 +293,10 @@ def git_output(*words: str, input: bytes = b"", environment: Mapping[str, str] |
     return done.stdout
 
 
-@cache
-def _local_variables() -> frozenset[str]:
-    return frozenset(git_output("rev-parse", "--local-env-vars").decode().split())
-
-
 def _free_environment() -> dict[str, str]:
-    return {name: value for name, value in os.environ.items() if name not in _local_variables()}
+    """Return the environment without the variables that bind git to one repository."""
+    local = git_output("rev-parse", "--local-env-vars").decode().split()
+    return {name: value for name, value in os.environ.items() if name not in local}
 
 
 def tracked_files(folder: Path) -> list[str]:

@@ -9,7 +9,7 @@ Errors: SC419 lost-lock.
 
 import os
 import shlex
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from functools import cached_property
 from pathlib import Path
 
@@ -34,41 +34,36 @@ class LockSearch:
     def __init__(self, project: Project) -> None:
         self._project = project
         self._is_marked = any((project.folder / mark).exists() for mark in _MARKS)
-        self._up: dict[str, Sequence[Path]] = {}
-        """By the folder of the manifest, where only locks on the way up count."""
-        self._in_folders: dict[Path, list[Path]] = {}
-        self._digests: dict[Path, bytes] = {}
-        self._digests_by_folder: dict[str, str] = {}
-        """By the folder of the manifest, where only locks on the way up count."""
 
     def digest_for(self, manifest: Path) -> str:
         """Return the digest of all that is looked through for the datasets of a manifest: locks, and manifests next to them."""
-        folder = "" if self._is_marked else os.path.dirname(manifest)
-        if folder not in self._digests_by_folder:
-            digests = []
-            for lock in self.locks_for(manifest):
-                if lock not in self._digests:
-                    where = os.path.relpath(lock, self._project.folder).replace(os.sep, "/")
-                    contents = [(path.suffix, content_of(path)) for path in (lock, *manifests_of_lock(lock))]
-                    self._digests[lock] = digest(where, contents)
-                digests.append(self._digests[lock])
-            self._digests_by_folder[folder] = digest(digests).hex()
-        return self._digests_by_folder[folder]
+        return self._digest_of_all if self._is_marked else self._digest(self.locks_for(manifest))
+
+    @cached_property
+    def _digest_of_all(self) -> str:
+        """The digest of all locks of the project."""
+        return self._digest(self._all)
+
+    def _digest(self, locks: Iterable[Path]) -> str:
+        """Return the digest of locks, of their places and of the manifests next to them."""
+        return digest(
+            [
+                (
+                    os.path.relpath(lock, self._project.folder).replace(os.sep, "/"),
+                    [(path.suffix, content_of(path)) for path in (lock, *manifests_of_lock(lock))],
+                )
+                for lock in locks
+            ]
+        ).hex()
 
     def locks_for(self, manifest: Path) -> Sequence[Path]:
         """Return all locks of the project; without a project, those in the folders up to the working folder."""
         if self._is_marked:
             return self._all
-        name = os.path.dirname(manifest)
-        locks = self._up.get(name)
-        if locks is None:
-            folder = Path(os.path.abspath(name))
-            folders = [f for f in (folder, *folder.parents) if f.is_relative_to(self._project.folder)]
-            for one in folders:
-                if one not in self._in_folders:
-                    self._in_folders[one] = sorted(one.glob("*.lock"))
-            locks = self._up[name] = [path for one in folders for path in self._in_folders[one]]
-        return locks
+        folders = [
+            f for f in Path(os.path.abspath(manifest)).parents if f.is_relative_to(self._project.folder)
+        ]
+        return [path for folder in folders for path in sorted(folder.glob("*.lock"))]
 
     @cached_property
     def _all(self) -> Sequence[Path]:

@@ -18,7 +18,7 @@ from schemac.language.logical.dataset import LogicalDataset, Origins
 from schemac.language.logical.model import Schema
 from schemac.language.logical.schema_fields import columns
 from schemac.project.configuration import Project
-from schemac.project.discovery import ManifestFile, Places, content_of, find_manifests, lock_path
+from schemac.project.discovery import ManifestFile, content_of, find_manifests, lock_path
 from schemac.project.imported import FolderFiles
 from schemac.project.locking import open_lock
 from schemac.project.manifests import CompiledFile, read_manifests
@@ -90,26 +90,18 @@ def read_folder(
 ) -> Before:
     """Return the manifests of another folder; those at the same place below it are compared first."""
     out = project.folder / project.configuration.out
-    real = Places()
-
-    def resolved(path: str | Path) -> str:
-        """Return the absolute path without links."""
-        return os.path.realpath(path) if os.path.islink(path) else real.of(os.fspath(path))
-
     others = {
-        resolved(file.path): file
+        os.path.realpath(file.path): file
         for file in find_manifests([folder], Path.cwd(), out, report, project.exclusion)
     }
-    bases = [os.path.join(resolved(base), "") for base in folders]
+    bases = [os.path.join(os.path.realpath(base), "") for base in folders]
     contents: dict[Path, bytes] = {}
     names: dict[Path, str] = {}
     places: dict[Path, Path] = {}
     for file in files:
-        resolved_path = resolved(file.path)
-        inside = [resolved_path[len(base) :] for base in bases if resolved_path.startswith(base)] or [
-            os.path.basename(resolved_path)
-        ]
-        candidates = (resolved(os.path.join(folder, place)) for place in inside)
+        real = os.path.realpath(file.path)
+        inside = [real[len(base) :] for base in bases if real.startswith(base)] or [os.path.basename(real)]
+        candidates = (os.path.realpath(os.path.join(folder, place)) for place in inside)
         counterpart = next((other for place in candidates if (other := others.pop(place, None))), None)
         if counterpart is not None:
             _take(counterpart, file.path, contents, names)
