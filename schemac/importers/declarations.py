@@ -14,22 +14,7 @@ from typing import Any, NamedTuple
 from schemac.importers.datasets import Constraints, fitting, kind_of, mark_key, optional
 from schemac.importers.importer import ImportedSchema, ImportNotes, refuse, together
 from schemac.importers.sources import formats, import_value
-from schemac.language.attributes.builtin import (
-    CLASSIFICATION,
-    DEPRECATED,
-    DESCRIPTION,
-    OWNER,
-    TAGS,
-    Classification,
-)
-from schemac.language.attributes.constraints import (
-    EXCLUSIVE_MAXIMUM,
-    EXCLUSIVE_MINIMUM,
-    MAX_LENGTH,
-    MAXIMUM,
-    MINIMUM,
-    OF_VALUES,
-)
+from schemac.language.attributes import builtin, constraints
 from schemac.language.kinds.nested import Option
 from schemac.language.logical.model import FieldPath
 from schemac.language.manifest.foreign import suggest_meaning
@@ -198,8 +183,8 @@ def read_documents(
     return together(importeds)
 
 
-_CLASSES = {value.casefold(): value for value in map(str, Classification)} | {
-    "pii": str(Classification.PERSONAL)
+_CLASSES = {value.casefold(): value for value in map(str, builtin.Classification)} | {
+    "pii": str(builtin.Classification.PERSONAL)
 }
 
 
@@ -208,22 +193,22 @@ def meaning(node: SourceNode) -> Json:
     attributes: Json = {}
     description = node.text("description")
     if description:
-        attributes[DESCRIPTION.key] = description
+        attributes[builtin.DESCRIPTION.key] = description
     owner, tags, word = node.peek("owner"), node.peek("tags"), node.peek("classification")
     if isinstance(owner, str) and owner:
-        attributes[OWNER.key] = owner
+        attributes[builtin.OWNER.key] = owner
         node.drop("owner")
     if isinstance(tags, list) and tags and all(isinstance(tag, str) and tag for tag in tags):
-        attributes[TAGS.key] = list(dict.fromkeys(tags))
+        attributes[builtin.TAGS.key] = list(dict.fromkeys(tags))
         node.drop("tags")
     if isinstance(word, str) and word.casefold() in _CLASSES:
-        attributes[CLASSIFICATION.key] = _CLASSES[word.casefold()]
+        attributes[builtin.CLASSIFICATION.key] = _CLASSES[word.casefold()]
         node.drop("classification")
     if node.peek("pii") is True:
-        attributes.setdefault(CLASSIFICATION.key, str(Classification.PERSONAL))
+        attributes.setdefault(builtin.CLASSIFICATION.key, str(builtin.Classification.PERSONAL))
         node.drop("pii")
     if node.peek("deprecated") is True:
-        attributes[DEPRECATED.key] = {}
+        attributes[builtin.DEPRECATED.key] = {}
         node.drop("deprecated")
     return attributes
 
@@ -231,13 +216,16 @@ def meaning(node: SourceNode) -> Json:
 def rules(node: SourceNode) -> Json:
     """Return the constraints of values that are in a mapping by their names."""
     attributes: Json = {}
-    for attribute in OF_VALUES:
+    for attribute in constraints.OF_VALUES:
         value = node.peek(attribute.name)
         if value is not None and value is not False:
             attributes[attribute.key] = value
         if value is not None:
             node.drop(attribute.name)
-    for exclusive, bound in ((EXCLUSIVE_MINIMUM, MINIMUM), (EXCLUSIVE_MAXIMUM, MAXIMUM)):
+    for exclusive, bound in (
+        (constraints.EXCLUSIVE_MINIMUM, constraints.MINIMUM),
+        (constraints.EXCLUSIVE_MAXIMUM, constraints.MAXIMUM),
+    ):
         # As in draft 4 of JSON Schema, `true` says it of the other bound.
         if attributes.get(exclusive.key) is True and bound.key in attributes:
             attributes[exclusive.key] = attributes.pop(bound.key)
@@ -366,7 +354,7 @@ def _in_any_notation(text: str, written: TypeText | None) -> TypeMatch | None:
     notes, extra = ImportNotes(), dict(meaning.extra)
     if written is not None and written.bracket == "(" and set(meaning.tree) == {"kind"}:
         longest = [one.head for one in written.types if one.head.isascii() and one.head.isdecimal()][:1]
-        accepted, _ = fitting(meaning.tree, {MAX_LENGTH.key: int(longest[0])} if longest else {})
+        accepted, _ = fitting(meaning.tree, {constraints.MAX_LENGTH.key: int(longest[0])} if longest else {})
         extra |= accepted
         if not accepted:
             notes.add(("c",), f"not kept: the length in {text}")

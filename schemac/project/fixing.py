@@ -17,13 +17,7 @@ from typing import TYPE_CHECKING
 from schemac.project.configuration import Project
 from schemac.project.imported import FolderFiles, ManifestImports
 from schemac.project.writing import replace_file
-from schemac.text.source.catalogue import (
-    CATALOGUE,
-    DUPLICATE_KEY,
-    REFERENCE_TO_NO_KEY,
-    UNUSED_GROUP,
-    WRITE_FAILED,
-)
+from schemac.text.source import catalogue
 from schemac.text.source.diagnostic import Diagnostic, Fix, Severity
 from schemac.text.source.files import Contents
 from schemac.text.source.report import Report
@@ -65,7 +59,7 @@ class Fixing:
                 if d.fix is not None and (d.fix.is_safe or self.is_unsafe) and d.fix not in self._refused
             ]
             # Copies of a key go first, alone: another fix may change what they are copies of.
-            copies = [d for d in fixable if d.code == DUPLICATE_KEY.id]
+            copies = [d for d in fixable if d.code == catalogue.DUPLICATE_KEY.id]
             if not any(self._changes(part, unsaved) for part in (copies, fixable)):
                 break
             findings = check({**unsaved, **self.edited})
@@ -128,11 +122,11 @@ def rewrite(name: str, before: str, after: str, report: Report) -> bool:
     try:
         if read_file(name) != before.encode():
             message = f"{name} was changed by another program in the meantime; nothing was written"
-            report.add(WRITE_FAILED, message, file=name)
+            report.add(catalogue.WRITE_FAILED, message, file=name)
             return False
         replace_file(Path(name), after.encode())
     except OSError as error:
-        report.add(WRITE_FAILED, f"cannot write {name}: {reason_of(error)}", file=name)
+        report.add(catalogue.WRITE_FAILED, f"cannot write {name}: {reason_of(error)}", file=name)
         return False
     return True
 
@@ -230,7 +224,7 @@ def _ignores(source: SourceText, project: Project, *, has_rules: bool = False) -
 _MARKED = _COMMENT_MARK.encode()
 _OF_CHECKS = frozenset(
     code.id
-    for code in CATALOGUE.values()
+    for code in catalogue.CATALOGUE.values()
     if code.id.startswith(("SC2", "SC3")) and code.severity is not Severity.ERROR
-) - {UNUSED_GROUP.id, REFERENCE_TO_NO_KEY.id}
+) - {catalogue.UNUSED_GROUP.id, catalogue.REFERENCE_TO_NO_KEY.id}
 """Codes that every check of one manifest looks for; the others need all of them."""

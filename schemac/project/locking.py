@@ -21,16 +21,7 @@ from schemac.language.logical.facts import Fact
 from schemac.language.logical.findings import Findings
 from schemac.project.discovery import lock_name, lock_path
 from schemac.project.writing import replace_file
-from schemac.text.source.catalogue import (
-    DAMAGED_LOCK,
-    LOCK_CONTENTION,
-    MERGE_CHOICE,
-    POSSIBLE_RENAME,
-    REFUSED_RESTORE,
-    RETURNED_NAME,
-    UNLOCKED_CHANGE,
-    WRITE_FAILED,
-)
+from schemac.text.source import catalogue
 from schemac.text.source.diagnostic import Severity
 from schemac.text.source.report import Report
 from schemac.text.source.text import read_file, reason_of
@@ -88,7 +79,7 @@ def save_lock(file: LockFile, lock: Lock, report: Report) -> bool:
         with _folder_lock(file.path) as is_locked:
             if not is_locked or _read(file.path) != file.text:
                 report.add(
-                    LOCK_CONTENTION,
+                    catalogue.LOCK_CONTENTION,
                     f"another process is writing {file.name}, or has just written it; nothing was written here",
                     file=file.name,
                     help="run the command again",
@@ -96,7 +87,7 @@ def save_lock(file: LockFile, lock: Lock, report: Report) -> bool:
                 return False
             replace_file(file.path, text.encode())
     except OSError as error:
-        report.add(WRITE_FAILED, f"cannot write {file.name}: {reason_of(error)}", file=file.name)
+        report.add(catalogue.WRITE_FAILED, f"cannot write {file.name}: {reason_of(error)}", file=file.name)
         return False
     return True
 
@@ -168,7 +159,10 @@ def identified(
         except RestoreError as error:
             name = dataset.origins.file
             report.add(
-                REFUSED_RESTORE, str(error), file=name, help="see the ids in the lock next to the manifest"
+                catalogue.REFUSED_RESTORE,
+                str(error),
+                file=name,
+                help="see the ids in the lock next to the manifest",
             )
     return identify(dataset, locked, findings)
 
@@ -202,7 +196,7 @@ def report_unlocked(
     changes = diff_of(pair) if pair is not None else ()
     what = summary(changes) if locked.newest else "it has no version yet"
     report.add(
-        UNLOCKED_CHANGE,
+        catalogue.UNLOCKED_CHANGE,
         f"{dataset.name} differs from its lock: {what}",
         source=dataset.origins.source,
         span=dataset.origins.name_span,
@@ -228,7 +222,7 @@ def report_undeclared_renames(
     for rename in renames:
         asked, field = rename.question(dataset.origins.file), rename.successors[0].field
         assert field is not None
-        findings.at_name(field, POSSIBLE_RENAME, asked.message, help=asked.help, severity=severity)
+        findings.at_name(field, catalogue.POSSIBLE_RENAME, asked.message, help=asked.help, severity=severity)
 
 
 def report_returned_names(
@@ -252,7 +246,7 @@ def report_returned_names(
             restore_argument = shlex.quote(f"{change.path}={id}")
             findings.at_name(
                 field,
-                RETURNED_NAME,
+                catalogue.RETURNED_NAME,
                 f"{change.path} is a new field without the data of the dropped field of the same name",
                 help=f"if it is the same field, run `schemac lock {shlex.quote(dataset.origins.file)} --restore {restore_argument}`",
             )
@@ -320,7 +314,7 @@ def resolve(path: Path, name: str, report: Report) -> bool:
     ours, theirs = (read_lock(side, name, local_report) for side in texts)
     if ours is None or theirs is None:
         report.add(
-            DAMAGED_LOCK,
+            catalogue.DAMAGED_LOCK,
             f"{name} has merge conflict markers, but the two branches can no longer be told apart",
             file=name,
             help=f"restore the conflict with git: git checkout --merge -- {shlex.quote(name)}",
@@ -350,10 +344,10 @@ def _write_merged(path: Path, name: str, ours: Lock, theirs: Lock, report: Repor
             manifest = [Path(name).with_suffix(suffix).as_posix() for suffix in suffixes[:1]]
             command = shlex.join(["schemac", "lock", *manifest, "--restore", f"{choice.name}={choice.id}"])
             help = f"if the manifest keeps it as {choice.name}, lock it so that it keeps its id and its data: `{command}`"
-        report.add(MERGE_CHOICE, choice.text, file=name, help=help)
+        report.add(catalogue.MERGE_CHOICE, choice.text, file=name, help=help)
     try:
         replace_file(path, write_lock(merged.lock).encode())
     except OSError as error:
-        report.add(WRITE_FAILED, f"cannot write {name}: {reason_of(error)}", file=name)
+        report.add(catalogue.WRITE_FAILED, f"cannot write {name}: {reason_of(error)}", file=name)
         return False
     return True

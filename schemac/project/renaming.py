@@ -18,33 +18,11 @@ from schemac.language.logical.dataset import LogicalDataset
 from schemac.language.logical.model import dotted
 from schemac.language.logical.schema_fields import SchemaField, preorder
 from schemac.language.manifest.library import Reuse
+from schemac.project import name_edits
 from schemac.project.configuration import Project
 from schemac.project.imported import FolderFiles
 from schemac.project.locking import LockFile, identified, open_lock, report_unlocked
 from schemac.project.manifests import CompiledFile, read_manifests
-from schemac.project.name_edits import (
-    ON_DISK,
-    Block,
-    Fields,
-    NameEdit,
-    NoEditError,
-    Relocked,
-    Renamed,
-    Rewriting,
-    Rewritten,
-    Surroundings,
-    block_of,
-    edit_of,
-    edited,
-    edits_of_column,
-    edits_of_references,
-    edits_of_successors,
-    fields_of,
-    moved_text,
-    path_after,
-    place_of_name,
-    refuse_edit,
-)
 from schemac.project.options import CompileOptions
 from schemac.project.stages import check_source
 from schemac.text.source.catalogue import UNKNOWN_COLUMN
@@ -83,7 +61,7 @@ class _Member:
     fields: tuple[SchemaField, ...]
     new_paths: Mapping[str, str]
     """By the former paths."""
-    fields_after: Fields
+    fields_after: name_edits.Fields
     """All fields of the dataset as they are to be."""
 
     @classmethod
@@ -92,7 +70,7 @@ class _Member:
     ) -> "_Member":
         """Return a dataset some of whose fields get another name."""
         new_paths = {field.path_text: dotted((*field.path[:-1], new)) for field in fields}
-        return cls(file, dataset, tuple(fields), new_paths, fields_of(dataset, fields, new_paths))
+        return cls(file, dataset, tuple(fields), new_paths, name_edits.fields_of(dataset, fields, new_paths))
 
     @classmethod
     def of(cls, file: CompiledFile, dataset: LogicalDataset, field: SchemaField, goal: _Goal) -> "_Member":
@@ -100,14 +78,18 @@ class _Member:
         if goal.parent is field.parent:
             return cls.renamed(file, dataset, (field,), goal.name)
         new_paths = {field.path_text: goal.path_text}
-        moved, others = Fields(), Fields()
-        for one, (path, *properties) in zip(preorder(dataset.columns), fields_of(dataset), strict=True):
-            new_path = path_after(path, new_paths) if field in (one, *one.ancestors) else None
+        moved, others = name_edits.Fields(), name_edits.Fields()
+        for one, (path, *properties) in zip(
+            preorder(dataset.columns), name_edits.fields_of(dataset), strict=True
+        ):
+            new_path = name_edits.path_after(path, new_paths) if field in (one, *one.ancestors) else None
             (others if new_path is None else moved).append([new_path or path, *properties])
         end = len(others)
         if goal.parent is not None:
             inside = {goal.parent.path_text: ""}
-            end = 1 + max(i for i, (path, *_) in enumerate(others) if path_after(path, inside) is not None)
+            end = 1 + max(
+                i for i, (path, *_) in enumerate(others) if name_edits.path_after(path, inside) is not None
+            )
         return cls(file, dataset, (field,), new_paths, [*others[:end], *moved, *others[end:]])
 
 
@@ -118,8 +100,8 @@ def planned_rename(
     new: str,
     project: Project,
     report: Report,
-    around: Surroundings = ON_DISK,
-) -> Rewriting | None:
+    around: name_edits.Surroundings = name_edits.ON_DISK,
+) -> name_edits.Rewriting | None:
     """Return the changes that rename or move a field; None after reporting why it cannot be done.
 
     A name alone is another name at the same place, a path another place; and the name that the field has already,
@@ -129,7 +111,7 @@ def planned_rename(
     goal = _goal(dataset, field, new, report) if field is not None else None
     if field is None or goal is None:
         return None
-    place = place_of_name(dataset, field)
+    place = name_edits.place_of_name(dataset, field)
     is_move = goal.parent is not field.parent
     is_shared = bool(place.labels) and not is_move
     if is_shared:
@@ -142,9 +124,9 @@ def planned_rename(
         return None
     try:
         texts = _moved(members[0], goal) if is_move else _renamed(members, place, goal.name)
-    except NoEditError as error:
+    except name_edits.NoEditError as error:
         what = "moved" if is_move else "renamed"
-        refuse_edit(dataset, field, f"{field.path_text} cannot be {what}: {error}", report)
+        name_edits.refuse_edit(dataset, field, f"{field.path_text} cannot be {what}: {error}", report)
         return None
     contents = {str(path.resolve()): text.after.encode() for path, text in texts.items()}
     local_report = Report()
@@ -155,11 +137,11 @@ def planned_rename(
         return None
     if after is None:
         why = "its text, for example that of an anchor, also stands for other fields"
-        refuse_edit(dataset, field, f"{field.path_text} cannot be edited alone: {why}", report)
+        name_edits.refuse_edit(dataset, field, f"{field.path_text} cannot be edited alone: {why}", report)
         return None
     report.extend(local_report.diagnostics if not is_shared else ())
     relocked = _relocked(members, after, locks)
-    return Rewriting(
+    return name_edits.Rewriting(
         tuple(_outcomes(dataset, field, members, relocked)),
         tuple(texts.values()),
         tuple(lock for lock in relocked.values() if lock.file.exists),
@@ -170,15 +152,18 @@ def _outcomes(
     dataset: LogicalDataset,
     field: SchemaField,
     members: Iterable[_Member],
-    relocked: Mapping[Path, Relocked],
-) -> Iterator[Renamed]:
+    relocked: Mapping[Path, name_edits.Relocked],
+) -> Iterator[name_edits.Renamed]:
     """Yield what becomes of each dataset, first of the one whose field was asked for."""
     for member in sorted(members, key=lambda one: one.dataset.name != dataset.name):
         name, new_path = member.file.file.name, next(iter(member.new_paths.values()))
         if member.dataset.name == dataset.name:
-            name, new_path = place_of_name(dataset, field).source.name, member.new_paths[field.path_text]
+            name, new_path = (
+                name_edits.place_of_name(dataset, field).source.name,
+                member.new_paths[field.path_text],
+            )
         newest = relocked[member.file.file.path].lock.dataset(member.dataset.name).newest
-        yield Renamed(name, new_path, newest.number if newest is not None else None)
+        yield name_edits.Renamed(name, new_path, newest.number if newest is not None else None)
 
 
 def _find(dataset: LogicalDataset, path_text: str, report: Report) -> SchemaField | None:
@@ -223,7 +208,7 @@ def _goal(dataset: LogicalDataset, field: SchemaField, new: str, report: Report)
         )
         return None
     if parent is field or dotted(parent.path).startswith(f"{field.path_text}."):
-        refuse_edit(dataset, field, f"{field.path_text} cannot be moved into itself", report)
+        name_edits.refuse_edit(dataset, field, f"{field.path_text} cannot be moved into itself", report)
         return None
     return _Goal(parent, name)
 
@@ -259,13 +244,13 @@ def _files_with_name(
     field: SchemaField,
     project: Project,
     report: Report,
-    around: Surroundings,
+    around: name_edits.Surroundings,
 ) -> list[CompiledFile]:
     """Return the manifest of a field whose name is in a group, and all others of the project that have this group or import it."""
-    path = _file_of(file, place_of_name(dataset, field))
+    path = _file_of(file, name_edits.place_of_name(dataset, field))
     if path is None or not _is_literal(dataset, field):
         message = f"the name {field.segment} is put together from the parameters of a group"
-        refuse_edit(dataset, field, message, report)
+        name_edits.refuse_edit(dataset, field, message, report)
         return []
     manifest_path, target = file.file.path.resolve(), path.resolve()
     if around.manifests is not None:
@@ -286,7 +271,11 @@ def _members(files: Sequence[CompiledFile], place: Location, new: str) -> Iterat
     """Yield the datasets with fields whose name is written at a place."""
     for file in files:
         for dataset in file.datasets:
-            names = [(one, place_of_name(dataset, one)) for one in preorder(dataset.columns) if one.is_member]
+            names = [
+                (one, name_edits.place_of_name(dataset, one))
+                for one in preorder(dataset.columns)
+                if one.is_member
+            ]
             where = (place.source.name, place.span)
             fields = [field for field, name in names if (name.source.name, name.span) == where]
             if fields:
@@ -311,9 +300,9 @@ def _unchanged_locks(members: Iterable[_Member], report: Report) -> dict[Path, L
 
 def _relocked(
     members: Iterable[_Member], after: Mapping[str, LogicalDataset], locks: Mapping[Path, LockFile]
-) -> dict[Path, Relocked]:
+) -> dict[Path, name_edits.Relocked]:
     """Return the locks with the new paths, by manifest; only what has been locked is locked again."""
-    relocked = {path: Relocked(file, file.lock) for path, file in locks.items()}
+    relocked = {path: name_edits.Relocked(file, file.lock) for path, file in locks.items()}
     for member in members:
         path, dataset = member.file.file.path, after[member.dataset.name]
         lock = relocked[path].lock
@@ -321,45 +310,48 @@ def _relocked(
         if locked.newest is not None:
             former_paths = {new: old for old, new in member.new_paths.items()}
             identities = identify(dataset, locked, renamed=former_paths)
-            relocked[path] = Relocked(locks[path], lock.with_dataset(freeze(locked, identities)))
+            relocked[path] = name_edits.Relocked(locks[path], lock.with_dataset(freeze(locked, identities)))
     return relocked
 
 
-def _renamed(members: Sequence[_Member], place: Location, new: str) -> dict[Path, Rewritten]:
+def _renamed(members: Sequence[_Member], place: Location, new: str) -> dict[Path, name_edits.Rewritten]:
     """Return the edited texts by path: of the file that has the name, and of those that name the field. Raises NoEditError."""
-    edits: dict[Path, list[NameEdit]] = {}
+    edits: dict[Path, list[name_edits.NameEdit]] = {}
     sources: dict[Path, SourceText] = {}
     new_paths = {member.dataset.name: member.new_paths for member in members}
 
-    def add(file: CompiledFile, at: Location, edit: NameEdit) -> None:
+    def add(file: CompiledFile, at: Location, edit: name_edits.NameEdit) -> None:
         path = _file_of(file, at)
         assert path is not None, "a manifest has texts of its own and of its imports"
         if not place.labels and at.source.name != place.source.name:
             # Other manifests may import it, and their fields keep their names.
-            raise NoEditError(f"{at.source.name} names it too")
+            raise name_edits.NoEditError(f"{at.source.name} names it too")
         sources[path] = at.source
         edits.setdefault(path, []).append(edit)
 
     for member in members:
         file, dataset = member.file, member.dataset
-        add(file, place, edit_of(place, new))
+        add(file, place, name_edits.edit_of(place, new))
         for field in member.fields:
             if field.parent is None:
-                for at, edit in edits_of_column(dataset, str(field.segment), new):
+                for at, edit in name_edits.edits_of_column(dataset, str(field.segment), new):
                     add(file, at, edit)
-        for at, edit in edits_of_successors(dataset, member.new_paths):
+        for at, edit in name_edits.edits_of_successors(dataset, member.new_paths):
             add(file, at, edit)
-        for at, edit in edits_of_references(dataset, new_paths):
+        for at, edit in name_edits.edits_of_references(dataset, new_paths):
             add(file, at, edit)
     return {
-        path: Rewritten(
-            path, source.name, source.content, edited(source.content, [*dict.fromkeys(edits[path])])
+        path: name_edits.Rewritten(
+            path,
+            source.name,
+            source.content,
+            name_edits.edited(source.content, [*dict.fromkeys(edits[path])]),
         )
         for path, source in sources.items()
     }
 
 
-def _moved(member: _Member, goal: _Goal) -> dict[Path, Rewritten]:
+def _moved(member: _Member, goal: _Goal) -> dict[Path, name_edits.Rewritten]:
     """Return the text with a field in another list, by its path. Raises NoEditError if it cannot be moved as whole lines."""
     dataset, (field,) = member.dataset, member.fields
     source = dataset.origins.source
@@ -368,29 +360,33 @@ def _moved(member: _Member, goal: _Goal) -> dict[Path, Rewritten]:
     siblings = _siblings(dataset, goal.parent)
     where = goal.parent.path_text if goal.parent is not None else "the columns"
     if not siblings:
-        raise NoEditError(f"{where} has no fields yet, so the place to insert it cannot be found")
+        raise name_edits.NoEditError(f"{where} has no fields yet, so the place to insert it cannot be found")
     try:
         last = _block(dataset, siblings[-1].declared_at)
-    except NoEditError:
-        raise NoEditError(f"the fields of {where} are not on lines of their own") from None
+    except name_edits.NoEditError:
+        raise name_edits.NoEditError(f"the fields of {where} are not on lines of their own") from None
     if len(_siblings(dataset, field.parent)) == 1:
-        raise NoEditError("the struct it is in would have no fields left")
+        raise name_edits.NoEditError("the struct it is in would have no fields left")
     content = text[block.start : block.end]
     if field.segment != goal.name:
-        name = edit_of(place_of_name(dataset, field), goal.name)
+        name = name_edits.edit_of(name_edits.place_of_name(dataset, field), goal.name)
         span = Span(name.span.start - block.start, name.span.end - block.start)
-        content = edited(content, [NameEdit(span, name.text)])
+        content = name_edits.edited(content, [name_edits.NameEdit(span, name.text)])
     path = member.file.file.path
-    return {path: Rewritten(path, member.file.file.name, text, moved_text(text, block, content, last))}
+    return {
+        path: name_edits.Rewritten(
+            path, member.file.file.name, text, name_edits.moved_text(text, block, content, last)
+        )
+    }
 
 
-def _block(dataset: LogicalDataset, place: TreePath) -> Block:
+def _block(dataset: LogicalDataset, place: TreePath) -> name_edits.Block:
     """Return the lines of a field's item in a list; refused with NoEditError for a field of a group."""
     location = dataset.origins.location(place)
     assert location is not None
     if location.labels:
-        raise NoEditError("it is defined in a group")
-    return block_of(location.source.content, location.span)
+        raise name_edits.NoEditError("it is defined in a group")
+    return name_edits.block_of(location.source.content, location.span)
 
 
 def _datasets_after(
@@ -414,6 +410,6 @@ def _datasets_after(
         for before, dataset, named in zip(file.datasets, datasets, file.named, strict=True):
             after[named.name] = replace(dataset, name=named.name)
             fields = fields_after.get(named.name)
-            if before != after[named.name] if fields is None else fields_of(dataset) != fields:
+            if before != after[named.name] if fields is None else name_edits.fields_of(dataset) != fields:
                 return None
     return after

@@ -12,18 +12,8 @@ from schemac.engines.protobuf.types import ENUM_TYPE, TIMESTAMP, leaf_of
 from schemac.language.attributes.attribute import Family
 from schemac.language.logical.facts import Fact
 from schemac.language.logical.model import Castability
+from schemac.versions.evolution import changes
 from schemac.versions.evolution.castability import castability
-from schemac.versions.evolution.changes import (
-    ATTRIBUTE_FACTS,
-    METADATA,
-    SAFE,
-    TYPE_FACTS,
-    Change,
-    Judgement,
-    Outcome,
-    depends_on_data,
-    refused,
-)
 from schemac.versions.evolution.judge import (
     NEW_FIELD_HELP,
     RULES_OF_MESSAGES,
@@ -41,36 +31,38 @@ _ALIKE = (
 """Types that are written alike, so that each is read as any other; what does not fit is cut off."""
 
 
-def _added(change: Change, _pair: object) -> Judgement:
+def _added(change: changes.Change, _pair: object) -> changes.Judgement:
     """Return SAFE for a field that may be null, else DATA: old messages read as the default of proto3."""
     new = change.current_field
     if new.is_nullable:
-        return SAFE
+        return changes.SAFE
     leaf = leaf_of(new)
     read_value = "nothing" if leaf is None or leaf.is_message else "the default of proto3, such as 0"
-    return depends_on_data(
+    return changes.depends_on_data(
         f"messages that were written have no {change.path}, and readers find {read_value}",
         "wrap its type in `{kind: Option, inner: …}` to tell them apart",
     )
 
 
-def _presence(change: Change, _pair: object) -> Judgement:
+def _presence(change: changes.Change, _pair: object) -> changes.Judgement:
     """Judge a field that may be absent now, or may not any more."""
     new = change.current_field
     leaf = leaf_of(new)
     is_plain = leaf is not None or new.type.family is Family.STRUCT
     if not new.is_member or not is_plain:
         # Items, values, lists and maps that may be absent have a message around them.
-        return refused(f"Protobuf writes {change.path} in a different form after this change", NEW_FIELD_HELP)
+        return changes.refused(
+            f"Protobuf writes {change.path} in a different form after this change", NEW_FIELD_HELP
+        )
     if change.fact is Fact.BECAME_OPTIONAL:
         if leaf is None or leaf.is_message:
-            return SAFE
+            return changes.SAFE
         reason = f"a default of {change.path} was not written, and is absent now"
-        return depends_on_data(reason, "check for values such as 0 and the empty text")
-    return depends_on_data(f"a null in {change.path} is read as a default", "check for nulls first")
+        return changes.depends_on_data(reason, "check for values such as 0 and the empty text")
+    return changes.depends_on_data(f"a null in {change.path} is read as a default", "check for nulls first")
 
 
-def _type(change: Change, _pair: object) -> Judgement:
+def _type(change: changes.Change, _pair: object) -> changes.Judgement:
     """Return the verdict by Protobuf's wire format; refuse what it does not read, and another unit or kind."""
     old, new = change.fields
     written, target = leaf_of(old), leaf_of(new)
@@ -80,34 +72,36 @@ def _type(change: Change, _pair: object) -> Judgement:
         what = f"Protobuf does not read {written.type} as {target.type} ({new.type.type_text()})"
         if written.type == target.type:
             what = f"values of {old.type.type_text()} are not values of {new.type.type_text()}"
-        return refused(what, NEW_FIELD_HELP)
+        return changes.refused(what, NEW_FIELD_HELP)
     # Some are counts of a unit that only the manifest has.
     if old.type.family in (Family.TIME, Family.TIMESTAMP) and written.type != TIMESTAMP:
-        return refused(f"what was written counts in the unit of {old.type.type_text()}", NEW_FIELD_HELP)
+        return changes.refused(
+            f"what was written counts in the unit of {old.type.type_text()}", NEW_FIELD_HELP
+        )
     if target.type == ENUM_TYPE:
         reason = "Protobuf reads it, but numbers without a name in the enum are not texts"
-        return depends_on_data(reason, "check the values first")
+        return changes.depends_on_data(reason, "check the values first")
     return judge_values("Protobuf", old, new)
 
 
-def _form(change: Change, _pair: object) -> Judgement:
+def _form(change: changes.Change, _pair: object) -> changes.Judgement:
     """Judge an attribute; two of them give another form to a field whose type may be the same."""
     if change.key not in (TYPE.key, ENUM_NUMBERS.key):
-        return METADATA
+        return changes.METADATA
     old, new = change.fields
     written, target = leaf_of(old), leaf_of(new)
     if written is None or target is None:
-        return SAFE
+        return changes.SAFE
     if not _is_readable(written.type, target.type):
-        return refused(f"Protobuf does not read {written.type} as {target.type}", NEW_FIELD_HELP)
+        return changes.refused(f"Protobuf does not read {written.type} as {target.type}", NEW_FIELD_HELP)
     before, after = ENUM_NUMBERS.read(old.extra) or {}, ENUM_NUMBERS.read(new.extra) or {}
     other = [name for name, number in before.items() if after.get(name) != number]
     if other:
-        return refused(
+        return changes.refused(
             f"messages that were written have {other[0]} as {before[other[0]]}",
             "keep the name and the number of every value",
         )
-    return SAFE
+    return changes.SAFE
 
 
 def _is_readable(written: str, target: str) -> bool:
@@ -118,14 +112,14 @@ def _is_readable(written: str, target: str) -> bool:
 JUDGE = Judge(
     {
         **RULES_OF_MESSAGES,
-        **dict.fromkeys(ATTRIBUTE_FACTS, _form),
-        **dict.fromkeys(TYPE_FACTS, _type),
+        **dict.fromkeys(changes.ATTRIBUTE_FACTS, _form),
+        **dict.fromkeys(changes.TYPE_FACTS, _type),
         **dict.fromkeys((Fact.BECAME_OPTIONAL, Fact.BECAME_REQUIRED), _presence),
         Fact.FIELD_ADDED: _added,
         # The number stays; only JSON goes by names.
-        Fact.FIELD_RENAMED: Judgement(
-            Outcome.METADATA, "JSON messages identify fields by name", "read these with the old file"
+        Fact.FIELD_RENAMED: changes.Judgement(
+            changes.Outcome.METADATA, "JSON messages identify fields by name", "read these with the old file"
         ),
-        Fact.FIELD_MOVED: refused("a field number is valid in its own message only", NEW_FIELD_HELP),
+        Fact.FIELD_MOVED: changes.refused("a field number is valid in its own message only", NEW_FIELD_HELP),
     }
 )

@@ -9,31 +9,28 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from schemac.engines.protobuf.syntax import ProtoOption, listed
-from schemac.language.attributes.constraints import (
-    ENUM,
-    EXCLUSIVE_MAXIMUM,
-    EXCLUSIVE_MINIMUM,
-    MAX_ITEMS,
-    MAX_LENGTH,
-    MAXIMUM,
-    MIN_ITEMS,
-    MIN_LENGTH,
-    MINIMUM,
-    PATTERN,
-    UNIQUE_ITEMS,
-)
+from schemac.language.attributes import constraints as value_rules
 from schemac.language.logical.model import Part
 
 FIELD_RULES = "(buf.validate.field)"
 
 
-_NUMBERS = {"gte": MINIMUM, "gt": EXCLUSIVE_MINIMUM, "lte": MAXIMUM, "lt": EXCLUSIVE_MAXIMUM}
+_NUMBERS = {
+    "gte": value_rules.MINIMUM,
+    "gt": value_rules.EXCLUSIVE_MINIMUM,
+    "lte": value_rules.MAXIMUM,
+    "lt": value_rules.EXCLUSIVE_MAXIMUM,
+}
 
 
-_LENGTHS = {"min_len": (MIN_LENGTH,), "max_len": (MAX_LENGTH,), "len": (MIN_LENGTH, MAX_LENGTH)}
+_LENGTHS = {
+    "min_len": (value_rules.MIN_LENGTH,),
+    "max_len": (value_rules.MAX_LENGTH,),
+    "len": (value_rules.MIN_LENGTH, value_rules.MAX_LENGTH),
+}
 
 
-_ITEMS = {"min_items": (MIN_ITEMS,), "max_items": (MAX_ITEMS,)}
+_ITEMS = {"min_items": (value_rules.MIN_ITEMS,), "max_items": (value_rules.MAX_ITEMS,)}
 
 
 _NUMERIC = frozenset(
@@ -115,19 +112,19 @@ def _typed_rules(
             names = [word for word, number in (enum or {}).items() if number in allowed]
             # That no others are allowed is implied in a manifest.
             if not (name == "defined_only" and value is True and enum):
-                yield ProtoRule(parts, {ENUM.key: names} if names else {}, text)
+                yield ProtoRule(parts, {value_rules.ENUM.key: names} if names else {}, text)
         elif name in _NUMBERS and type_ in _NUMERIC and not _is_outside(rules):
             yield ProtoRule(parts, {_NUMBERS[name].key: value}, text)
         elif name in ("const", "in") and type_ in (*_NUMERIC, "string"):
-            yield ProtoRule(parts, {ENUM.key: listed(value)}, text)
+            yield ProtoRule(parts, {value_rules.ENUM.key: listed(value)}, text)
         elif name in _LENGTHS and type_ in ("string", "bytes"):
             yield ProtoRule(parts, {attribute.key: value for attribute in _LENGTHS[name]}, text)
         elif name in _ITEMS and type_ == "repeated":
             yield ProtoRule(parts, {attribute.key: value for attribute in _ITEMS[name]}, text)
         elif name == "unique" and type_ == "repeated" and value is True:
-            yield ProtoRule(parts, {UNIQUE_ITEMS.key: True}, text)
+            yield ProtoRule(parts, {value_rules.UNIQUE_ITEMS.key: True}, text)
         elif name == "pattern" and type_ == "string":
-            yield ProtoRule(parts, {PATTERN.key: value}, text)
+            yield ProtoRule(parts, {value_rules.PATTERN.key: value}, text)
         else:
             yield ProtoRule(parts, {}, text)
 

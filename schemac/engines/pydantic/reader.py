@@ -13,16 +13,6 @@ from pathlib import Path
 from typing import Any
 
 from schemac.engines.pydantic import modules
-from schemac.engines.pydantic.modules import (
-    ModelField,
-    Module,
-    choices_of,
-    compiler_metadata,
-    is_none,
-    literal,
-    name_of,
-    settings_of,
-)
 from schemac.importers.datasets import any_json, enumerated, fitting, member, with_attributes
 from schemac.importers.importer import ImportedSchema, Importer, ImportNotes, refuse, together
 from schemac.language.attributes.builtin import DEPRECATED, DESCRIPTION, DOMAIN
@@ -45,7 +35,7 @@ class _UnreadableError(Exception):
 
 def read(path: Path, report: Report) -> ImportedSchema | None:
     """Read the models of a file."""
-    module = Module.read(path, report)
+    module = modules.Module.read(path, report)
     if module is None:
         return None
     try:
@@ -56,7 +46,7 @@ def read(path: Path, report: Report) -> ImportedSchema | None:
 
 
 class _Reader:
-    def __init__(self, module: Module) -> None:
+    def __init__(self, module: modules.Module) -> None:
         self._module = module
         self._aliases, self._classes = module.values, module.classes
         self._notes = ImportNotes()
@@ -102,7 +92,7 @@ class _Reader:
         """Return the names of the classes that a model derives from directly."""
         return self._module.bases(self._classes[name])
 
-    def _fields(self, name: str) -> list[ModelField]:
+    def _fields(self, name: str) -> list[modules.ModelField]:
         """Return the members of a model, those that it inherits first."""
         return self._module.members(self._classes[name])
 
@@ -110,12 +100,14 @@ class _Reader:
         """Return the settings of a model: of its head, of `model_config`, and of the class `Config` that pydantic 1 has."""
         class_node = self._classes[name]
         config: Json = {
-            keyword.arg: literal(keyword.value) for keyword in class_node.keywords if keyword.arg is not None
+            keyword.arg: modules.literal(keyword.value)
+            for keyword in class_node.keywords
+            if keyword.arg is not None
         }
         for statement in class_node.body:
             if isinstance(statement, ast.ClassDef) and statement.name == "Config":
                 config |= {
-                    target.id: literal(one.value)
+                    target.id: modules.literal(one.value)
                     for one in statement.body
                     if isinstance(one, ast.Assign)
                     for target in one.targets
@@ -125,8 +117,10 @@ class _Reader:
             if isinstance(target, ast.Name) and target.id == "model_config":
                 value = getattr(statement, "value", None)
                 if isinstance(value, ast.Call):
-                    config |= {keyword.arg or "": literal(keyword.value) for keyword in value.keywords}
-                elif isinstance(settings := literal(value), dict):
+                    config |= {
+                        keyword.arg or "": modules.literal(keyword.value) for keyword in value.keywords
+                    }
+                elif isinstance(settings := modules.literal(value), dict):
                     config |= settings
         return config
 
@@ -146,17 +140,17 @@ class _Reader:
         for function, decorator in [
             (one, decorator) for one in functions for decorator in one.decorator_list
         ]:
-            word = name_of(decorator)
+            word = modules.name_of(decorator)
             if word in modules.VALIDATORS:
                 arguments = decorator.args if isinstance(decorator, ast.Call) else []
-                fields = [literal(one) for one in arguments] if word != "model_validator" else []
+                fields = [modules.literal(one) for one in arguments] if word != "model_validator" else []
                 for field in fields or [None]:
                     path = (*holder, field) if isinstance(field, str) and field != "*" else holder
                     self._notes.add(path, f"not kept: the {word} {function.name}")
 
-    def _member(self, field: ModelField, holder: FieldPath) -> Json:
+    def _member(self, field: modules.ModelField, holder: FieldPath) -> Json:
         """Return a field under its alias, if it has one; note a default that is lost."""
-        settings = settings_of(field.value)
+        settings = modules.settings_of(field.value)
         alias = settings.get("alias")
         path = (*holder, alias if isinstance(alias, str) else field.name)
         more = settings.get("json_schema_extra")
@@ -193,9 +187,9 @@ class _Reader:
                 except (SyntaxError, ValueError):
                     return self._unknown(node, path)
             return _optional_null() if node.value is None else self._unknown(node, path)
-        choices = choices_of(node)
+        choices = modules.choices_of(node)
         if choices is not None:
-            others = [choice for choice in choices if not is_none(choice)]
+            others = [choice for choice in choices if not modules.is_none(choice)]
             if not others:
                 return _optional_null()
             if len(others) != 1:
@@ -213,13 +207,15 @@ class _Reader:
 
     def _named(self, node: ast.expr, path: FieldPath) -> Json:
         """Return the tree of an alias, model, enumeration or type; JSON, with a note, for an unknown name."""
-        name = name_of(node)
+        name = modules.name_of(node)
         if name in self._aliases:
             return self._inside(name, lambda: self._type(self._aliases[name], path), path)
         if name in self._classes and self._is_model(name):
             return self._inside(name, lambda: {"kind": "Struct", "fields": self._members(name, path)}, path)
         if name in self._classes and any(base.endswith("Enum") for base in self._bases(name)):
-            values = [literal(one.value) for one in self._classes[name].body if isinstance(one, ast.Assign)]
+            values = [
+                modules.literal(one.value) for one in self._classes[name].body if isinstance(one, ast.Assign)
+            ]
             kind = {frozenset({str}): "String", frozenset({int}): "Int64"}.get(frozenset(map(type, values)))
             # An expression is a text here, which no enumeration is made of.
             if kind is None or any(isinstance(value, str) and "(" in value for value in values):
@@ -262,7 +258,7 @@ class _Reader:
 
     def _generic(self, node: ast.Subscript, path: FieldPath) -> Json:
         """Return the tree of a type with arguments; JSON, with a note, for an unknown one."""
-        name = name_of(node.value)
+        name = modules.name_of(node.value)
         arguments = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
         if name == "Annotated":
             return self._annotated(arguments, path)
@@ -279,7 +275,7 @@ class _Reader:
             key = self._type(arguments[0], (*path, Part.KEY))
             return {"kind": "Map", "keyType": key, "valueType": self._type(arguments[1], (*path, Part.VALUE))}
         if name == "Literal" and all(isinstance(argument, ast.Constant) for argument in arguments):
-            others = [literal(argument) for argument in arguments if not is_none(argument)]
+            others = [modules.literal(argument) for argument in arguments if not modules.is_none(argument)]
             kinds = {str: "String", int: "Int64", bool: "Bool"}
             kind = next((kind for type_, kind in kinds.items() if {type_} == set(map(type, others))), None)
             if kind is not None:
@@ -296,10 +292,10 @@ class _Reader:
             if isinstance(argument, ast.Name):
                 argument = self._aliases.get(argument.id, argument)
             text = argument.value if isinstance(argument, ast.Constant) else None
-            argument_metadata = compiler_metadata(text) if isinstance(text, str) else {}
+            argument_metadata = modules.compiler_metadata(text) if isinstance(text, str) else {}
             metadata |= argument_metadata
-            is_read = isinstance(argument, ast.Call) and name_of(argument.func) in modules.SETTERS
-            settings |= settings_of(argument) if is_read else {}
+            is_read = isinstance(argument, ast.Call) and modules.name_of(argument.func) in modules.SETTERS
+            settings |= modules.settings_of(argument) if is_read else {}
             others += [] if is_read or argument_metadata else [ast.unparse(argument)[:200]]
         for other in others if not metadata and "Record" not in self._classes else ():
             self._notes.add(path, f"not kept: {other}")
@@ -332,10 +328,10 @@ class _Reader:
 
     def _call(self, node: ast.Call, path: FieldPath) -> Json:
         """Read `Vector(128)` of LanceDB and `condecimal(max_digits=…)`; of other calls, what they narrow."""
-        name = name_of(node.func)
-        settings = {keyword.arg: literal(keyword.value) for keyword in node.keywords if keyword.arg}
+        name = modules.name_of(node.func)
+        settings = {keyword.arg: modules.literal(keyword.value) for keyword in node.keywords if keyword.arg}
         if name == "Vector" and node.args:
-            length = literal(node.args[0])
+            length = modules.literal(node.args[0])
             if isinstance(length, int) and length > 0:
                 return {"kind": "List", "itemType": {"kind": "Float32"}, "fixedLength": length}
         if name.startswith("con") and name[3:] in ("int", "float", "str", "bytes", "date"):

@@ -20,13 +20,7 @@ from typing import Any, NamedTuple
 
 from schemac.language.logical.schema_fields import preorder
 from schemac.registry.engine import Capability
-from schemac.text.source.catalogue import (
-    POINTLESS_ROUNDING,
-    REFUSED_CHANGE,
-    TABLE_DRIFT,
-    UNCHECKED_ROWS,
-    UNUSABLE_TABLE,
-)
+from schemac.text.source import catalogue
 from schemac.text.source.diagnostic import Code, Diagnostic
 from schemac.text.source.json_object import Json
 from schemac.text.source.report import Report
@@ -212,7 +206,10 @@ HELP_FOR_ROWS = "read them into an Arrow table and pass it to `Dataset.validate`
 def report_rows_without_reader(path: str, report: Report) -> None:
     """Report that no engine can read the rows of a table."""
     report.add(
-        UNCHECKED_ROWS, f"{path}: schemac cannot read the rows of such a table", file=path, help=HELP_FOR_ROWS
+        catalogue.UNCHECKED_ROWS,
+        f"{path}: schemac cannot read the rows of such a table",
+        file=path,
+        help=HELP_FOR_ROWS,
     )
 
 
@@ -241,7 +238,7 @@ def has_replaced_fields(
             restore_argument = shlex.quote(f"{field.path_text}={id}")
             message = f"{name}: {field.path_text} is the field {id} of the lock, and {new.label} has the former field {restored} in its place, whose values the table no longer has"
             help = f"to keep the values of the table, run `schemac lock --restore {restore_argument}`"
-            report.add(REFUSED_CHANGE, message, file=name, path=field.path_text, help=help)
+            report.add(catalogue.REFUSED_CHANGE, message, file=name, path=field.path_text, help=help)
     return is_refused
 
 
@@ -249,7 +246,7 @@ def refuse_rounding(rounded: Collection[str], why: str, report: Report) -> None:
     """Report SC430 for every name, where no engine in question rounds anything."""
     for name in sorted(set(rounded)):
         message = f"no value of {name} is rounded: {why}"
-        report.add(POINTLESS_ROUNDING, message, help=f"remove `--allow-rounding {name}`")
+        report.add(catalogue.POINTLESS_ROUNDING, message, help=f"remove `--allow-rounding {name}`")
 
 
 class TableField(NamedTuple):
@@ -366,7 +363,7 @@ def choose_version(table: TableRecord, candidates: Sequence[Candidate], report: 
         doubt = f"it records version {table.recorded}, which is not one of them"
     message = f"{table.name} may be at {labels}: its columns are the same in these versions, and {doubt}"
     help = f"specify its version, as in: {state_version(table.name, candidates[0].version)}"
-    report.add(UNUSABLE_TABLE, message, file=table.name, help=help)
+    report.add(catalogue.UNUSABLE_TABLE, message, file=table.name, help=help)
     return None
 
 
@@ -374,7 +371,7 @@ def report_differences(table: str, lines: Iterable[str], report: Report) -> None
     """Report each difference between a table and its schema."""
     help = "see the steps with `schemac plan --table`, then run `schemac apply`"
     for line in lines:
-        report.add(TABLE_DRIFT, f"{table}: {line}", file=table, help=help)
+        report.add(catalogue.TABLE_DRIFT, f"{table}: {line}", file=table, help=help)
 
 
 def state_version(table: str, version: LockedSchemaVersion) -> str:
