@@ -20,7 +20,7 @@ from schemac.project.configuration import Project
 from schemac.project.discovery import ManifestFile, content_of, has_lock, lock_path
 from schemac.project.imported import FolderFiles
 from schemac.project.manifests import CompiledFile, ManifestChecks, apart
-from schemac.project.moves import Unpaired, follow
+from schemac.project.moves import DatasetMoves
 from schemac.project.options import CompileOptions
 from schemac.project.past_manifests import (
     RAW_ARROW_SCHEMA,
@@ -169,17 +169,20 @@ def compare(
             report.extend(part.diagnostics)
         if run.before is not None and not report.has_errors:
             # Datasets follow their names: one that left a file and came in another has only moved.
-            unpaired = Unpaired(
-                frozenset(c.dataset for c in comparisons if not c.old),
-                frozenset(c.dataset for c in comparisons if not c.new),
-                files,
-                folders,
-                partial(_elsewhere, every, project),
+            moves = DatasetMoves(
+                added=frozenset(c.dataset for c in comparisons if not c.old),
+                dropped=frozenset(c.dataset for c in comparisons if not c.new),
+                files=files,
+                folders=folders,
+                elsewhere=partial(_other_manifests, every, project),
+                before=run.before,
+                project=project,
+                report=report,
             )
-            followed = follow(unpaired, run.before, project, report)
-            remaining = [c for c in comparisons if (c.old and c.new) or c.dataset not in followed.names]
-            remaining += [_compare(old, None, request) for old in followed.dropped]
-            for version, new in followed.pairs:
+            moves.find()
+            remaining = [c for c in comparisons if (c.old and c.new) or c.dataset not in moves.names]
+            remaining += [_compare(old, None, request) for old in moves.removed]
+            for version, new in moves.pairs:
                 remaining += [_compare(old, new, request) for old in _versions(version, request)]
             comparisons = [comparison for comparison in remaining if comparison.changes]
     if run.fixed is not None and not report.has_errors:
@@ -220,8 +223,8 @@ def _prepare(
     return _Run(request, project, fixed=fixed, is_alone=len(fixed) == len(files) == 1)
 
 
-def _elsewhere(files: Sequence[ManifestFile], project: Project) -> list[ManifestFile]:
-    """Return the project's other manifests."""
+def _other_manifests(files: Sequence[ManifestFile], project: Project) -> list[ManifestFile]:
+    """Return the project's manifests without some of them."""
     known = {file.path.resolve() for file in files}
     return [file for file in project.manifests(Report()) if file.path.resolve() not in known]
 

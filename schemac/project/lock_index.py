@@ -23,6 +23,7 @@ from schemac.text.source.phrases import listed
 from schemac.text.source.report import Report
 from schemac.versions.identity.lock import Lock
 from schemac.versions.identity.lockfile import read_lock
+from schemac.versions.identity.match import are_similar
 
 _MARKS = (".git", "schemac.toml", "pyproject.toml")
 _SUFFIXES = (".yaml", ".yml")
@@ -113,15 +114,13 @@ class LostLocks:
                     near = [ManifestFile(one, one.name, is_named=False) for one in manifests_of_lock(path)]
                     compiled = read_manifests(near, self._project, Report())
                     if not any(one.name == dataset.name for other in compiled for one in other.datasets):
-                        _add(file, dataset, expected_path, path, "", report)
+                        _report_lost_lock(file, dataset, expected_path, path, "", report)
                         return
                 is_free = locked.name not in names and (path == expected_path or not manifests_of_lock(path))
                 present = [state.shape for state in locked.states if state.last is None]
                 olds = {str(shape.segment) for shape in present if shape.parent is None}
-                # Half of the columns of the poorer one have the same names in both.
-                is_alike = olds & news and 2 * len(olds & news) >= min(len(olds), len(news))
-                if is_free and is_alike:
-                    _add(file, dataset, expected_path, path, locked.name, report)
+                if is_free and are_similar(olds, news):
+                    _report_lost_lock(file, dataset, expected_path, path, locked.name, report)
                     return
         lock = _read(expected_path) if expected_path.is_file() else None
         if lock is not None and lock.datasets and names.isdisjoint(one.name for one in lock.datasets):
@@ -137,10 +136,10 @@ class LostLocks:
             )
 
 
-def _add(
+def _report_lost_lock(
     file: CompiledFile, dataset: LogicalDataset, expected_path: Path, path: Path, renamed: str, report: Report
 ) -> None:
-    """One finding, with what to do."""
+    """Report that a dataset has no lock where it is expected, but another lock, at `path`, has its ids; `renamed` is its name there if it differs."""
     origins = dataset.origins
     mine, other = _display_path(expected_path), _display_path(path)
     steps: list[str] = []

@@ -19,6 +19,7 @@ from schemac.project.references import versions_in_file
 from schemac.text.source.catalogue import POSSIBLE_ORIGIN, UNKNOWN_PAST
 from schemac.text.source.report import Report
 from schemac.versions.evolution.version_pair import SchemaVersion
+from schemac.versions.identity.match import are_similar
 
 _WHICH = (
     "give it its former name, as `name:` at the top of the manifest; if it is a different dataset,"
@@ -28,103 +29,93 @@ _FEW = 20
 """Datasets whose names are looked for in texts before these are compiled; with more of them all texts are."""
 
 
-@dataclass(frozen=True, slots=True)
-class Unpaired:
-    """Datasets without a counterpart: those that only the present manifests have, and those that only the past ones had."""
+@dataclass
+class DatasetMoves:
+    """Finds where datasets came from, or went, that only one of the two sides of a comparison seems to have."""
 
     added: frozenset[str]
+    """Datasets that only the present manifests have, of those that are compared."""
     dropped: frozenset[str]
+    """Datasets that only the past manifests had."""
     files: Sequence[ManifestFile]
     """The manifests of today that are compared, and are not as they were."""
     folders: Sequence[Path]
     """The folders that are compared with all that they held."""
     elsewhere: Callable[[], Sequence[ManifestFile]]
-    """The project's other manifests of today."""
+    """Returns the project's other manifests of today."""
+    before: Before
+    project: Project
+    report: Report
+    pairs: list[tuple[SchemaVersion, SchemaVersion]] = dataclasses.field(default_factory=list, init=False)
+    """Datasets that are neither new nor gone, though it seemed so: each as it was, and as it is."""
+    removed: list[SchemaVersion] = dataclasses.field(default_factory=list, init=False)
+    """Datasets of manifests that are gone, which are nowhere now."""
 
-
-@dataclass(slots=True)
-class Followed:
-    """What became of datasets."""
-
-    pairs: list[tuple[SchemaVersion, SchemaVersion]] = dataclasses.field(default_factory=list)
-    """From where they were to where they are."""
-    dropped: list[SchemaVersion] = dataclasses.field(default_factory=list)
-    """Of manifests that are gone."""
+    def __post_init__(self) -> None:
+        self._past: dict[Path, SchemaVersions] = {}
+        self._origins: dict[Path, Path] = dict(self.before.moved)
+        """Where present manifests were, by their paths."""
+        self._new, self._files = self._present_versions(self.files, self.added)
 
     @property
     def names(self) -> set[str]:
-        """The datasets that are neither new nor gone, though it seemed so."""
+        """The names of the datasets that are paired."""
         return {new.dataset.name for _, new in self.pairs}
 
+    def find(self) -> None:
+        """Fill `pairs` and `removed`; report what stays uncertain."""
+        self._pair_among_compared()
+        self._pair_with_others()
+        self._find_removed()
+        if not self.report.has_errors:
+            self._report_uncertain()
 
-def follow(unpaired: Unpaired, before: Before, project: Project, report: Report) -> Followed:
-    """Find where each dataset came from, or went."""
-    followed = _Following(unpaired, before, project, report)
-    followed.from_compared()
-    followed.from_others()
-    followed.gone()
-    if not report.has_errors:
-        followed.report_uncertain()
-    return followed.followed
-
-
-class _Following:
-    def __init__(self, unpaired: Unpaired, before: Before, project: Project, report: Report) -> None:
-        self._unpaired = unpaired
-        self._before = before
-        self._project = project
-        self._report = report
-        self._versions: dict[Path, SchemaVersions] = {}
-        self._origins: dict[Path, Path] = dict(before.moved)
-        self.followed = Followed()
-        self._news, self._files = self._today(unpaired.files, unpaired.added)
-
-    def _today(
+    def _present_versions(
         self, files: Sequence[ManifestFile], names: Collection[str]
     ) -> tuple[SchemaVersions, dict[str, Path]]:
-        """Return these datasets as they are now, and the manifests that they are in."""
+        """Return these datasets as they are now, and the paths of their manifests, both by name."""
         versions, places = SchemaVersions(), dict[str, Path]()
         for file in files if names else ():
-            if not _may_have(content_of(file.path), file.path, names):
+            if not _may_contain(content_of(file.path), file.path, names):
                 continue
             read = Report()
-            for compiled in read_manifests([file._replace(is_named=False)], self._project, read):
+            for compiled in read_manifests([file._replace(is_named=False)], self.project, read):
                 if not any(named.name in names for named in compiled.named):
                     continue
-                for name, version in versions_in_file(compiled, self._report).items():
+                for name, version in versions_in_file(compiled, self.report).items():
                     if name in names:
                         versions[name], places[name] = version, file.path
         return versions, places
 
-    def _then(self, path: Path, report: Report | None = None) -> SchemaVersions:
-        """Return the datasets of a manifest as it was before."""
-        if path not in self._versions:
+    def _past_versions(self, path: Path, report: Report | None = None) -> SchemaVersions:
+        """Return the datasets of a manifest as it was before; findings are only reported with a report."""
+        if path not in self._past:
             local_report = Report() if report is None else report
-            self._versions[path] = versions_before(self._before, path, self._project, local_report)
-        return self._versions[path]
+            self._past[path] = versions_before(self.before, path, self.project, local_report)
+        return self._past[path]
 
     @property
-    def _left(self) -> frozenset[str]:
+    def _unpaired(self) -> frozenset[str]:
         """Datasets that still seem new."""
-        return frozenset(self._news) - self.followed.names
+        return frozenset(self._new) - self.names
 
-    def from_compared(self) -> None:
-        """Out of one manifest that is compared into another."""
-        names = self._unpaired.added & self._unpaired.dropped
-        for file in self._unpaired.files if names else ():
-            for name, version in self._then(file.path, self._report).items():
-                if name in names & self._left and self._files[name] != file.path:
-                    self.followed.pairs.append((version, self._news[name]))
+    def _pair_among_compared(self) -> None:
+        """Pair datasets that went from one manifest that is compared to another."""
+        names = self.added & self.dropped
+        for file in self.files if names else ():
+            for name, version in self._past_versions(file.path, self.report).items():
+                if name in names & self._unpaired and self._files[name] != file.path:
+                    self.pairs.append((version, self._new[name]))
 
-    def from_others(self) -> None:
-        """Out of any other manifest that there was."""
+    def _pair_with_others(self) -> None:
+        """Pair datasets that came out of manifests that are not compared."""
         candidates: dict[str, list[Path]] = {}
-        if self._left:
-            self._before.load(self._before.others)
-        for path in self._before.others if self._left else ():
-            if not _may_have(self._before.contents.get(path), path, self._left):
+        if self._unpaired:
+            self.before.load(self.before.others)
+        for path in self.before.others if self._unpaired else ():
+            if not _may_contain(self.before.contents.get(path), path, self._unpaired):
                 continue
-            for name in self._then(path).keys() & self._left:
+            for name in self._past_versions(path).keys() & self._unpaired:
                 candidates.setdefault(name, []).append(path)
         for name, paths in sorted(candidates.items()):
             today = self._files[name].resolve()
@@ -132,112 +123,111 @@ class _Following:
             still_present = [
                 path
                 for path in paths
-                if self._before.is_of_places
+                if self.before.is_of_places
                 and path.exists()
                 and path.resolve() != today
-                and name in self._today([ManifestFile(path, path.name, is_named=False)], {name})[0]
+                and name in self._present_versions([ManifestFile(path, path.name, is_named=False)], {name})[0]
             ]
             paths = self._likeliest(name, [p for p in paths if p not in still_present])
             if len(paths) > 1:
-                places = " and ".join(self._before.names[path] for path in paths)
-                self._add_doubt(name, f"{name} may have come from {places}")
+                places = " and ".join(self.before.names[path] for path in paths)
+                self._report_possible_origin(name, f"{name} may have come from {places}")
             elif not paths and any(path.resolve().parent == today.parent for path in still_present):
                 # One folder is one project, which has a name once.
-                places = " and ".join(self._before.names[path] for path in still_present)
-                self._add_doubt(
+                places = " and ".join(self.before.names[path] for path in still_present)
+                self._report_possible_origin(
                     name,
                     f"{name} was in {places}, and there is still a dataset with this name",
                     "rename one of the two, or remove one of the two manifests",
                 )
             elif paths:
-                self.followed.pairs.append((self._then(paths[0])[name], self._news[name]))
+                self.pairs.append((self._past_versions(paths[0])[name], self._new[name]))
                 self._origins[self._files[name]] = paths[0]
 
     def _likeliest(self, name: str, paths: list[Path]) -> list[Path]:
-        """Of several places the one with the same content, in the same project, or of the same name."""
+        """Return those of several places of a dataset with the same content, else in the project, else with the same file name."""
         today = self._files[name]
         content = content_of(today)
 
         def rank(path: Path) -> tuple[bool, bool, bool]:
-            is_inside = path.is_relative_to(self._project.folder.resolve())
-            return self._before.contents.get(path) == content, is_inside, path.name == today.name
+            is_inside = path.is_relative_to(self.project.folder.resolve())
+            return self.before.contents.get(path) == content, is_inside, path.name == today.name
 
         best = max(map(rank, paths), default=None)
         # Where one is a link to another both are the same.
-        unique = {self._before.contents.get(path): path for path in reversed(paths) if rank(path) == best}
+        unique = {self.before.contents.get(path): path for path in reversed(paths) if rank(path) == best}
         return list(reversed(unique.values()))
 
-    def gone(self) -> None:
-        """Report what was in manifests that are gone, and is nowhere now."""
-        paths = [*self._before.gone]
+    def _find_removed(self) -> None:
+        """Find out of what was in manifests that are gone whether it is somewhere else now, or nowhere."""
+        paths = [*self.before.gone]
         for today, then in self._origins.items():
-            for folder in (one.resolve() for one in self._unpaired.folders):
+            for folder in (one.resolve() for one in self.folders):
                 if today.resolve().is_relative_to(folder):
                     inside = today.resolve().relative_to(folder).parts
                     old = Path(*then.parts[: -len(inside)])
                     # What the folder was called, where the manifest kept its place below it.
                     is_renamed = then.parts[-len(inside) :] == inside and old != folder
                     if is_renamed and not any(old.rglob("*.y*ml")):
-                        paths += [path for path in self._before.others if path.is_relative_to(old)]
-        self._before.load(paths)
+                        paths += [path for path in self.before.others if path.is_relative_to(old)]
+        self.before.load(paths)
         versions: SchemaVersions = {}
         for path in dict.fromkeys(paths):
-            versions.update(self._then(path, self._report))
-        olds = {name: version for name, version in versions.items() if name not in self.followed.names}
-        for file in self._unpaired.files:
-            lost = self._unpaired.dropped - self.followed.names
+            versions.update(self._past_versions(path, self.report))
+        olds = {name: version for name, version in versions.items() if name not in self.names}
+        for file in self.files:
+            lost = self.dropped - self.names
             if lost:
-                olds |= {name: version for name, version in self._then(file.path).items() if name in lost}
-        names = olds.keys() - self._unpaired.added
+                olds |= {
+                    name: version for name, version in self._past_versions(file.path).items() if name in lost
+                }
+        names = olds.keys() - self.added
         # Whoever compares with a folder of today may well have it in the project.
-        elsewhere = self._unpaired.elsewhere() if names and self._before.is_of_places else ()
-        news, places = self._today(elsewhere, names)
+        elsewhere = self.elsewhere() if names and self.before.is_of_places else ()
+        news, places = self._present_versions(elsewhere, names)
         for name in sorted(olds):
             place = places[name].resolve() if name in news else Path()
             # Whether a manifest that is not compared had a dataset of this name already.
             was_there = False
-            if place in self._before.others and place not in self._before.gone and self._before.is_of_places:
-                self._before.load([place])
-                was_there = name in self._then(place)
+            if place in self.before.others and place not in self.before.gone and self.before.is_of_places:
+                self.before.load([place])
+                was_there = name in self._past_versions(place)
             if name in news and not was_there:
-                self.followed.pairs.append((olds[name], news[name]))
+                self.pairs.append((olds[name], news[name]))
             elif name in versions:
-                self.followed.dropped.append(olds[name])
+                self.removed.append(olds[name])
 
-    def report_uncertain(self) -> None:
-        """Report fields that seem new but may be renamed ones."""
-        if not self._left:
-            return
-        for name in sorted(self._left):
-            for reason in self._before.unreadable_reasons:
-                self._report.add(
+    def _report_uncertain(self) -> None:
+        """Report datasets that seem new, but may be in what cannot be read, or be similar ones under a new name."""
+        for name in sorted(self._unpaired):
+            for reason in self.before.unreadable_reasons:
+                self.report.add(
                     UNKNOWN_PAST,
                     f"it is unknown whether {name} is new: {reason}",
-                    file=self._news[name].label,
+                    file=self._new[name].label,
                     help="fetch it with `git submodule update --init --recursive`",
                 )
-        explained = {version.dataset.name for version in self.followed.dropped} | self.followed.names
-        for path in self._before.others:
-            if not self._before.is_of_places or path.exists():
+        explained = {version.dataset.name for version in self.removed} | self.names
+        for path in self.before.others if self._unpaired else ():
+            if not self.before.is_of_places or path.exists():
                 continue
-            self._before.load([path])
-            for old in self._then(path).values():
-                for name in sorted(self._left) if old.dataset.name not in explained else ():
-                    new = self._news[name]
+            self.before.load([path])
+            for old in self._past_versions(path).values():
+                for name in sorted(self._unpaired) if old.dataset.name not in explained else ():
+                    new = self._new[name]
                     olds, news = (
                         {str(field.segment) for field in version.dataset.columns} for version in (old, new)
                     )
-                    # Half of the columns of the poorer one have the same names in both.
-                    if olds & news and 2 * len(olds & news) >= min(len(olds), len(news)):
-                        self._add_doubt(
+                    if are_similar(olds, news):
+                        self._report_possible_origin(
                             name,
                             f"{name} seems new, but {old.dataset.name} of {old.label}, which is very similar, no longer exists",
                         )
 
-    def _add_doubt(self, name: str, message: str, help: str = _WHICH) -> None:
-        version = self._news[name]
+    def _report_possible_origin(self, name: str, message: str, help: str = _WHICH) -> None:
+        version = self._new[name]
         origins = version.dataset.origins
-        self._report.add(
+        self.report.add(
             POSSIBLE_ORIGIN,
             message,
             source=origins.source,
@@ -247,7 +237,7 @@ class _Following:
         )
 
 
-def _may_have(content: bytes | None, path: Path, names: Collection[str]) -> bool:
+def _may_contain(content: bytes | None, path: Path, names: Collection[str]) -> bool:
     """Whether a text can have a dataset of one of these names; the name may be that of the file, or be escaped."""
     if content is None:
         return False

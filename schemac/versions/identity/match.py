@@ -91,16 +91,16 @@ class Matcher:
         name = RENAMED_FROM.read(field.extra)
         old = self._children.get(parent, {}) if parent is not None or field.parent is None else {}
         same = old.get(field.segment)
-        if name is None or (same is not None and _says(same, name)):
+        if name is None or (same is not None and _declares(same, name)):
             return None
         sibling = old.get(name)
         id = sibling.id if sibling is not None else self._ids_by_path.get(name)
-        former = self._once(name, siblings, parent)
+        former = self._id_of_earlier_name(name, siblings, parent)
         if id is None and former is not None:
             return former
         if id is not None and id not in self._used_ids:
             heir = next((s for s in siblings if s.segment == name), None) or self._new_fields.get(name)
-            is_left = heir is None or _leaves(heir, self._by_id[id])
+            is_left = heir is None or _is_renamed_away(heir, self._by_id[id])
             is_new = heir is not None and RENAMED_FROM.key not in heir.extra
             if is_left or (is_new and same is None and former in (None, id)):
                 return id
@@ -108,7 +108,9 @@ class Matcher:
             self._report(field, name, id, former, same, findings)
         return None
 
-    def _once(self, name: str, siblings: Sequence[SchemaField], parent: int | None) -> int | None:
+    def _id_of_earlier_name(
+        self, name: str, siblings: Sequence[SchemaField], parent: int | None
+    ) -> int | None:
         """Return the id of a field that had this name in an earlier version, and whose present name is no longer used."""
         places = self._former_places
         id = places.get((parent, name), places.get((None, name)))
@@ -195,15 +197,21 @@ class Matcher:
         return {state.id: state for state in self._states}
 
 
-def _says(state: FieldState, name: str) -> bool:
+def are_similar(old_columns: set[str], new_columns: set[str]) -> bool:
+    """Whether two datasets may be one: of the one with fewer columns, at least half have the same names in the other."""
+    shared = len(old_columns & new_columns)
+    return shared > 0 and 2 * shared >= min(len(old_columns), len(new_columns))
+
+
+def _declares(state: FieldState, name: str) -> bool:
     """Whether a state of the lock already declares this old name: then the rename was made in an earlier version."""
     return f"{compact(RENAMED_FROM.key)}:{compact(name)}" in state.shape.extra
 
 
-def _leaves(heir: SchemaField, state: FieldState) -> bool:
-    """Whether the field that now has the name declares that it had another one."""
+def _is_renamed_away(heir: SchemaField, state: FieldState) -> bool:
+    """Whether the field that now has the name of an old one declares that it had another name itself."""
     name = RENAMED_FROM.read(heir.extra)
-    return name is not None and not _says(state, name)
+    return name is not None and not _declares(state, name)
 
 
 def former_places(locked: LockedDataset) -> dict[tuple[int | None, Segment], int]:
