@@ -18,13 +18,13 @@ from typing import NamedTuple
 from schemac.language.manifest.documents import is_overlay, is_pipeline
 from schemac.language.manifest.groups import strings_in
 from schemac.language.manifest.library import GroupScope, Reuse, scope_of
-from schemac.project.building import Builds, across_files, report_builds
+from schemac.project.building import Builds, not_ignored_in, report_builds
 from schemac.project.cache.store import NO_CACHE, Cache, PassingCache
 from schemac.project.configuration import Project, find_project, find_root
 from schemac.project.discovery import ManifestFile, content_of, find_manifests
 from schemac.project.fixing import without_ignored
 from schemac.project.imported import FolderFiles, report_unused_groups
-from schemac.project.manifests import CompiledFile, ManifestChecks, apart
+from schemac.project.manifests import CompiledFile, ManifestChecks, with_distinct_datasets
 from schemac.project.options import CompileOptions, overlay_of
 from schemac.project.referring import check_references, report_unused_vocabularies
 from schemac.project.shared_work import collector_paused
@@ -116,7 +116,7 @@ class ProjectFolder:
         files = [file._replace(name=self.name(key_of(file.path))) for file in manifests]
         with collector_paused():
             compiled = self._compiled(files, project, buffers, report)
-            compiled = apart(compiled, report)
+            compiled = with_distinct_datasets(compiled, report)
         if self.is_project:
             around = ((FolderFiles(one.file.path, one.file.name, buffers), one.imported) for one in compiled)
             across = Report()
@@ -124,7 +124,7 @@ class ProjectFolder:
                 check_references(compiled, across)
             report_unused_groups(around, across)
             report_unused_vocabularies(compiled, project, across, buffers)
-            report.extend(across_files(across, compiled, project))
+            report.extend(not_ignored_in(across, compiled, project))
         if is_built and not report.has_errors:
             builds = Builds(replace(project, cache=self._passing), _options(project, buffers))
             of_builds = Report()
@@ -206,7 +206,7 @@ class ProjectFolder:
                 known = known if is_current else None
             if known is None or known.content != content:
                 local_report = Report()
-                one = (passing if buffer is not None else checks).content(content, file, local_report)
+                one = (passing if buffer is not None else checks).check(content, file, local_report)
                 known = self._known[file] = Known(content, one, local_report.diagnostics)
                 is_saved = is_saved or buffer is None
             report.extend(known.findings)

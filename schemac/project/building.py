@@ -22,7 +22,7 @@ from schemac.project.configuration import Project
 from schemac.project.discovery import ManifestFile, has_lock, read_lock_bytes
 from schemac.project.imported import NOTHING, FolderFiles, report_unused_groups
 from schemac.project.lock_index import LostLocks
-from schemac.project.manifests import CompiledFile, ManifestChecks, apart
+from schemac.project.manifests import CompiledFile, ManifestChecks, with_distinct_datasets
 from schemac.project.options import CompileOptions
 from schemac.project.referring import check_references, report_unused_vocabularies
 from schemac.project.shared_work import LARGE_FROM, SharedWork, collector_paused
@@ -72,18 +72,15 @@ class Builds:
         if not is_of_manifest or not all(are_inside(one.files, name) for name, one in datasets.items()):
             return None
         locks = entry.searched_locks
-        return (
-            entry.built
-            if locks is None or locks == self._lost_locks.search.digest_for(file.file.path)
-            else None
-        )
+        is_current = locks is None or locks == self._lost_locks.search.digest_for(file.file.path)
+        return entry.built if is_current else None
 
     def fresh(self, file: CompiledFile) -> BuiltFile:
         """Build a manifest, and add the result to the cache."""
         if not self._project.cache.is_persistent:
-            return self._made(file)[0]
+            return self._build(file)[0]
         lock = _lock_of(file)
-        made, is_looked_for = self._made(file)
+        made, is_looked_for = self._build(file)
         key = self._key(file, lock)
         if key is not None:
             searched_locks = self._lost_locks.search.digest_for(file.file.path) if is_looked_for else None
@@ -96,8 +93,8 @@ class Builds:
         """Import the modules that make Arrow fields and emit, before processes are forked: that takes longer than one manifest."""
         import schemac.project.stages  # noqa: F401 — for start-up time, as above
 
-    def _made(self, file: CompiledFile) -> tuple[BuiltFile, bool]:
-        """Return a manifest with its artifacts, built without the cache, and whether locks elsewhere were looked for."""
+    def _build(self, file: CompiledFile) -> tuple[BuiltFile, bool]:
+        """Return the build of a manifest, made without the cache, and whether locks elsewhere were looked for."""
         from schemac.project.stages import emit  # for start-up time, as above
 
         locks, targets = Report(), Report()
@@ -202,12 +199,8 @@ class _Entry(NamedTuple):
     """Digest of the locks that a lost one was looked for in; None if none was looked for."""
 
 
-SHARED_FROM = LARGE_FROM
-"""Bytes of manifests from which on a run is shared between the cores."""
-
-
-def across_files(report: Report, files: Sequence[CompiledFile], project: Project) -> list[Diagnostic]:
-    """Return the findings of several manifests together, without those that their comments ignore."""
+def not_ignored_in(report: Report, files: Sequence[CompiledFile], project: Project) -> list[Diagnostic]:
+    """Return the findings of a report that no comment in these manifests ignores."""
     if not report.diagnostics:
         return []
     from schemac.project.fixing import without_ignored  # for start-up time: little is found so
@@ -273,12 +266,9 @@ def compile_files(
         if report.has_errors:
             return Output()
     with collector_paused():
-        checks, builds = (
-            ManifestChecks(project, options),
-            Builds(project, options) if options.targets else None,
-        )
-        work = SharedWork(checks, builds, project.cache, SHARED_FROM)
-        compiled = apart(work.checked(files, report), report)
+        builds = Builds(project, options) if options.targets else None
+        work = SharedWork(ManifestChecks(project, options), builds)
+        compiled = with_distinct_datasets(work.check(files, report), report)
         across = Report()
         if not report.has_errors:
             check_references(compiled, across)
@@ -291,18 +281,18 @@ def compile_files(
             report_unused_groups(around, across)
             if options.has_rules:
                 report_unused_vocabularies(compiled, project, across)
-        report.extend(across_files(across, compiled, project))
+        report.extend(not_ignored_in(across, compiled, project))
         if options.overlay is not None:
             names = [named.name for one in compiled for named in one.named]
             options.overlay.check_names(names, report, is_whole=is_whole)
             # A build lays it over what it makes.
             for dataset in (d for one in compiled for d in one.datasets) if not options.targets else ():
                 options.overlay.over(dataset, None, project, report)
-        output = Output(compiled, make=work.afresh, name=options.name)
+        output = Output(compiled, make=work.fresh_results, name=options.name)
         # What targets say counts only where every manifest is sound, however the files were shared out.
         if report.has_errors or not options.targets:
             return output
-        made = work.done(compiled)
+        made = work.results(compiled)
         report_builds(made, report)
         for one in made:
             output.add(one)

@@ -19,7 +19,7 @@ from schemac.project.commits import read_commit
 from schemac.project.configuration import Project
 from schemac.project.discovery import ManifestFile, content_of, has_lock, lock_path
 from schemac.project.imported import FolderFiles
-from schemac.project.manifests import CompiledFile, ManifestChecks, apart
+from schemac.project.manifests import CompiledFile, ManifestChecks, with_distinct_datasets
 from schemac.project.moves import DatasetMoves
 from schemac.project.options import CompileOptions
 from schemac.project.past_manifests import (
@@ -57,9 +57,6 @@ from schemac.versions.evolution.version_pair import (
     locked_schema_version,
     pair_versions,
 )
-
-SHARED_FROM = 200_000
-"""Bytes of changed manifests from which on a run is shared between the cores."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,13 +154,13 @@ def compare(
     names: set[str] = set()
     with collector_paused():
         options = CompileOptions.of(project)
-        work = SharedWork(ManifestChecks(project, options), _Comparing(run), project.cache, SHARED_FROM)
+        work = SharedWork(ManifestChecks(project, options), _Comparing(run))
         read = Report()
-        compiled = apart(work.checked(files, read), read)
+        compiled = with_distinct_datasets(work.check(files, read), read)
         check_references(compiled, read)
         # Whoever asks what a change means does not ask what else there is to say of a manifest.
         report.extend(d for d in read.diagnostics if d.is_error)
-        for part in [] if read.has_errors else work.done(compiled):
+        for part in [] if read.has_errors else work.results(compiled):
             comparisons += part.comparisons
             names.update(part.names)
             report.extend(part.diagnostics)

@@ -91,67 +91,52 @@ class ManifestChecks:
 
     def __init__(self, project: Project, options: CompileOptions) -> None:
         self._project = project
-        self._options = options
+        self.options = options
+        self.cache = project.cache
         self._contents = Contents()
         self._library: Library | None = None
         self._keys = project.cache.keys("check", CheckInputs.of(project, options))
 
-    def read(self, file: ManifestFile, report: Report) -> bytes | None:
-        """Return the bytes of a manifest; None after reporting why it cannot be read."""
-        return self._options.read(file, report)
-
-    def file(self, file: ManifestFile, report: Report) -> CompiledFile | None:
-        """Return a checked manifest; None after reporting why it cannot be read."""
-        content = self.read(file, report)
-        return None if content is None else self.content(content, file, report)
-
-    def content(self, content: bytes, file: ManifestFile, report: Report) -> CompiledFile | None:
-        """Return what a manifest with these bytes is; as `file`."""
+    def check(self, content: bytes, file: ManifestFile, report: Report) -> CompiledFile | None:
+        """Return a manifest with these bytes, as cached if possible; None after reporting that it is not a text."""
         return self.cached(content, file, report) or self.fresh(content, file, report)
 
     def cached(self, content: bytes, file: ManifestFile, report: Report) -> CompiledFile | None:
         """Return what an earlier run has kept of a manifest with these bytes; None if there is nothing."""
-        key = self._key(file, content)
-        checked = self._project.cache.get(key, _Checked)
+        checked = self.cache.get(self._key(file, content), _Checked)
         if checked is None:
             return None
         imported = checked.imported
         if imported.files and not imported.is_current(self._contents, self._files(file)):
             return None
         report.extend(checked.findings)
-        return self._compiled(file, content, checked.named, imported, key)
-
-    def known(
-        self, file: ManifestFile, content: bytes, named: tuple[DatasetName, ...], imported: ManifestImports
-    ) -> CompiledFile:
-        """Return a manifest of which another process found the datasets."""
-        return self._compiled(file, content, named, imported, self._key(file, content))
+        return self.compiled(file, content, checked.named, imported)
 
     def _key(self, file: ManifestFile, content: bytes) -> bytes:
         """Return the key of a manifest; what it imports is found only in its entry, and is a part of other keys.
 
         It is empty if nothing is kept.
         """
-        if not self._project.cache.is_persistent:
+        if not self.cache.is_persistent:
             return b""
-        path = self._project.path_for_rules(file.path, file.name) if self._options.has_rules else None
+        path = self._project.path_for_rules(file.path, file.name) if self.options.has_rules else None
         return self._keys.key(file.name, file.is_named, content, path)
 
     def _files(self, file: ManifestFile) -> FolderFiles:
         """Return the files that a manifest can import, with those that are edited in place of those on disk."""
-        return FolderFiles(file.path, file.name, self._options.edited, self._project)
+        return FolderFiles(file.path, file.name, self.options.edited, self._project)
 
     def fresh(self, content: bytes, file: ManifestFile, report: Report) -> CompiledFile | None:
-        """Check a manifest with these bytes, and keep what is found; as `file`."""
+        """Check a manifest with these bytes, and keep what is found; as `check`."""
         local_report = Report()
         source = decode_text(content, file.name, local_report)
         if source is None:
             report.extend(local_report.diagnostics)
             return None
-        datasets, imported = self._check(source, file, local_report, self._options)
+        datasets, imported = self._check(source, file, local_report, self.options)
         from schemac.project.fixing import Ignoring  # for start-up time, as above
 
-        has_rules = self._options.has_rules
+        has_rules = self.options.has_rules
         ignoring = Ignoring(
             source, self._project, self._files(file), imported, self._contents, has_rules=has_rules
         )
@@ -163,33 +148,24 @@ class ManifestChecks:
         findings = remaining.diagnostics
         report.extend(findings)
         named = tuple([DatasetName(dataset.name, dataset.is_source) for dataset in datasets])
-        checked = _Checked(findings, named, imported)
-        key = self._key(file, content)
-        self._project.cache.put(key, checked)
-        compiled = self._compiled(file, content, named, imported, key)
+        self.cache.put(self._key(file, content), _Checked(findings, named, imported))
+        compiled = self.compiled(file, content, named, imported)
         compiled.__dict__["datasets"] = datasets
         return compiled
 
-    def _compiled(
-        self,
-        file: ManifestFile,
-        content: bytes,
-        named: tuple[DatasetName, ...],
-        imported: ManifestImports,
-        content_key: bytes,
+    def compiled(
+        self, file: ManifestFile, content: bytes, named: tuple[DatasetName, ...], imported: ManifestImports
     ) -> CompiledFile:
-        """Return a manifest whose datasets are checked again when they are first asked for; its key covers its imports."""
+        """Return a manifest that was checked; its datasets are made again when they are first asked for. Its key covers its imports."""
 
         def make() -> "list[LogicalDataset]":
-            source, options = (
-                decode_text(content, file.name, Report()),
-                replace(self._options, has_rules=False),
-            )
+            source = decode_text(content, file.name, Report())
+            options = replace(self.options, has_rules=False)
             return self._check(source, file, Report(), options)[0] if source is not None else []
 
-        key = content_key
-        if imported != NOTHING and content_key:
-            key = self._keys.key(content_key, imported.files)
+        key = self._key(file, content)
+        if imported != NOTHING and key:
+            key = self._keys.key(key, imported.files)
         return CompiledFile(file, content.removeprefix(_MARK), named, make, key, imported)
 
     def _check(
@@ -206,8 +182,8 @@ class ManifestChecks:
         return datasets, ManifestImports.of(reuse)
 
 
-def apart(files: Sequence[CompiledFile], report: Report) -> list[CompiledFile]:
-    """Return the manifests with distinct names of datasets; a name that is used twice is an error."""
+def with_distinct_datasets(files: Sequence[CompiledFile], report: Report) -> list[CompiledFile]:
+    """Return the manifests with distinct names of datasets; report each name that is used twice."""
     names = iter(with_distinct_names([named for file in files for named in file.named]))
     renamed: list[CompiledFile] = []
     for file in files:
@@ -237,8 +213,12 @@ def read_manifests(
 ) -> list[CompiledFile]:
     """Return manifests, checked in one process; the name of every dataset is used once."""
     checks = ManifestChecks(project, CompileOptions.of(project, strict=strict))
-    compiled = [one for file in files if (one := checks.file(file, report)) is not None]
-    return apart(compiled, report)
+    compiled: list[CompiledFile] = []
+    for file in files:
+        content = checks.options.read(file, report)
+        if content is not None and (one := checks.check(content, file, report)) is not None:
+            compiled.append(one)
+    return with_distinct_datasets(compiled, report)
 
 
 @dataclass(frozen=True, slots=True)

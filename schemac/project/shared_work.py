@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import Generic, NamedTuple, Protocol, TypeVar
 
 from schemac.language.logical.dataset import DatasetName
-from schemac.project.cache.store import Cache
 from schemac.project.discovery import ManifestFile
 from schemac.project.imported import NOTHING, ManifestImports
 from schemac.project.manifests import CompiledFile, ManifestChecks
@@ -21,7 +20,7 @@ from schemac.project.workers import PROGRESS, cores, share
 from schemac.text.source.diagnostic import Diagnostic
 from schemac.text.source.report import Report
 
-LARGE_FROM = 500_000
+LARGE_FROM = 300_000
 """Bytes of manifests from which on work is shared between the cores; below, a process costs more than it saves."""
 
 P = TypeVar("P")
@@ -43,8 +42,8 @@ class Work(Protocol[T_co]):
         """Load what the work needs, before a process is copied."""
 
 
-class Early(NamedTuple, Generic[T]):
-    """What a process found out of a manifest before it knew the others."""
+class FirstPass(NamedTuple, Generic[T]):
+    """What a process found out about a manifest before the names of all datasets were known."""
 
     named: tuple[DatasetName, ...] | None
     """None if it is not a text."""
@@ -57,16 +56,14 @@ class Early(NamedTuple, Generic[T]):
 class SharedWork(Generic[T]):
     """Work on the manifests of one run; without work they are only checked."""
 
-    def __init__(self, checks: ManifestChecks, work: Work[T] | None, cache: Cache, shared_from: int) -> None:
+    def __init__(self, checks: ManifestChecks, work: Work[T] | None) -> None:
         self._checks = checks
         self._work = work
-        self._cache = cache
-        self._shared_from = shared_from
-        self._early: dict[Path, Early[T]] = {}
+        self._first_passes: dict[Path, FirstPass[T]] = {}
 
-    def checked(self, files: Sequence[ManifestFile], report: Report) -> list[CompiledFile]:
+    def check(self, files: Sequence[ManifestFile], report: Report) -> list[CompiledFile]:
         """Return the manifests that can be read, each checked as if it were alone."""
-        read = [(file, self._checks.read(file, report)) for file in files]
+        read = [(file, self._checks.options.read(file, report)) for file in files]
         contents = [(file, content) for file, content in read if content is not None]
         # Findings come in the order of the manifests, whatever was kept: several may be about one imported file.
         reports = [Report() for _ in contents]
@@ -75,45 +72,44 @@ class SharedWork(Generic[T]):
             for (file, content), result in zip(contents, reports, strict=True)
         ]
         missing = [one for one, result in zip(contents, cached_files, strict=True) if result is None]
-        made = self._shared(self._check, missing, [len(content) for _, content in missing])
-        self._early = {file.path: one for (file, _), one in zip(missing, made, strict=True)}
+        passes = self._shared(self._check, missing, [len(content) for _, content in missing])
+        self._first_passes = {file.path: one for (file, _), one in zip(missing, passes, strict=True)}
         compiled: list[CompiledFile] = []
         for (file, content), result, file_report in zip(contents, cached_files, reports, strict=True):
             report.extend(file_report.diagnostics)
             if result is None:
-                early = self._early[file.path]
-                report.extend(early.findings)
-                result = (
-                    self._checks.known(file, content, early.named, early.imported)
-                    if early.named is not None
-                    else None
-                )
+                first = self._first_passes[file.path]
+                report.extend(first.findings)
+                if first.named is not None:
+                    result = self._checks.compiled(file, content, first.named, first.imported)
             if result is not None:
                 compiled.append(result)
         return compiled
 
-    def done(self, files: Sequence[CompiledFile]) -> list[T]:
-        """Return the result of the work on each manifest, now that all names are settled."""
+    def results(self, files: Sequence[CompiledFile]) -> list[T]:
+        """Return the result of the work on each manifest, now that the names of all datasets are known."""
         assert self._work is not None
         results: list[T | None] = []
         for file in files:
-            early = self._early.get(file.file.path)
-            is_same = early is not None and early.named == file.named
-            results.append(early.result if early is not None and is_same else self._work.cached(file))
-        made = iter(self.afresh([file for file, one in zip(files, results, strict=True) if one is None]))
-        return [one if one is not None else next(made) for one in results]
+            first = self._first_passes.get(file.file.path)
+            is_same = first is not None and first.named == file.named
+            results.append(first.result if first is not None and is_same else self._work.cached(file))
+        fresh = iter(
+            self.fresh_results([file for file, one in zip(files, results, strict=True) if one is None])
+        )
+        return [one if one is not None else next(fresh) for one in results]
 
-    def afresh(self, files: Sequence[CompiledFile]) -> list[T]:
-        """Do the work on manifests, whatever was kept of it."""
+    def fresh_results(self, files: Sequence[CompiledFile]) -> list[T]:
+        """Return the same without a look at what was kept of them."""
         work = self._work
         assert work is not None
         sizes = [len(file.content) for file in files]
         return self._shared(lambda part: [work.fresh(file) for file in part], files, sizes)
 
-    def _check(self, part: Sequence[tuple[ManifestFile, bytes]]) -> list[Early[T]]:
+    def _check(self, part: Sequence[tuple[ManifestFile, bytes]]) -> list[FirstPass[T]]:
         """Check a part of the manifests, and work on each at once until something is wrong with one."""
         PROGRESS.expect(len(part) * (1 if self._work is None else 2))
-        early_results: list[Early[T]] = []
+        passes: list[FirstPass[T]] = []
         work = self._work
         for manifest, content in part:
             file_report = Report()
@@ -121,18 +117,18 @@ class SharedWork(Generic[T]):
             if file_report.has_errors:
                 work = None
             if file is None:
-                early_results.append(Early(None, file_report.diagnostics))
+                passes.append(FirstPass(None, file_report.diagnostics))
                 continue
             # What it was compiled to goes with the file: the memory of a run is that of its largest manifest.
             result = work.fresh(file) if work is not None else None
-            early_results.append(Early(file.named, file_report.diagnostics, file.imported, result))
-        return early_results
+            passes.append(FirstPass(file.named, file_report.diagnostics, file.imported, result))
+        return passes
 
     def _shared(
         self, act: Callable[[Sequence[P]], list[R]], items: Sequence[P], sizes: Sequence[int]
     ) -> list[R]:
         """Return the results for all items, in their order; large work is shared between processes."""
-        workers = min(cores(), len(items)) if sum(sizes) >= self._shared_from else 1
+        workers = min(cores(), len(items)) if sum(sizes) >= LARGE_FROM else 1
         if workers < 2:
             return act(items) if items else []
         if self._work is not None:
@@ -140,7 +136,7 @@ class SharedWork(Generic[T]):
         tasks = [partial(self._with_entries, act, items[n::workers]) for n in range(workers)]
         results_by_index: dict[int, R] = {}
         for n, (results, entries) in enumerate(share(tasks)):
-            self._cache.take(entries)
+            self._checks.cache.take(entries)
             results_by_index |= dict(zip(range(n, len(items), workers), results, strict=True))
         return [results_by_index[n] for n in range(len(items))]
 
@@ -148,7 +144,7 @@ class SharedWork(Generic[T]):
         self, act: Callable[[Sequence[P]], list[R]], part: Sequence[P]
     ) -> tuple[list[R], Mapping[bytes, bytes]]:
         """Return the results of a process, and what it has for the cache."""
-        return act(part), self._cache.new
+        return act(part), self._checks.cache.new
 
 
 @contextmanager

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from schemac.project import building as stages
+from schemac.project import shared_work
 from schemac.project.building import compile_files
 from schemac.project.configuration import Project
 from schemac.project.discovery import ManifestFile
@@ -21,7 +21,7 @@ pytestmark = pytest.mark.filterwarnings("ignore:lance is not fork-safe")
 def compiled(
     folder: Path, monkeypatch: pytest.MonkeyPatch, shared_from: int
 ) -> tuple[object, object, object]:
-    monkeypatch.setattr(stages, "SHARED_FROM", shared_from)
+    monkeypatch.setattr(shared_work, "LARGE_FROM", shared_from)
     files = [ManifestFile(path, path.name, is_named=True) for path in sorted(folder.glob("*.yaml"))]
     report = Report()
     output = compile_files(files, Project(folder), CompileOptions(show_losses=True), report)
