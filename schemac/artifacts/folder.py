@@ -10,11 +10,11 @@ schemac did not write or that lists what cannot be an artifact.
 """
 
 import errno
+import fcntl
 import json
 import os
 import re
 import stat
-import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from hashlib import sha256
@@ -130,10 +130,9 @@ STAGING = ".schemac-new"
 """Where a build makes what it is about to put in place. No dataset has such a name; no build leaves it behind."""
 _HARMLESS = frozenset({STAGING, ".gitignore", ".gitkeep", ".gitattributes", ".DS_Store"})
 """What may be in a folder that counts as empty."""
-_NO_LINKS = getattr(os, "O_NOFOLLOW", 0)
-_READING = os.O_RDONLY | _NO_LINKS | getattr(os, "O_BINARY", 0) | getattr(os, "O_NONBLOCK", 0)
+_READING = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK
 """Neither a link is followed nor a pipe waited for."""
-_WRITING = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
+_WRITING = os.O_WRONLY | os.O_CREAT | os.O_EXCL
 _AT_ONCE = 1 << 20
 """Bytes that are read at once of a file that changes while it is read."""
 _MAX_LISTED = 3
@@ -190,21 +189,6 @@ class OutputFolder:
         """Return the absolute path of a relative one."""
         return f"{self.root}/{path}"
 
-    @contextmanager
-    def lock_for_writing(self, notify: Callable[[str], None]) -> Iterator[None]:
-        """Hold the folder alone; it is made where it is missing."""
-        self._refuse_bad_place()
-        make_folder(self.root)
-        with self._folder_lock(is_exclusive=True, notify=notify):
-            yield
-
-    @contextmanager
-    def lock_for_reading(self, notify: Callable[[str], None]) -> Iterator[None]:
-        """Lock the folder against changes."""
-        self._refuse_bad_place()
-        with self._folder_lock(is_exclusive=False, notify=notify):
-            yield
-
     def provenance(self) -> Provenance:
         """Return the provenance of the folder, empty for a new one; refuses a folder that is not schemac's."""
         content = self.read(NAME)
@@ -238,7 +222,7 @@ class OutputFolder:
             raise
         try:
             status = os.fstat(handle)
-            if not stat.S_ISREG(status.st_mode) or not _READING & _NO_LINKS:
+            if not stat.S_ISREG(status.st_mode):
                 self._refuse_unless_plain(path)
             # One byte more is asked for than there are: mostly that is all of it.
             parts = [os.read(handle, status.st_size + 1)]
@@ -297,14 +281,14 @@ class OutputFolder:
         raise RefusedError(FOREIGN_FOLDER, message, f"use a separate folder: `schemac build --out {instead}`")
 
     @contextmanager
-    def _folder_lock(self, *, is_exclusive: bool, notify: Callable[[str], None]) -> Iterator[None]:
-        """Lock the folder; the system frees it when a process dies, however it dies."""
-        if sys.platform == "win32":
-            # There is no such lock on a folder.
-            yield
-            return
-        import fcntl  # not on every platform
+    def lock(self, notify: Callable[[str], None], *, is_exclusive: bool) -> Iterator[None]:
+        """Lock the folder against changes; alone, to change it, and it is made where it is missing.
 
+        The system frees it when a process dies, however it dies. `notify` is told if there is something to wait for.
+        """
+        self._refuse_bad_place()
+        if is_exclusive:
+            make_folder(self.root)
         kind = fcntl.LOCK_EX if is_exclusive else fcntl.LOCK_SH
         while True:
             handle = os.open(self.root, os.O_RDONLY)
@@ -322,8 +306,3 @@ class OutputFolder:
                     return
             finally:
                 os.close(handle)
-
-
-def is_cross_device(error: OSError) -> bool:
-    """Whether two places are on different file systems, or on one that has no links."""
-    return error.errno in (errno.EXDEV, errno.EPERM, errno.ENOTSUP, errno.EMLINK, errno.ENOSYS)

@@ -104,7 +104,7 @@ class OutputStore:
         touched.
         """
         try:
-            with self._folder.lock_for_writing(self._notify):
+            with self._folder.lock(self._notify, is_exclusive=True):
                 before = self._folder.provenance()
                 recover(self._folder, before.paths)
                 return self._write(build, before)
@@ -121,7 +121,7 @@ class OutputStore:
             if not os.path.isdir(self._folder.root):
                 self._compare(build, Provenance({}), report)
                 return
-            with self._folder.lock_for_reading(self._notify):
+            with self._folder.lock(self._notify, is_exclusive=False):
                 self._compare(build, self._folder.provenance(), report)
         except RefusedError as error:
             report.add(error.code, error.message, file=self._name, help=error.help)

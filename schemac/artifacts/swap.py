@@ -17,12 +17,14 @@ from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import suppress
 from functools import cache
 
-from schemac.artifacts.folder import STAGING, OutputFolder, is_cross_device, write_new
+from schemac.artifacts.folder import STAGING, OutputFolder, write_new
 
 _NEW, _OLD = ".new-", ".old-"
 """What the folders aside begin with; no dataset does. Both are of one length."""
 _EXCHANGE = 2
 """RENAME_EXCHANGE of Linux; RENAME_SWAP of macOS is the same number."""
+_NO_LINK = frozenset({errno.EXDEV, errno.EPERM, errno.ENOTSUP, errno.EMLINK, errno.ENOSYS})
+"""Errors for two places on different file systems, or on one that has no links."""
 _UNKNOWN_CALL = frozenset({errno.ENOSYS, errno.EINVAL, errno.ENOTSUP})
 
 
@@ -107,7 +109,7 @@ def recover(folder: OutputFolder, listed: Callable[[], Collection[str]]) -> None
     for root, folders, _ in os.walk(staging):
         staged = {name for name in folders if name.startswith((_NEW, _OLD))}
         for name in sorted({name[len(_NEW) :] for name in staged}):
-            dataset = os.path.relpath(f"{root}/{name}", staging).replace(os.sep, "/")
+            dataset = os.path.relpath(f"{root}/{name}", staging)
             new, old = f"{root}/{_NEW}{name}", f"{root}/{_OLD}{name}"
             is_filled = os.path.isdir(new) and bool(os.listdir(new))
             if is_filled and os.path.isdir(old) and not os.path.lexists(folder.at(dataset)):
@@ -177,7 +179,7 @@ def _link(source: str, target: str) -> None:
     try:
         os.link(source, target, follow_symlinks=False)
     except OSError as error:
-        if not is_cross_device(error) or not stat.S_ISREG(os.lstat(source).st_mode):
+        if error.errno not in _NO_LINK or not stat.S_ISREG(os.lstat(source).st_mode):
             raise
         import shutil  # for start-up time, as above
 

@@ -54,7 +54,6 @@ class Builds:
     def __init__(self, project: Project, options: CompileOptions) -> None:
         self._project = project
         self._options = options
-        self._folders: dict[str, str] = {}
         self._keys = project.cache.keys("build", options)
 
     @cached_property
@@ -162,16 +161,7 @@ class Builds:
 
     def _manifest(self, file: CompiledFile) -> str:
         """Return a manifest's path from the project's folder, wherever the command was run."""
-        folder, name = os.path.split(file.file.path)
-        relative_folder = self._folders.get(folder)
-        if relative_folder is None:
-            try:
-                relative_folder = os.path.relpath(folder or ".", self._project.folder).replace(os.sep, "/")
-            except ValueError:
-                # On another drive of Windows.
-                return file.file.name
-            self._folders[folder] = relative_folder
-        return name if relative_folder == "." else f"{relative_folder}/{name}"
+        return os.path.relpath(file.file.path, self._project.folder)
 
 
 def report_builds(made: Sequence[BuiltFile], report: Report) -> None:

@@ -87,13 +87,7 @@ class Project:
 
     def path_for_rules(self, manifest: str | Path, name: str) -> str:
         """Return the path by which the settings may give a manifest other rules, relative to the folder; `name` if they give none."""
-        if not self.configuration.lint.per_path:
-            return name
-        try:
-            return os.path.relpath(manifest, self.folder).replace(os.sep, "/")
-        except ValueError:
-            # On another drive of Windows.
-            return name
+        return os.path.relpath(manifest, self.folder) if self.configuration.lint.per_path else name
 
     def report_rules(self, report: Report) -> None:
         """Report unknown rules in its settings that can be checked only by running the project's own rule files."""

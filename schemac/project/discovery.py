@@ -80,12 +80,7 @@ class Exclusion:
 
     def _matches(self, path: str, end: str) -> bool:
         """Whether a pattern excludes a path; `end` is `/` for a folder, and never does what is outside of the project match."""
-        try:
-            place = os.path.relpath(path, self.base)
-        except ValueError:
-            # On another drive of Windows.
-            return False
-        inside = place.replace(os.sep, "/")
+        inside = os.path.relpath(path, self.base)
         # What lies outside of the project has no path that a pattern could match.
         return not inside.startswith("../") and self._match(f"{inside}{end}")
 
@@ -256,4 +251,4 @@ def real_path(path: str) -> str:
 def _display_path(path: str) -> str:
     """Return a path from the working folder where it is below that, with `/`; a link is called by its own name."""
     real, below = real_path(path), os.path.join(os.getcwd(), "")
-    return real.removeprefix(below).replace(os.sep, "/") if real.startswith(below) else Path(path).as_posix()
+    return real.removeprefix(below) if real.startswith(below) else Path(path).as_posix()

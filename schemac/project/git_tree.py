@@ -179,11 +179,11 @@ class CommitTree:
         entry = self.find(tree_path) if tree_path is not None else None
         if entry is not None:
             return entry
-        return self.find(os.path.relpath(path.absolute(), self.top).replace(os.sep, "/"))
+        return self.find(os.path.relpath(path.absolute(), self.top))
 
     def display_path(self, path: str) -> str:
         """Return a path of the tree from the working folder."""
-        return os.path.relpath(self.today(path)).replace(os.sep, "/")
+        return os.path.relpath(self.today(path))
 
     @cached_property
     def _links(self) -> dict[str, bytes]:

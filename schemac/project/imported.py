@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from schemac.language.manifest.library import Reuse
 
 _WAY_OUT = 'move it into the project, or name its folder in the settings: `importFolders = ["../shared"]`'
-_SEPARATORS = str.maketrans("/", os.sep)
 
 
 @dataclass(frozen=True)
@@ -65,7 +64,7 @@ class FolderFiles:
 
     def place(self, path: str) -> Path:
         """Return where a file is."""
-        return Path(os.path.normpath(os.path.join(self.manifest.parent, path.translate(_SEPARATORS))))
+        return Path(os.path.normpath(os.path.join(self.manifest.parent, path)))
 
     def name(self, path: str) -> str:
         """Return how a file is spoken of; the manifest for the path ``."""

@@ -50,7 +50,7 @@ class LockSearch:
         return digest(
             [
                 (
-                    os.path.relpath(lock, self._project.folder).replace(os.sep, "/"),
+                    os.path.relpath(lock, self._project.folder),
                     [(path.suffix, content_of(path)) for path in (lock, *manifests_of_lock(lock))],
                 )
                 for lock in locks
@@ -178,4 +178,4 @@ def _read(path: Path) -> Lock | None:
 
 
 def _display_path(path: Path) -> str:
-    return os.path.relpath(path).replace(os.sep, "/")
+    return os.path.relpath(path)

@@ -7,10 +7,10 @@ Errors: SC401 unlocked-change, SC402, SC403, SC405 possible-rename, SC406 lock-c
 """
 
 import errno
+import fcntl
 import os
 import re
 import shlex
-import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -95,12 +95,6 @@ def save_lock(file: LockFile, lock: Lock, report: Report) -> bool:
 @contextmanager
 def _folder_lock(path: Path) -> Iterator[bool]:
     """Hold the folder of a lock, one process at a time; the system frees it when a process dies."""
-    if sys.platform == "win32":
-        # There is no such hold; what lies there is compared with what was read, and no more.
-        yield True
-        return
-    import fcntl  # not on every platform
-
     folder = os.open(path.parent, os.O_RDONLY)
     try:
         try:

@@ -19,9 +19,7 @@ _TASKS: list[Callable[[], Any]] = []
 def cores() -> int:
     """Cores that this process may use; 1 where processes cannot be copied."""
     # macOS can fork too, but its own libraries do not survive it.
-    if not hasattr(os, "fork") or sys.platform == "darwin":
-        return 1
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    return 1 if sys.platform == "darwin" else len(os.sched_getaffinity(0))
 
 
 def share(tasks: Sequence[Callable[[], T]]) -> list[T]:
