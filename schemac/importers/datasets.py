@@ -64,8 +64,8 @@ def map_of(key: Json, value: Json) -> Json:
 
 
 def with_attributes(tree: Json, extra: Json) -> Json:
-    """Return a type, or a schema, with attributes next to `kind`; as it is where there are none."""
-    return {**tree, "extra": extra} if extra else tree
+    """Return a type, or a schema, with further attributes next to `kind`; as it is where there are none."""
+    return {**tree, "extra": {**tree.get("extra", {}), **extra}} if extra else tree
 
 
 MOST_DIGITS = 76

@@ -25,7 +25,7 @@ from pydantic import ValidationError
 
 from schemac.engines.avro.artifact import TYPE, is_default
 from schemac.engines.avro.attributes import ALIASES, DEFAULT, NAMESPACE
-from schemac.importers.datasets import any_json, enumerated, fitting, optional, split_extra
+from schemac.importers.datasets import any_json, enumerated, fitting, optional, split_extra, with_attributes
 from schemac.importers.importer import ImportedSchema, Importer, ImportNotes, double, refuse, together
 from schemac.importers.sources import ForeignDocument
 from schemac.language.attributes.attribute import KEY_PATTERN
@@ -56,11 +56,11 @@ class NamedTypes:
             if top.get("type") in _NAMED:
                 self.declare(top, "", ())
 
-    def declare(self, type_: Json, namespace: str, path: FieldPath) -> tuple[str, str]:
-        """Enter a type; return its full name and its namespace."""
-        name, type_namespace = full_name(type_, namespace, path)
-        self._named[f"{type_namespace}.{name}"] = type_
-        return f"{type_namespace}.{name}", type_namespace
+    def declare(self, type_: Json, namespace: str, path: FieldPath) -> str:
+        """Enter a type, and return its full name. Raises MalformedAvroError if it has none."""
+        name = full_name(type_, namespace, path)
+        self._named[name] = type_
+        return name
 
     def declare_all(self, type_: Any, namespace: str, path: FieldPath) -> None:
         """Enter all types that are declared in another one, which is not read itself."""
@@ -87,7 +87,7 @@ class NamedTypes:
                         and one.get("type") in _NAMED
                         and isinstance(one.get("name"), str)
                     ):
-                        self._sibling_types[_full(one, "")] = one
+                        self._sibling_types[full_name(one, "")] = one
         return self._sibling_types.get(full)
 
     def unused(self, records: Sequence[Json]) -> list[Json]:
@@ -99,8 +99,8 @@ class NamedTypes:
                 for inner_type, around in _within(one, "")
                 if isinstance(inner_type, str)
             }
-            used |= names - {_full(one, "")}
-        return [one for one in records if _full(one, "") not in used] or list(records[-1:])
+            used |= names - {full_name(one, "")}
+        return [one for one in records if full_name(one, "") not in used] or list(records[-1:])
 
 
 def _within(type_: Any, namespace: str) -> Iterator[tuple[Any, str]]:
@@ -112,29 +112,19 @@ def _within(type_: Any, namespace: str) -> Iterator[tuple[Any, str]]:
         if isinstance(inner_type, list):
             stack += [(one, around) for one in reversed(inner_type)]
         elif isinstance(inner_type, dict):
-            inner = (
-                _full(inner_type, around).rpartition(".")[0] if inner_type.get("type") in _NAMED else around
-            )
+            is_named = inner_type.get("type") in _NAMED
+            inner = full_name(inner_type, around).rpartition(".")[0] if is_named else around
             stack += [
                 (inner_type[key], inner) for key in ("fields", "values", "items", "type") if key in inner_type
             ]
 
 
-def _full(type_: Json, namespace: str) -> str:
-    """Return the name of a declared type with its namespace and a dot in front."""
-    name, type_namespace = full_name(type_, namespace, ())
-    return f"{type_namespace}.{name}"
-
-
-def full_name(type_: Json, namespace: str, path: FieldPath) -> tuple[str, str]:
-    """Name and namespace of a named type. Raises MalformedError."""
+def full_name(type_: Json, namespace: str, path: FieldPath = ()) -> str:
+    """Return the namespace and the name of a named type with a dot between; `.name` without a namespace. Raises MalformedAvroError."""
     name = type_.get("name")
     if not isinstance(name, str) or not isinstance(type_.get("namespace", ""), str):
         raise MalformedAvroError(f"a {type_['type']} {of_path(path)}has no name")
-    if "." in name:
-        namespace, _, name = name.rpartition(".")
-        return name, namespace
-    return name, type_.get("namespace", namespace)
+    return name if "." in name else f"{type_.get('namespace', namespace)}.{name}"
 
 
 def members_of(type_: Json, path: FieldPath) -> list[Any]:
@@ -204,12 +194,13 @@ class _Reader:
         """Full names of the records that are being read."""
 
     def dataset(self, document: Json) -> ImportedSchema:
-        name, namespace = full_name(document, "", ())
+        """Return a record as a dataset. Raises MalformedAvroError."""
+        full = self._types.declare(document, "", ())
+        namespace, _, name = full.rpartition(".")
         extra = _extra(document)
         if namespace:
             extra[NAMESPACE.key] = namespace
-        self._types.declare(document, "", ())
-        self._open.append(f"{namespace}.{name}")
+        self._open.append(full)
         fields = [self._field(member, namespace, ()) for member in members_of(document, ())]
         return ImportedSchema({"fields": fields, "extra": extra}, name=name, notes=self._notes)
 
@@ -272,8 +263,7 @@ class _Reader:
         if not isinstance(type_, dict) or "type" not in type_:
             raise MalformedAvroError(f"the type of {dotted(path)} is not valid")
         tree = _annotated_type(type_, self._complex(type_, namespace, path))
-        extra = {**tree.get("extra", {}), **_extra(type_)}
-        return {**tree, "extra": extra} if extra and tree["kind"] != "Option" else tree
+        return with_attributes(tree, _extra(type_)) if tree["kind"] != "Option" else tree
 
     def _any(self, path: FieldPath, what: str) -> Json:
         """Return the type of any value, which the field takes."""
@@ -284,7 +274,8 @@ class _Reader:
         """Return the tree of a type that Avro writes as an object. Raises MalformedError for a malformed one."""
         match type_["type"]:
             case "record" | "error":
-                full, inner = self._types.declare(type_, namespace, path)
+                full = self._types.declare(type_, namespace, path)
+                inner = full.rpartition(".")[0]
                 self._open.append(full)
                 try:
                     members = [self._field(member, inner, path) for member in members_of(type_, path)]
@@ -301,7 +292,7 @@ class _Reader:
                 if (default := type_.get("default")) is not None:
                     unknown = "the symbol for those that a reader does not know"
                     self._notes.add(path, f"not kept: {unknown}: {default}")
-                return {**tree, "extra": accepted} if accepted else tree
+                return with_attributes(tree, accepted)
             case "fixed":
                 self._types.declare(type_, namespace, path)
                 size = type_.get("size")
@@ -371,6 +362,7 @@ def _part_of(member: Json) -> Json:
 
 
 def _with_extra(tree: Json, extra: Json) -> Json:
+    """Return a type with these attributes next to its kind, inside of an Option."""
     if tree["kind"] == "Option":
         return {**tree, "inner": _with_extra(tree["inner"], extra)}
     return {**tree, "extra": extra}
@@ -397,11 +389,11 @@ def is_source(path: Path) -> bool:
         document = json.loads(path.read_bytes())
     except (ValueError, RecursionError):
         return False
-    is_record = isinstance(document, dict) and document.get("type") == "record"
-    return is_record and "name" in document and isinstance(document.get("fields"), list)
+    return isinstance(document, dict) and document.get("type") == "record" and _is_schema(document)
 
 
 def _is_schema(value: Any) -> bool:
+    """Whether a document is a record or error of Avro, or a list of them."""
     if isinstance(value, list):
         return bool(value) and all(map(_is_schema, value))
     is_named = isinstance(value, dict) and value.get("type") in ("record", "error") and "name" in value

@@ -10,7 +10,7 @@ Source: the specification of version 1.2.1, "Data Types", "Field Object" and "De
 from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 
-from schemac.importers.datasets import kind_of, list_of, map_of, member, optional, struct, with_attributes
+from schemac.importers import datasets
 from schemac.importers.declarations import DatasetReader, MisplacedError, SourceNode, read_documents, rules
 from schemac.importers.importer import ImportedSchema, Importer
 from schemac.language.attributes.builtin import OWNER
@@ -20,8 +20,8 @@ from schemac.text.source.json_object import Json
 
 _DEEPEST = 50
 _REFERENCE = "#/definitions/"
-_PRECISION, _SCALE, _NARROW, _MOST_DIGITS = 38, 0, 38, 76
-"""Those of a number that does not say them, and the most digits of 128 and of 256 bits."""
+_PRECISION, _SCALE = 38, 0
+"""Those of a number that does not say them."""
 _PLAIN: Mapping[str, Callable[[], ArrowType]] = {
     **dict.fromkeys(("string", "text", "varchar"), lambda: pa.string()),
     **dict.fromkeys(("int", "integer"), lambda: pa.int32()),
@@ -74,7 +74,10 @@ class _Reader(DatasetReader):
 
     def _members(self, node: SourceNode, holder: FieldPath) -> list[Json]:
         """Return the fields of a model or struct as trees, in the order of the contract."""
-        return [member(name, *self._field(field, (*holder, name))) for name, field in node.members("fields")]
+        return [
+            datasets.member(name, *self._field(field, (*holder, name)))
+            for name, field in node.members("fields")
+        ]
 
     def _resolved(self, node: SourceNode) -> SourceNode:
         """Return a field merged with its definition; definitions outside of the contract are not read."""
@@ -118,20 +121,20 @@ class _Reader(DatasetReader):
         name = word.casefold()
         if name in _STRUCTS:
             fields = self._members(node, path)
-            return (struct(fields), {}) if fields else self.json(path)
+            return (datasets.struct(fields), {}) if fields else self.json(path)
         if name == "array":
             items = node.node("items")
             if items is None:
                 return self.json(path)
-            return list_of(with_attributes(*self._field(items, (*path, Part.ITEM)))), {}
+            return datasets.list_of(datasets.with_attributes(*self._field(items, (*path, Part.ITEM)))), {}
         if name == "map":
             return self._map(node, path)
         if name in _DECIMALS:
             precision, scale = node.number("precision"), node.number("scale")
             precision = _PRECISION if precision is None else precision
-            if not 0 < precision <= _MOST_DIGITS:
+            if not 0 < precision <= datasets.MOST_DIGITS:
                 raise MisplacedError(
-                    f"a precision of {precision} is not between 1 and {_MOST_DIGITS}",
+                    f"a precision of {precision} is not between 1 and {datasets.MOST_DIGITS}",
                     (*node.path, "precision"),
                 )
             scale = _SCALE if scale is None else scale
@@ -139,30 +142,29 @@ class _Reader(DatasetReader):
                 raise MisplacedError(
                     f"a scale of {scale} is not between 0 and {precision}", (*node.path, "scale")
                 )
-            make = pa.decimal128 if precision <= _NARROW else pa.decimal256
-            return kind_of(make(precision, scale))
+            return datasets.kind_of(datasets.decimal_type(precision, scale))
         if name == "null":
-            return kind_of(pa.null())
+            return datasets.kind_of(pa.null())
         if name not in _PLAIN:
             raise MisplacedError(f"there is no type {word}", (*node.path, "type"))
-        return kind_of(_PLAIN[name]())
+        return datasets.kind_of(_PLAIN[name]())
 
     def _map(self, node: SourceNode, path: FieldPath) -> tuple[Json, Json]:
         """Return a Map without attributes; keys are texts by default, and a missing type of values is noted."""
         keys, values = node.node("keys"), node.node("values")
-        key, _ = kind_of(pa.string())
+        key, _ = datasets.kind_of(pa.string())
         if keys is not None:
             keys = self._resolved(keys)
             keys.drop("required")
             self.constraints.add((*path, Part.KEY), rules(keys))
-            key = with_attributes(*self._type(keys, (*path, Part.KEY)))
+            key = datasets.with_attributes(*self._type(keys, (*path, Part.KEY)))
             self.note_losses(keys, path)
         if values is None:
             unknown, _ = self.unknown(path, "the contract does not specify the type of its values")
-            value = optional(unknown, is_required=False)
+            value = datasets.optional(unknown, is_required=False)
         else:
-            value = with_attributes(*self._field(values, (*path, Part.VALUE)))
-        return map_of(key, value), {}
+            value = datasets.with_attributes(*self._field(values, (*path, Part.VALUE)))
+        return datasets.map_of(key, value), {}
 
 
 IMPORTER = Importer(

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from schemac.engines.jsonschema.keywords import TYPE, expressed_attributes, has_annotations, leaf, redundant
-from schemac.importers.datasets import any_json, enumerated, fitting, member, typed
+from schemac.importers.datasets import any_json, enumerated, fitting, member, optional, typed, with_attributes
 from schemac.importers.importer import ImportedSchema, Importer, ImportNotes, exact_number, first_line, refuse
 from schemac.language.attributes.attribute import KEY_PATTERN
 from schemac.language.attributes.builtin import DEPRECATED, DESCRIPTION
@@ -96,7 +96,7 @@ class _Reader:
         extra = _extra(schema)
         self._note_rest(schema, (), _OF_STRUCTS)
         return ImportedSchema(
-            _with_extra(tree, extra), name=title if isinstance(title, str) else None, notes=self._notes
+            with_attributes(tree, extra), name=title if isinstance(title, str) else None, notes=self._notes
         )
 
     def _members(self, schema: Json, holder: FieldPath) -> list[Json]:
@@ -114,14 +114,12 @@ class _Reader:
         tree, extra, is_null = self._field(schema, path)
         if not (is_needed or is_null):
             self._notes.add(path, "it may be absent, but not null; here it may be both")
-        is_optional = is_null or not is_needed
-        return member(name, {"kind": "Option", "inner": tree} if is_optional else tree, extra)
+        return member(name, optional(tree, is_required=is_needed and not is_null), extra)
 
     def _part(self, schema: Any, path: FieldPath) -> Json:
         """Return the tree of an item, key or value, in an Option if it may be null."""
         tree, extra, is_null = self._field(schema, path)
-        tree = _with_extra(tree, extra)
-        return {"kind": "Option", "inner": tree} if is_null else tree
+        return optional(with_attributes(tree, extra), is_required=not is_null)
 
     def _field(self, schema: Any, path: FieldPath) -> tuple[Json, Json, bool]:
         """Return the type of a place without its Option, its attributes, and whether it may be null."""
@@ -152,7 +150,7 @@ class _Reader:
         kind = declared_type.get("kind") if isinstance(declared_type, dict) else None
         if isinstance(declared_type, dict) and isinstance(kind, str) and kind != "Map":
             extra, _ = self._constraints(schema, dict(declared_type), path)
-            return _with_extra(dict(declared_type), extra)
+            return with_attributes(dict(declared_type), extra)
         if isinstance(schema.get("properties"), dict) and schema.get("type", "object") == "object":
             self._note_rest(schema, path, _OF_STRUCTS)
             return {"kind": "Struct", "fields": self._members(schema, path)}
@@ -170,14 +168,14 @@ class _Reader:
                 tree = {"kind": "List", "itemType": item, **({"fixedLength": least} if is_fixed else {})}
                 extra, words = self._constraints(schema, tree, path)
                 self._note_rest(schema, path, words | {"items"})
-                return _with_extra(tree, extra)
+                return with_attributes(tree, extra)
         leaf_type = leaf(_with_inferred_type(schema))
         if leaf_type is None:
             return self._any(schema, path)
         tree = dict(leaf_type[0])
         extra, words = self._constraints(schema, tree, path)
         self._note_rest(schema, path, leaf_type[1] | words)
-        return _with_extra(tree, extra)
+        return with_attributes(tree, extra)
 
     def _key(self, schema: Json, path: FieldPath) -> Json:
         """Return the type of the keys of an object: texts with the constraints of `propertyNames`."""
@@ -325,10 +323,6 @@ def _keyword_text(key: str, schema: Json) -> str:
     """Return a keyword with its value."""
     text = json.dumps(schema.get(key, schema.get("const")), default=float, ensure_ascii=False)
     return f"{key} {text if len(text) <= 200 else f'{text[:200]}…'}"
-
-
-def _with_extra(tree: Json, extra: Json) -> Json:
-    return {**tree, "extra": {**tree.get("extra", {}), **extra}} if extra else tree
 
 
 def _merged(one: Json, other: Json) -> Json:

@@ -17,7 +17,16 @@ from schemac.engines.protobuf.artifact import MARK
 from schemac.engines.protobuf.attributes import ENUM_NUMBERS, TYPE
 from schemac.engines.protobuf.rules import FIELD_RULES, exempt, rules_of
 from schemac.engines.protobuf.syntax import MalformedProtoError, ProtoField, ProtoFile, ProtoMessage, parse
-from schemac.importers.datasets import Constraints, any_json, map_of, member, split_extra, typed
+from schemac.importers.datasets import (
+    Constraints,
+    any_json,
+    map_of,
+    member,
+    optional,
+    split_extra,
+    typed,
+    with_attributes,
+)
 from schemac.importers.importer import (
     ImportedSchema,
     ImportedVersion,
@@ -211,11 +220,9 @@ class _Reader:
         around = self._around(field.type, message) if field.label != "map" else None
         if around is not None and _annotation(around)["around"] == "option":
             (inner,) = around.fields
-            return _in_option(self._bare(around, inner, annotation, path))
+            return optional(self._bare(around, inner, annotation, path), is_required=False)
         tree = self._bare(message, field, annotation, path)
-        if tree["kind"] == "Option":
-            return tree
-        return _in_option(tree) if self._is_optional(message, field, annotation) else tree
+        return optional(tree, is_required=not self._is_optional(message, field, annotation))
 
     def _is_optional(self, message: ProtoMessage, field: ProtoField, annotation: Json) -> bool:
         if field.label in ("repeated", "map", "required") or annotation.get("required"):
@@ -346,8 +353,7 @@ def _full_name(message: ProtoMessage) -> str:
 def _with_extra(tree: Json, extra: Json) -> Json:
     """Return the type of an item, key or value with attributes."""
     bare, type_attributes = split_extra(tree)
-    attributes = {**type_attributes, **extra}
-    return {**bare, "extra": attributes} if attributes else bare
+    return with_attributes(bare, {**type_attributes, **extra})
 
 
 def _annotated_type(annotation: Json, tree: Json) -> Json:
@@ -358,10 +364,6 @@ def _annotated_type(annotation: Json, tree: Json) -> Json:
     has_parts = declared_type.get("kind") == tree["kind"] and not tree.keys().isdisjoint(PART_KEYS.values())
     merged = {**tree, **declared_type} if has_parts else dict(declared_type)
     return merged if typed(merged) is not None else tree
-
-
-def _in_option(tree: Json) -> Json:
-    return {"kind": "Option", "inner": tree}
 
 
 def _annotation(about: ProtoField | ProtoMessage) -> Json:

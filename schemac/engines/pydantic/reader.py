@@ -242,7 +242,7 @@ class _Reader:
         accepted, lost = fitting(tree, constraints)
         for key, reason in lost.items():
             self._notes.add(path, f"not kept: {key.rpartition('/')[2]} {constraints[key]!r}: {reason}")
-        return {**tree, "extra": {**tree.get("extra", {}), **accepted}} if accepted else tree
+        return with_attributes(tree, accepted)
 
     def _inside(self, name: str, make: Any, path: FieldPath) -> Json:
         """Return the result of `make`, or JSON with a note if the name contains itself."""
@@ -303,7 +303,6 @@ class _Reader:
         extra = metadata.pop("extra", {})
         tree = dict(metadata) if is_leaf else {**self._with_digits(arguments[0], settings, path), **metadata}
         tree = self._narrowed(tree, {} if is_leaf else settings, path)
-        extra = {**tree.pop("extra", {}), **extra}
         return with_attributes(tree, extra)
 
     def _narrowed(self, tree: Json, settings: Json, path: FieldPath) -> Json:
