@@ -7,9 +7,9 @@ that has neither is refused with a diagnostic.
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
-from dataclasses import dataclass
-from functools import cache, cached_property
-from typing import Any, Generic, NamedTuple, TypeVar
+from dataclasses import dataclass, field
+from functools import cache
+from typing import Any, Generic, TypeVar
 
 from schemac.artifacts.targets import Emission
 from schemac.language.attributes import arrow, builtin
@@ -42,31 +42,14 @@ _BUILT = {
 """The method that builds a type with parameters or parts, by the name of Arrow's type id."""
 
 
-class TypeRow(NamedTuple, Generic[T]):
-    """An engine's type for an Arrow type without parameters."""
-
-    type: T
-    is_other: bool
-    """Whether it is a different type, which is a loss."""
-
-
 @dataclass(frozen=True)
 class TypeTable(Generic[T]):
     """An engine's types for Arrow types without parameters, by the names of Arrow's type ids, such as `INT8`."""
 
     same: Mapping[str, T]
     """Those that mean the same."""
-    other: Mapping[str, T]
-    """Those that the engine has in place of a type that it lacks."""
-
-    @cached_property
-    def rows(self) -> Mapping[int, TypeRow[T]]:
-        """Every row by Arrow's type id, which needs pyarrow."""
-        named = {
-            **{name: TypeRow(type_, False) for name, type_ in self.same.items()},
-            **{name: TypeRow(type_, True) for name, type_ in self.other.items()},
-        }
-        return {_id_of(name): row for name, row in named.items()}
+    other: Mapping[str, T] = field(default_factory=dict)
+    """Those that the engine has in place of a type that it lacks, which is a loss."""
 
 
 class TypeWriter(ABC, Generic[T]):
@@ -74,23 +57,22 @@ class TypeWriter(ABC, Generic[T]):
 
     def __init__(self, emission: Emission, table: TypeTable[T]) -> None:
         self.emission = emission
-        self.rows = table.rows
-        self.builders = _builders()
+        self.table = table
 
     def type(self, lowered: LoweredField, arrow_type: Any) -> T:
         """Return the engine's type for an Arrow type; losses are recorded."""
-        row = self.rows.get(arrow_type.id)
-        if row is None:
-            method = self.builders.get(arrow_type.id)
-            if method is None and isinstance(arrow_type, pa.BaseExtensionType):
-                return self.extension(lowered, arrow_type)
-            if method is None:
-                return self.refused(lowered.field)
-            built_type: T = getattr(self, method)(lowered, arrow_type)
+        name = type_id(arrow_type)
+        if name in self.table.same:
+            return self.table.same[name]
+        if name in self.table.other:
+            self.lose(lowered, self.arrow_name(arrow_type), self.type_text(self.table.other[name]))
+            return self.table.other[name]
+        if name in _BUILT:
+            built_type: T = getattr(self, _BUILT[name])(lowered, arrow_type)
             return built_type
-        if row.is_other:
-            self.lose(lowered, self.arrow_name(arrow_type), self.type_text(row.type))
-        return row.type
+        if isinstance(arrow_type, pa.BaseExtensionType):
+            return self.extension(lowered, arrow_type)
+        return self.refused(lowered.field)
 
     @abstractmethod
     def refused(self, field: SchemaField) -> T:
@@ -227,19 +209,13 @@ class RecordTypeWriter(TypeWriter[T]):
         return self.type(lowered, arrow_type.value_type)
 
 
-@cache
-def _builders() -> Mapping[int, str]:
-    """Return the methods by Arrow's type ids, which need pyarrow."""
-    return {_id_of(name): method for name, method in _BUILT.items()}
-
-
 def list_form(arrow_type: Any) -> str | None:
     """Return the words for a list that is not Arrow's usual one."""
     return {
-        pa.lib.Type_LARGE_LIST: "a list with large offsets",
-        pa.lib.Type_LIST_VIEW: "a list of views",
-        pa.lib.Type_LARGE_LIST_VIEW: "a list of large views",
-    }.get(arrow_type.id)
+        "LARGE_LIST": "a list with large offsets",
+        "LIST_VIEW": "a list of views",
+        "LARGE_LIST_VIEW": "a list of large views",
+    }.get(type_id(arrow_type))
 
 
 def is_lost(key: str) -> bool:
@@ -253,6 +229,12 @@ def is_variant(field: SchemaField) -> bool:
     return members == [("value", Binary.__name__, False), ("metadata", Binary.__name__, False)]
 
 
-def _id_of(name: str) -> int:
-    """Return Arrow's type id of a name."""
-    return int(getattr(pa.lib, f"Type_{name}"))
+def type_id(arrow_type: Any) -> str:
+    """Return the name of an Arrow type's id, such as `INT8` or `LARGE_LIST`; empty for an extension type."""
+    return _type_ids().get(arrow_type.id, "")
+
+
+@cache
+def _type_ids() -> Mapping[int, str]:
+    """Return the names of Arrow's type ids by their numbers, which need pyarrow."""
+    return {number: name[5:] for name, number in vars(pa.lib).items() if name.startswith("Type_")}

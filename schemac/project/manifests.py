@@ -81,9 +81,9 @@ class CheckInputs:
     def of(cls, project: Project, options: CompileOptions) -> "CheckInputs":
         """Combine the command's options with the project's settings."""
         columns, vocabularies = options.system_columns, project.vocabulary_contents
-        if not options.has_rules:
-            return cls(options.strict, columns, vocabularies, None, ())
-        return cls(options.strict, columns, vocabularies, project.configuration.lint, project.rule_contents)
+        lint = project.configuration.lint if options.has_rules else None
+        rules = project.rule_contents if options.has_rules else ()
+        return cls(options.strict, columns, vocabularies, lint, rules)
 
 
 class ManifestChecks:

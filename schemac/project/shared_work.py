@@ -136,7 +136,7 @@ class SharedWork(Generic[T]):
         tasks = [partial(self._with_entries, act, items[n::workers]) for n in range(workers)]
         results_by_index: dict[int, R] = {}
         for n, (results, entries) in enumerate(share(tasks)):
-            self._checks.cache.take(entries)
+            self._checks.cache.new.update(entries)
             results_by_index |= dict(zip(range(n, len(items), workers), results, strict=True))
         return [results_by_index[n] for n in range(len(items))]
 

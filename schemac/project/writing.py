@@ -16,67 +16,65 @@ OLD_SUFFIX = ".schemac-old"
 """What the name of a file ends with that may be wanted again."""
 
 
-class NewFile:
-    """A whole file next to the one whose place it is to take."""
+class _FileBeside:
+    """A file next to the one whose place it can take, under a name of its own until then."""
 
-    def __init__(self, path: Path, content: bytes, *, is_synced: bool = True) -> None:
-        """Write it. Raises OSError, and leaves nothing behind then.
-
-        Without `is_synced` the system may still lose it when the machine stops: for what can be made again.
-        """
+    def __init__(self, path: Path, suffix: str) -> None:
         # A link stays one: what it points at is written.
         self._path = path.resolve()
-        self._new = self._path.with_name(self._path.name + SUFFIX)
-        try:
-            with self._new.open("wb") as stream:
-                stream.write(content)
-                stream.flush()
-                if is_synced:
-                    os.fsync(stream.fileno())
-            if self._path.exists():
-                shutil.copymode(self._path, self._new)
-        except OSError:
-            self.drop()
-            raise
+        self._beside = self._path.with_name(self._path.name + suffix)
 
     def put(self) -> None:
         """Take the place of the other file, which needs no room. Raises OSError, and leaves nothing behind then."""
         try:
-            self._new.replace(self._path)
+            self._beside.replace(self._path)
         except OSError:
             self.drop()
             raise
 
     def drop(self) -> None:
         """Remove it, if it has taken no other place."""
-        self._new.unlink(missing_ok=True)
+        self._beside.unlink(missing_ok=True)
 
 
-class OldFile:
+class NewFile(_FileBeside):
+    """A whole new file next to the one that it is to replace."""
+
+    def __init__(self, path: Path, content: bytes, *, is_synced: bool = True) -> None:
+        """Write it. Raises OSError, and leaves nothing behind then.
+
+        Without `is_synced` the system may still lose it when the machine stops: for what can be made again.
+        """
+        super().__init__(path, SUFFIX)
+        try:
+            with self._beside.open("wb") as stream:
+                stream.write(content)
+                stream.flush()
+                if is_synced:
+                    os.fsync(stream.fileno())
+            if self._path.exists():
+                shutil.copymode(self._path, self._beside)
+        except OSError:
+            self.drop()
+            raise
+
+
+class OldFile(_FileBeside):
     """A copy of a file beside it, which can be restored even on a full disk."""
 
     def __init__(self, path: Path) -> None:
         """Keep it. Raises OSError, and leaves nothing behind then."""
-        self._path = path.resolve()
-        self._old = self._path.with_name(self._path.name + OLD_SUFFIX)
+        super().__init__(path, OLD_SUFFIX)
         self.drop()
         try:
-            os.link(self._path, self._old)
+            os.link(self._path, self._beside)
         except OSError:
             # Some file systems have no links.
             try:
-                shutil.copy2(self._path, self._old)
+                shutil.copy2(self._path, self._beside)
             except OSError:
                 self.drop()
                 raise
-
-    def put(self) -> None:
-        """Take the place of what is there now. Raises OSError."""
-        self._old.replace(self._path)
-
-    def drop(self) -> None:
-        """Remove it, if it has not taken its place again."""
-        self._old.unlink(missing_ok=True)
 
 
 def replace_file(path: Path, content: bytes) -> None:

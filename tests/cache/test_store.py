@@ -214,7 +214,7 @@ def test_never_run_what_an_entry_holds(tmp_path: Path) -> None:
     """A pickle, which could run anything, is only a text that is no JSON."""
     cache = Cache(tmp_path)
     key = cache.keys("test", None).key("a")
-    cache._new[key] = pickle.dumps(os.system)
+    cache.new[key] = pickle.dumps(os.system)
     cache.save()
     assert Cache(tmp_path).get(key, tuple[str, str]) is None
 

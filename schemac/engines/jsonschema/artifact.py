@@ -46,7 +46,6 @@ _TABLE: TypeTable[Json] = TypeTable(
         **dict.fromkeys(("BINARY", "LARGE_BINARY", "BINARY_VIEW"), keywords.binary()),
         **dict.fromkeys(("DATE32", "DATE64"), keywords.date()),
     },
-    other={},
 )
 _KEYS = {
     Family.BOOLEAN: json_values.BOOLEAN,

@@ -11,7 +11,7 @@ from dataclasses import replace
 from typing import Any
 
 from schemac.artifacts.targets import Artifact, ArtifactTarget, Emission
-from schemac.artifacts.type_writer import TypeTable, TypeWriter, is_lost, is_variant, list_form
+from schemac.artifacts.type_writer import TypeTable, TypeWriter, is_lost, is_variant, list_form, type_id
 from schemac.engines.paimon import PAIMON_LEFT_OUT, PAIMON_LOSS, PAIMON_TYPE, table_schema
 from schemac.engines.paimon import attributes as paimon
 from schemac.engines.paimon.limits import PaimonLimits
@@ -327,7 +327,7 @@ class _Writer(TypeWriter[PaimonType]):
         elif pa.types.is_dictionary(arrow_type):
             lost = f"a dictionary with {arrow_type.index_type} indices"
             self.emission.lose(field, lost, type_.type_text())
-        elif (row := self.rows.get(arrow_type.id)) is not None and row.is_other:
+        elif type_id(arrow_type) in self.table.other:
             self.emission.lose(field, str(arrow_type), type_.type_text())
 
     def multiset(self, lowered: LoweredField) -> PaimonType:

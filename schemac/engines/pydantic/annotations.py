@@ -71,7 +71,6 @@ _TABLE: TypeTable[Annotation] = TypeTable(
         **dict.fromkeys(("BINARY", "LARGE_BINARY", "BINARY_VIEW"), _binary()),
         **dict.fromkeys(("DATE32", "DATE64"), _before("date", "day()")),
     },
-    other={},
 )
 _KEYS = {
     Family.BOOLEAN: "boolean_key",

@@ -36,7 +36,8 @@ class Cache:
     def __init__(self, project: Path | None = None, *, is_fresh: bool = False) -> None:
         self._is_fresh = is_fresh
         self._folder = f"{project}/{FOLDER}/{_CACHE}" if project is not None and not _is_link(project) else ""
-        self._new: dict[bytes, bytes] = {}
+        self.new: dict[bytes, bytes] = {}
+        """The entries of this run, by their keys."""
         self._used: set[bytes] = set()
 
     @property
@@ -74,7 +75,7 @@ class Cache:
 
     def _content(self, key: bytes) -> bytes | None:
         """Return the bytes of an entry; None if there is none."""
-        content = self._new.get(key)
+        content = self.new.get(key)
         if content is None and self._rows is not None:
             content = self._rows.get(key)
             self._used.add(key)
@@ -83,20 +84,11 @@ class Cache:
     def put(self, key: bytes, entry: object) -> None:
         """Store an entry under a key, from the next `save` on also for other runs."""
         if self._folder:
-            self._new[key] = encode(entry)
-
-    @property
-    def new(self) -> Mapping[bytes, bytes]:
-        """The entries of this run, for the process that shared out its work."""
-        return self._new
-
-    def take(self, new: Mapping[bytes, bytes]) -> None:
-        """Take over the entries of another process."""
-        self._new.update(new)
+            self.new[key] = encode(entry)
 
     def save(self) -> None:
         """Write the entries of this run."""
-        if not self._new or not self._folder:
+        if not self.new or not self._folder:
             return
         with suppress(OSError):
             os.makedirs(self._folder, exist_ok=True)
@@ -104,9 +96,9 @@ class Cache:
             if not os.path.lexists(ignored):
                 with open(ignored, "x", encoding="utf-8") as stream:
                     stream.write(_IGNORED)
-            used = sorted(self._used - self._new.keys())
+            used = sorted(self._used - self.new.keys())
             path = f"{self._folder}/{FILE}"
-            write_entries(path, fingerprint(), self._new, used, is_fresh=self._is_fresh)
+            write_entries(path, fingerprint(), self.new, used, is_fresh=self._is_fresh)
 
 
 NO_CACHE = Cache()
@@ -128,14 +120,14 @@ class PassingCache(Cache):
 
     def _content(self, key: bytes) -> bytes | None:
         """Return the bytes of an entry, if need be of the cache on disk; None if there is none."""
-        content = self._new.get(key)
+        content = self.new.get(key)
         return self._fallback._content(key) if content is None else content
 
     def put(self, key: bytes, entry: object) -> None:
         """Store an entry, and forget the oldest where there are too many."""
-        self._new[key] = encode(entry)
-        if len(self._new) > self._MOST:
-            del self._new[next(iter(self._new))]
+        self.new[key] = encode(entry)
+        if len(self.new) > self._MOST:
+            del self.new[next(iter(self.new))]
 
 
 def has_cache(project: Path) -> bool:
