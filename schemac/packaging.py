@@ -19,7 +19,6 @@ from schemac.artifacts.store import Build, OutputStore
 from schemac.artifacts.targets import target_names
 from schemac.project.building import Output, compile_files
 from schemac.project.configuration import Project, find_project
-from schemac.project.discovery import find_manifests
 from schemac.project.options import CompileOptions
 from schemac.text.source.json_object import Json
 from schemac.text.source.rendering import render_text
@@ -64,8 +63,7 @@ class SchemacBuildHook(BuildHookInterface[Any]):
         """Return the build of the manifests that the hook's settings name, or those of the project; empty after errors."""
         configuration = project.configuration
         paths = self.config.get("paths") or configuration.manifests or (".",)
-        out = project.folder / configuration.out
-        files = find_manifests(paths, project.folder, out, report, project.exclusion)
+        files = project.manifests_at(paths, project.folder, report)
         options = CompileOptions.of(project, self.config.get("targets") or None)
         options = replace(options, strict=self.config.get("strict", configuration.strict))
         return Output() if report.has_errors else compile_files(files, project, options, report)

@@ -21,7 +21,7 @@ from schemac.language.manifest.library import GroupScope, Reuse, scope_of
 from schemac.project.building import Builds, not_ignored_in, report_builds
 from schemac.project.cache.store import NO_CACHE, Cache, PassingCache
 from schemac.project.configuration import Project, find_project, find_root
-from schemac.project.discovery import ManifestFile, content_of, find_manifests
+from schemac.project.discovery import ManifestFile, content_of
 from schemac.project.fixing import without_ignored
 from schemac.project.imported import FolderFiles, report_unused_groups
 from schemac.project.manifests import CompiledFile, ManifestChecks, with_distinct_datasets
@@ -304,8 +304,7 @@ class ProjectTexts:
         project = checked.project
         if project.configuration.manifests:
             # Elsewhere than in the folders of manifests there may be more YAML files.
-            out = project.folder / project.configuration.out
-            others = find_manifests((".",), project.folder, out, Report(), project.exclusion)
+            others = project.manifests_at((".",), project.folder, Report())
         for path in (*sorted(imported), *(key_of(file.path) for file in others)):
             content = self._read(path) if path not in contents else None
             if content is not None:

@@ -106,10 +106,12 @@ class Project:
 
     def manifests(self, report: Report) -> list[ManifestFile]:
         """Return the manifests that its settings name."""
+        return self.manifests_at(self.configuration.manifests or (".",), self.folder, report)
+
+    def manifests_at(self, paths: Sequence[str], base: Path, report: Report) -> list[ManifestFile]:
+        """Return the manifests at paths from a folder, without artifacts and what the settings exclude."""
         out = self.folder / self.configuration.out
-        return find_manifests(
-            self.configuration.manifests or (".",), self.folder, out, report, self.exclusion
-        )
+        return find_manifests(paths, base, out, report, self.exclusion)
 
     @cached_property
     def exclusion(self) -> Exclusion:

@@ -18,7 +18,7 @@ from schemac.language.logical.dataset import LogicalDataset, Origins
 from schemac.language.logical.model import Schema
 from schemac.language.logical.schema_fields import columns
 from schemac.project.configuration import Project
-from schemac.project.discovery import ManifestFile, content_of, find_manifests, lock_path
+from schemac.project.discovery import ManifestFile, content_of, lock_path
 from schemac.project.imported import FolderFiles
 from schemac.project.locking import open_lock
 from schemac.project.manifests import CompiledFile, read_manifests
@@ -89,11 +89,8 @@ def read_folder(
     folder: str, files: Sequence[ManifestFile], folders: Sequence[Path], project: Project, report: Report
 ) -> Before:
     """Return the manifests of another folder; those at the same place below it are compared first."""
-    out = project.folder / project.configuration.out
-    others = {
-        os.path.realpath(file.path): file
-        for file in find_manifests([folder], Path.cwd(), out, report, project.exclusion)
-    }
+    present = project.manifests_at([folder], Path.cwd(), report)
+    others = {os.path.realpath(file.path): file for file in present}
     bases = [os.path.join(os.path.realpath(base), "") for base in folders]
     contents: dict[Path, bytes] = {}
     names: dict[Path, str] = {}
@@ -144,8 +141,7 @@ def find_path(reference: str, report: Report) -> Path | None:
 def manifest_versions(reference: str, project: Project, report: Report) -> SchemaVersions:
     """Return the datasets of another manifest."""
     versions: SchemaVersions = {}
-    out = project.folder / project.configuration.out
-    for file in find_manifests([reference], Path.cwd(), out, report, project.exclusion):
+    for file in project.manifests_at([reference], Path.cwd(), report):
         contents: dict[Path, bytes] = {}
         names: dict[Path, str] = {}
         _take(file, file.path, contents, names)
