@@ -89,7 +89,7 @@ def field_attributes(metadata: Mapping[str, str], kind: str, note: FieldNote = l
         }
     for form in forms().values():
         extra.update(form.from_metadata(rest, kind, note))
-    extra.update(_written_attributes(rest, kind, note))
+    extra.update(_attribute_entries(rest, kind, note))
     if rest:
         extra[arrow.METADATA.key] = rest
     return extra
@@ -98,20 +98,20 @@ def field_attributes(metadata: Mapping[str, str], kind: str, note: FieldNote = l
 def schema_attributes(metadata: Mapping[str, str], note: FieldNote = lambda _: None) -> Json:
     """Return the attributes of a schema with this metadata, but not which locked version it is of."""
     rest = {key: text for key, text in metadata.items() if key not in TABLE_RECORD}
-    extra = _written_attributes(rest, None, note)
+    extra = _attribute_entries(rest, None, note)
     if rest:
         extra[arrow.METADATA.key] = rest
     return extra
 
 
-def _written_attributes(rest: dict[str, str], kind: str | None, note: FieldNote) -> Json:
+def _attribute_entries(rest: dict[str, str], kind: str | None, note: FieldNote) -> Json:
     """Entries under an attribute's own key with JSON as value; without a kind, those of a schema."""
     extra: Json = {}
     for key, text in list(rest.items()):
         if not _KEY.fullmatch(key) or domain_of(key) == arrow.DOMAIN:
             continue
-        value = _value(text, is_ours=known(key) is not None)
-        if value is _NONE or not _is_sound(key, value, kind):
+        value = _json_value(text, is_ours=known(key) is not None)
+        if value is _NONE or not _is_valid(key, value, kind):
             if known(key) is not None:
                 note(f"`{key}` in the metadata is not valid for {kind or 'a schema'}: {text}")
             continue
@@ -123,21 +123,21 @@ def _written_attributes(rest: dict[str, str], kind: str | None, note: FieldNote)
 _NONE = object()
 
 
-def _value(text: str, *, is_ours: bool) -> Any:
+def _json_value(text: str, *, is_ours: bool) -> Any:
     """Return the value of a text that is JSON as we write it; of our own attributes, of any JSON that means the same when we write it."""
     try:
         value = json.loads(text)
         if _is_too_deep(value):
             return _NONE
         written = compact(value)
-        if written != text and not (is_ours and _exact(text) == _exact(written)):
+        if written != text and not (is_ours and _with_all_digits(text) == _with_all_digits(written)):
             return _NONE
     except (ValueError, RecursionError):
         return _NONE
     return value
 
 
-def _exact(text: str) -> Any:
+def _with_all_digits(text: str) -> Any:
     """Read JSON with all digits, and with every entry of an object, in the order of the keys: one may occur twice."""
     return json.loads(text, parse_float=Decimal, object_pairs_hook=partial(sorted, key=itemgetter(0)))
 
@@ -147,6 +147,7 @@ _DEEPEST = 100
 
 
 def _is_too_deep(value: Any) -> bool:
+    """Whether lists and objects of a JSON value are nested deeper than an attribute may be."""
     level = [value]
     for _ in range(_DEEPEST):
         level = [
@@ -160,7 +161,8 @@ def _is_too_deep(value: Any) -> bool:
     return True
 
 
-def _is_sound(key: str, value: Any, kind: str | None) -> bool:
+def _is_valid(key: str, value: Any, kind: str | None) -> bool:
+    """Whether a value may be that of an attribute at a field of a kind; without a kind, at a schema."""
     attribute = known(key)
     if attribute is None:
         return domain_of(key) not in DOMAINS
@@ -265,6 +267,8 @@ def from_arrow(
 
 
 class _FromArrow:
+    """Makes manifest trees of the fields of one Arrow schema; types without a kind are in the report."""
+
     def __init__(self, file: str, report: Report, note: Note) -> None:
         self._file = file
         self._report = report
@@ -321,7 +325,7 @@ class _FromArrow:
         """Return kind and hints, and remove the metadata entries that the hints express."""
         if isinstance(type_, pa.BaseExtensionType):
             metadata.setdefault(EXTENSION_NAME, type_.extension_name)
-            special = self._special(type_.storage_type, metadata, path)
+            special = self._type_of_engine(type_.storage_type, metadata, path)
             if special is not None:
                 return special
             del metadata[EXTENSION_NAME]
@@ -336,7 +340,7 @@ class _FromArrow:
                 return None
             hint = extension_hint(type_, lambda text: self._note(path, text))
             return converted[0], {**converted[1], **hint}
-        special = self._special(type_, metadata, path)
+        special = self._type_of_engine(type_, metadata, path)
         if special is not None:
             return special
         if pa.types.is_dictionary(type_):
@@ -346,7 +350,9 @@ class _FromArrow:
             return converted[0], {**converted[1], **dictionary_hint(type_)}
         return leaf(type_) or self._nested(type_, path)
 
-    def _special(self, type_: Any, metadata: dict[str, str], path: FieldPath) -> tuple[Json, Json] | None:
+    def _type_of_engine(
+        self, type_: Any, metadata: dict[str, str], path: FieldPath
+    ) -> tuple[Json, Json] | None:
         """Types that an engine has made of its attributes."""
 
         def note(text: str) -> None:

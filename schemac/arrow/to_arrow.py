@@ -43,6 +43,8 @@ def to_arrow_fields(dataset: LogicalDataset, options: ArrowOptions = ArrowOption
 
 
 class _ToArrow:
+    """Lowers the fields of one schema."""
+
     def __init__(self, options: ArrowOptions, schema_extra: Extra) -> None:
         self.options = options
         self.schema_extra = schema_extra
@@ -50,6 +52,7 @@ class _ToArrow:
         self.plain_types: dict[str, ArrowType] = {}
 
     def field(self, field: SchemaField) -> LoweredField:
+        """Return a field with its Arrow field and its children."""
         children = tuple([self.field(child) for child in field.children]) if field.children else ()
         segment, extra = field.segment, field.extra
         name = _part_name(field) if segment.__class__ is Part else segment

@@ -233,6 +233,7 @@ class OutputFolder:
             os.close(handle)
 
     def _refuse_unless_plain(self, path: str) -> None:
+        """Raise RefusedError if what is at a path is neither a file nor missing."""
         status = self._status(path)
         if status is not None and not stat.S_ISREG(status.st_mode):
             self.refuse_in_the_way(path, status)
@@ -267,6 +268,7 @@ class OutputFolder:
             return None
 
     def _refuse_bad_place(self) -> None:
+        """Raise RefusedError for a folder that is, or contains, the project or the home folder."""
         try:
             home = Path.home()
         except RuntimeError:
@@ -278,6 +280,7 @@ class OutputFolder:
                 self._refuse_as_foreign(f"{self.name} {sort} {what} itself", "build")
 
     def _refuse_as_foreign(self, message: str, instead: str) -> NoReturn:
+        """Raise RefusedError for a folder that is not schemac's, with another folder to build into."""
         raise RefusedError(FOREIGN_FOLDER, message, f"use a separate folder: `schemac build --out {instead}`")
 
     @contextmanager

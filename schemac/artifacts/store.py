@@ -73,7 +73,7 @@ class _Change(NamedTuple):
 
 
 class BuildResult(NamedTuple):
-    """What came of writing a build."""
+    """What a build changed in the output folder, in numbers."""
 
     files: int = 0
     """Those that are new or changed."""
@@ -127,7 +127,7 @@ class OutputStore:
             report.add(error.code, error.message, file=self._name, help=error.help)
         except (OSError, ValueError) as error:
             reason = (getattr(error, "strerror", None) or str(error)).lower()
-            self._stale(report, "", f"cannot be read: {reason}")
+            self._report_stale(report, "", f"cannot be read: {reason}")
 
     def _write(self, build: Build, before: Provenance) -> BuildResult:
         """Change the folders that differ, each in one step, and then the provenance; after a failure all are as before."""
@@ -139,7 +139,7 @@ class OutputStore:
         written = BuildResult(0, len(gone), len(after.datasets) - len(build.built))
         if not changes and not gone:
             if before != after:
-                self._put_provenance(after.to_json())
+                self._write_provenance(after.to_json())
             return written
         # Not before now it is known which of them have to be made.
         build = build.completed([change.dataset for change in changes])
@@ -159,7 +159,7 @@ class OutputStore:
             for change, swap in zip(changes, swaps, strict=True):
                 swap.stage(build.of(change.dataset), change.unchanged)
             if not union.paths() <= before.paths():
-                self._put_provenance(union.to_json())
+                self._write_provenance(union.to_json())
             for swap in swaps:
                 swap.commit()
         except BaseException:
@@ -168,11 +168,11 @@ class OutputStore:
             recover(self._folder, union.paths)
             # On a full disk the list of both times stays, which names all that is ours.
             with suppress(OSError):
-                self._put_provenance(provenance)
+                self._write_provenance(provenance)
             raise
         # While the old files are cleared away, they have to be known for ours.
         recover(self._folder, union.paths)
-        self._put_provenance(after.to_json())
+        self._write_provenance(after.to_json())
         for dataset in gone:
             remove_if_empty(self._folder, dataset)
         changed = sum(len(build.of(change.dataset)) - len(change.unchanged) for change in changes)
@@ -206,27 +206,28 @@ class OutputStore:
             try:
                 present = self._folder.read(path)
             except OSError as error:
-                self._stale(report, path, f"cannot be read: {error.strerror}")
+                self._report_stale(report, path, f"cannot be read: {error.strerror}")
                 continue
             if present is None:
-                self._stale(report, path, "is missing")
+                self._report_stale(report, path, "is missing")
             elif not build.has(path, expected_digest, present):
-                self._stale(report, path, "differs from what its manifest compiles to")
+                self._report_stale(report, path, "differs from what its manifest compiles to")
         after = build.merged(before)
         for name in before.datasets.keys() - after.datasets.keys():
-            self._stale(report, name, "belongs to a dataset that no longer exists")
+            self._report_stale(report, name, "belongs to a dataset that no longer exists")
         if self._folder.is_folder(STAGING) and os.listdir(self._folder.at(STAGING)):
-            self._stale(report, STAGING, "was left by a build that did not finish")
+            self._report_stale(report, STAGING, "was left by a build that did not finish")
         present = self._folder.read(NAME)
         if not report.has_errors and present is not None and present != after.to_json():
-            self._stale(report, NAME, "differs from what this build would write")
+            self._report_stale(report, NAME, "differs from what this build would write")
 
-    def _stale(self, report: Report, path: str, what: str) -> None:
+    def _report_stale(self, report: Report, path: str, what: str) -> None:
         """Report a path of the folder as out of date; an empty path is the folder itself."""
         path_text = f"{self._name}/{path}" if path else self._name
         report.add(STALE_ARTIFACT, f"{path_text} {what}", file=path_text, help=_HELP)
 
-    def _put_provenance(self, content: bytes | None) -> None:
+    def _write_provenance(self, content: bytes | None) -> None:
+        """Replace the provenance in one step, or remove it if the content is None; as it is if it has this content."""
         if self._folder.read(NAME) == content:
             return
         if content is None:

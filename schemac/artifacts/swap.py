@@ -43,20 +43,20 @@ class DatasetSwap:
 
     def stage(self, contents: Mapping[str, bytes], unchanged: Collection[str]) -> None:
         """Make the new folder: these contents by path, and the foreign files of the old one."""
-        _make(self._new)
+        _make_folder(self._new)
         made = {self._new}
         for path, content in contents.items():
             target = f"{self._new}{path[len(self._dataset) :]}"
             parent = target.rpartition("/")[0]
             if parent not in made:
-                _make(parent)
+                _make_folder(parent)
                 made.add(parent)
             if path in unchanged:
                 _link(self._folder.at(path), target)
             else:
                 write_new(target, content)
         if os.path.isdir(self._place):
-            self._carry(self._place, self._new, self._dataset)
+            self._link_foreign_files(self._place, self._new, self._dataset)
 
     def commit(self) -> None:
         """Move the new folder into place; an empty one removes the old one."""
@@ -84,7 +84,7 @@ class DatasetSwap:
         os.rename(source, target)
         self._undo.append(lambda: os.rename(target, source))
 
-    def _carry(self, old: str, new: str, path: str) -> None:
+    def _link_foreign_files(self, old: str, new: str, path: str) -> None:
         """Link the files of the old folder that no build wrote into the new one, with folders only where there are such files."""
         for entry in os.scandir(old):
             here = f"{path}/{entry.name}"
@@ -92,7 +92,7 @@ class DatasetSwap:
             if entry.is_dir(follow_symlinks=False):
                 if _holds_foreign(entry.path, here, self._written_paths):
                     os.makedirs(target, exist_ok=True)
-                    self._carry(entry.path, target, here)
+                    self._link_foreign_files(entry.path, target, here)
             elif here not in self._written_paths:
                 _link(entry.path, target)
 
@@ -116,14 +116,14 @@ def recover(folder: OutputFolder, listed: Callable[[], Collection[str]]) -> None
                 os.rename(old, folder.at(dataset))
             for left in (new, old):
                 if os.path.isdir(left):
-                    _rescue(folder, left, dataset, ours)
+                    _restore_foreign_files(folder, left, dataset, ours)
         folders[:] = [name for name in folders if name not in staged]
     import shutil  # for start-up time: only a build that changes a dataset needs it
 
     shutil.rmtree(staging)
 
 
-def _make(path: str) -> None:
+def _make_folder(path: str) -> None:
     """Make a folder; mostly the one above it exists."""
     try:
         os.mkdir(path)
@@ -154,7 +154,9 @@ def _holds_foreign(folder: str, path: str, ours: Collection[str]) -> bool:
     )
 
 
-def _rescue(folder: OutputFolder, staged_folder: str, dataset: str, ours: Collection[str]) -> None:
+def _restore_foreign_files(
+    folder: OutputFolder, staged_folder: str, dataset: str, ours: Collection[str]
+) -> None:
     """Move what schemac did not write, and what has no second link in place, back to where it was."""
     for path, status in _files(staged_folder, dataset):
         target = folder.at(path)

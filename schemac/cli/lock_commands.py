@@ -28,8 +28,8 @@ from schemac.project.discovery import content_of, lock_name, lock_path
 from schemac.project.lock_index import LostLocks, manifests_of_lock
 from schemac.project.locking import (
     LockFile,
-    identified,
     merge_driver,
+    numbered_by_lock,
     open_lock,
     pair_since,
     report_returned_names,
@@ -182,8 +182,10 @@ class UnchangedLocks:
     def keep_written(self, file: CompiledFile, lock: Lock) -> None:
         """Store in the cache that a lock which was just written is up to date, with its findings."""
         report = Report()
-        identifieds = [identified(dataset, lock.dataset(dataset.name), report) for dataset in file.datasets]
-        if not any(one.is_changed for one in identifieds):
+        numbered = [
+            numbered_by_lock(dataset, lock.dataset(dataset.name), report) for dataset in file.datasets
+        ]
+        if not any(one.is_changed for one in numbered):
             key = self._key(file, write_lock(lock).encode())
             self.keep(file, key, report, is_looked_for=False)
 
@@ -275,7 +277,7 @@ def _next(
     lock, lines = lock_file.lock, []
     for dataset in file.datasets:
         locked = lock_file.lock.dataset(dataset.name)
-        identities = identified(dataset, locked, report, restored_ids.get(dataset.name, {}))
+        identities = numbered_by_lock(dataset, locked, report, restored_ids.get(dataset.name, {}))
         if options.check:
             report_unlocked(dataset, locked, identities, report, is_error=True)
             continue

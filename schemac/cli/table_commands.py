@@ -24,7 +24,7 @@ from schemac.cli.output import print_status, show
 from schemac.cli.project import find_dataset
 from schemac.cli.terminal import ExitCode, ask, progress_bar, put, wrapped
 from schemac.project.configuration import Project
-from schemac.project.locking import identified, open_lock, report_unlocked
+from schemac.project.locking import numbered_by_lock, open_lock, report_unlocked
 from schemac.project.targets import engines_of, is_left_out
 from schemac.registry.engine import Engine, Trait
 from schemac.registry.installed import blamed, engine, engines, with_trait
@@ -79,7 +79,7 @@ def _open_locked(
     if lock_file is None:
         return None
     locked = lock_file.lock.dataset(dataset.name)
-    identities = identified(dataset, locked, report)
+    identities = numbered_by_lock(dataset, locked, report)
     if not is_needed and not lock_file.exists:
         return project, freeze(locked, identities)
     report_unlocked(dataset, locked, identities, report, is_error=True)

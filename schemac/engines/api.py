@@ -355,6 +355,7 @@ def from_bigquery(text: str) -> tuple[Dataset, ...]:
 
 
 def _all_of_file(path: str | Path, format: str) -> tuple[Dataset, ...]:
+    """Return all datasets of a file in a format. Raises SchemaError if it cannot be read."""
     from schemac.importers.sources import import_source  # for start-up time, as above
 
     report = Report()
@@ -362,6 +363,7 @@ def _all_of_file(path: str | Path, format: str) -> tuple[Dataset, ...]:
 
 
 def _all_of_text(text: str, format: str) -> tuple[Dataset, ...]:
+    """Return all datasets of a text in a format. Raises SchemaError if it cannot be read."""
     from schemac.importers.sources import import_value  # for start-up time, as above
 
     report = Report()

@@ -107,32 +107,33 @@ _LAST_DAY = 2932896
 """9999-12-31, in days since 1970."""
 
 
-def bound(constraint: Bound) -> Json | None:
+def bound_keywords(constraint: Bound) -> Json | None:
     """Return the keywords of a bound; None for a type without such texts."""
     type_, limit = constraint.type, constraint.limit
-    if not _has_order(type_):
+    if not _has_ordered_texts(type_):
         return None
     assert isinstance(limit, int)
     # "Greater than" and "at most" are about the value behind the limit.
     first = limit + (constraint.is_lower == constraint.is_exclusive)
     text = _shortest(type_, first)
     if constraint.is_lower:
-        return {"pattern": _at_least(type_, text) if text is not None else "^$"}
-    return {"not": {"type": "string", "pattern": _at_least(type_, text)}} if text is not None else {}
+        return {"pattern": _at_least_pattern(type_, text) if text is not None else "^$"}
+    return {"not": {"type": "string", "pattern": _at_least_pattern(type_, text)}} if text is not None else {}
 
 
-def among(constraint: Enum) -> Json | None:
+def enum_keywords(constraint: Enum) -> Json | None:
     """Return the keywords of the only values; None for a type without such texts."""
     type_ = constraint.type
     if type_.family is Family.DATE:
         return {"enum": [shown(type_, value) for value in constraint.values]}
-    if not _has_order(type_):
+    if not _has_ordered_texts(type_):
         return None
     texts = [_shortest(type_, value) for value in constraint.values if isinstance(value, int)]
-    return {"pattern": f"^(?:{'|'.join(_same(type_, text) for text in texts if text is not None)})$"}
+    return {"pattern": f"^(?:{'|'.join(_spellings_of(type_, text) for text in texts if text is not None)})$"}
 
 
-def _has_order(type_: LogicalType) -> bool:
+def _has_ordered_texts(type_: LogicalType) -> bool:
+    """Whether the JSON texts of a type can be compared digit by digit: dates, times, timestamps without a zone."""
     if type_.family is Family.TIMESTAMP:
         return getattr(type_, "timezone", None) is None
     return type_.family in (Family.DATE, Family.TIME)
@@ -149,7 +150,8 @@ def _shortest(type_: LogicalType, value: int) -> str | None:
     return text.rstrip("0") if "." in text else text.removesuffix(":00")
 
 
-def _at_least(type_: LogicalType, text: str) -> str:
+def _at_least_pattern(type_: LogicalType, text: str) -> str:
+    """Return the pattern of the texts that are at least as late as one."""
     greater = [
         f"{_prefix_pattern(type_, text[:i])}{'9' if digit == '8' else f'[{int(digit) + 1}-9]'}"
         for i, digit in enumerate(text)
@@ -158,7 +160,7 @@ def _at_least(type_: LogicalType, text: str) -> str:
     return f"^(?:{'|'.join([*greater, _prefix_pattern(type_, text)])})"
 
 
-def _same(type_: LogicalType, text: str) -> str:
+def _spellings_of(type_: LogicalType, text: str) -> str:
     """Return a pattern of all spellings of a value, whose trailing zeros and zero seconds may be absent."""
     written = _prefix_pattern(type_, text)
     if "." in text:

@@ -94,7 +94,7 @@ class SqlParser:
 
     def sql(self, expression: Any) -> str:
         """Return an expression in the words of the dialect, on one line."""
-        with _silent():
+        with _without_logging():
             return " ".join(expression.sql(dialect=self._dialect, comments=False).split())
 
     def condition(self, expression: Any, name_of: Callable[[Any], str]) -> str:
@@ -107,11 +107,11 @@ class SqlParser:
 
         def plain(node: Any) -> Any:
             if isinstance(node, exp.Cast):
-                inside = _bare(node.this, exp)
+                inside = _without_casts(node.this, exp)
                 is_redundant = isinstance(inside, exp.Literal) or node.to.this.name in ("TEXT", "VARCHAR")
                 return inside if is_redundant else node
             if isinstance(node, exp.EQ) and isinstance(node.expression, exp.Any):
-                values = _bare(node.expression.this, exp)
+                values = _without_casts(node.expression.this, exp)
                 is_list = isinstance(values, exp.Array)
                 return exp.In(this=node.this, expressions=values.expressions) if is_list else node
             if isinstance(node, exp.Identifier):
@@ -123,7 +123,7 @@ class SqlParser:
         if expression.find(exp.Select) is not None:
             return ""
         try:
-            with _silent():
+            with _without_logging():
                 transformed = expression.copy().transform(plain).transform(plain)
                 transformed = transformed.this if isinstance(transformed, exp.Paren) else transformed
                 return " ".join(transformed.sql(dialect="spark", comments=False).split())
@@ -131,7 +131,7 @@ class SqlParser:
             return ""
 
     def tokens(self, text: str) -> list[Any]:
-        """Return the words of a text. Raises MalformedError."""
+        """Return the tokens of a text. Raises MalformedTypeError."""
         from sqlglot.errors import SqlglotError  # as above
 
         try:
@@ -145,17 +145,17 @@ class SqlParser:
             raise MalformedTypeError(f"{text[at]} is opened and never closed", Span(at, at + 1)) from None
 
     def statements(self, text: str) -> Iterator[list[Any]]:
-        """Yield the words between semicolons. Raises MalformedError."""
+        """Yield the tokens of each statement, without its semicolon. Raises MalformedTypeError."""
         for is_end, tokens in groupby(self.tokens(text), lambda token: token.token_type.name == "SEMICOLON"):
             if not is_end:
                 yield list(tokens)
 
-    def parsed(self, tokens: list[Any], text: str) -> Any:
-        """Return a statement; None where sqlglot has no words for it. Raises MalformedError."""
+    def parse_statement(self, tokens: list[Any], text: str) -> Any:
+        """Return sqlglot's expression of a statement; None for one that it does not know. Raises MalformedTypeError."""
         from sqlglot.errors import ParseError  # as above
 
         try:
-            with _silent():
+            with _without_logging():
                 expressions = self._dialect.parser().parse(list(tokens), text)
         except ParseError as error:
             details = error.errors[0] if error.errors else {}
@@ -174,13 +174,13 @@ class SqlParser:
         expression = expressions[0] if expressions else None
         return None if isinstance(expression, self._exp.Command) else expression
 
-    def parsed_table(self, tokens: list[Any], text: str, cuts: dict[str, list[str]]) -> Any:
-        """Return a CREATE TABLE; clauses of columns that sqlglot does not know are cut out, by the column's name."""
+    def parse_table(self, tokens: list[Any], text: str, cuts: dict[str, list[str]]) -> Any:
+        """Return sqlglot's expression of a CREATE TABLE; clauses of columns that it does not know are moved to `cuts`, as notes by the column."""
         for _ in range(_MOST_CUTS):
             try:
-                return self.parsed(tokens, text)
+                return self.parse_statement(tokens, text)
             except _NotParsedError as error:
-                cut = _clause(tokens, error.index)
+                cut = _unknown_clause(tokens, error.index)
                 if cut is None:
                     raise
                 name, end = cut
@@ -198,15 +198,15 @@ class _NotParsedError(MalformedTypeError):
         self.index = index
 
 
-def _bare(node: Any, exp: Any) -> Any:
-    """Return what is in parentheses and casts."""
+def _without_casts(node: Any, exp: Any) -> Any:
+    """Return an expression without the parentheses and casts around it."""
     while isinstance(node, exp.Paren | exp.Cast):
         node = node.this
     return node
 
 
-def _clause(tokens: list[Any], index: int) -> tuple[str, int] | None:
-    """Return the name of the column in which a word is behind its type, and the end of the clause that it begins."""
+def _unknown_clause(tokens: list[Any], index: int) -> tuple[str, int] | None:
+    """Return the column that a word behind its type belongs to, and the index behind the clause that the word begins; None if there is no such column."""
     depth, first = 0, None
     for i, token in enumerate(tokens[:index]):
         depth += (token.text == "(") - (token.text == ")")
@@ -225,13 +225,13 @@ def _clause(tokens: list[Any], index: int) -> tuple[str, int] | None:
 
 
 def span_of(tokens: list[Any]) -> Span:
-    """Return the place of the first of some words."""
+    """Return the span of the first of some tokens."""
     return Span(tokens[0].start, tokens[0].end + 1)
 
 
 @contextmanager
-def _silent() -> Iterator[None]:
-    """Keep what sqlglot has to say of words that it does not know to itself; it is told here, at its place."""
+def _without_logging() -> Iterator[None]:
+    """Turn off what sqlglot logs about words that it does not know: they are reported at their places instead."""
     logger = logging.getLogger("sqlglot")
     level = logger.level
     logger.setLevel(logging.CRITICAL)

@@ -129,7 +129,7 @@ class SqlScript:
         """Read CREATE TABLE into a new table; a partition of another table is skipped. Raises MalformedError."""
         exp = self._exp
         cuts: dict[str, list[str]] = {}
-        statement = self.parser.parsed_table(tokens, text, cuts)
+        statement = self.parser.parse_table(tokens, text, cuts)
         schema = statement.this if statement is not None else None
         target = schema.this if isinstance(schema, exp.Schema) else schema
         if not isinstance(target, exp.Table):
@@ -146,7 +146,7 @@ class SqlScript:
                 table.columns.append(self.column(element))
                 table.columns[-1].losses += cuts.get(str(element.name), [])
             else:
-                self._constraint(element, table)
+                self._enter_constraint(element, table)
         if statement.expression is not None:
             table.head.append("the query of CREATE TABLE AS SELECT is not imported; add its columns")
         properties = statement.args.get("properties")
@@ -165,6 +165,7 @@ class SqlScript:
         self.tables.append(table)
 
     def _table_name(self, table: Expression) -> tuple[str, ...]:
+        """Return catalog, namespaces and name of a table, as far as they are written."""
         return tuple(self._text(part) for part in table.parts)
 
     def _text(self, identifier: Expression) -> str:
@@ -191,7 +192,7 @@ class SqlScript:
                         column.comment = str(property.args["value"].name)
                     else:
                         column.losses.append(f"not kept: {self.parser.sql(property)}")
-            elif (rule := self._rule(kind, constraint, column.name)) is not None:
+            elif (rule := self._row_constraint(kind, constraint, column.name)) is not None:
                 column.constraints.append(rule)
             else:
                 is_identity = isinstance(kind, exp.GeneratedAsIdentityColumnConstraint)
@@ -199,7 +200,7 @@ class SqlScript:
                 column.losses.append(f"not kept: {self.parser.sql(constraint)}")
         return column
 
-    def _constraint(self, element: Expression, table: SqlTable) -> None:
+    def _enter_constraint(self, element: Expression, table: SqlTable) -> None:
         """Enter a primary key or another constraint; what has no counterpart becomes a comment of the table."""
         exp = self._exp
         inner = element.expressions[0] if isinstance(element, exp.Constraint) else element
@@ -209,13 +210,15 @@ class SqlScript:
             if columns and None not in columns:
                 table.key = tuple(self._text(column) for column in columns)
                 return
-        rule = self._rule(inner, element)
+        rule = self._row_constraint(inner, element)
         if rule is not None:
             table.constraints.append(rule)
         else:
             table.head.append(f"not kept: {self.parser.sql(element)}")
 
-    def _rule(self, kind: Expression, written: Expression, column: str = "") -> SqlConstraint | None:
+    def _row_constraint(
+        self, kind: Expression, written: Expression, column: str = ""
+    ) -> SqlConstraint | None:
         """Return a constraint of rows; None for what is none, or has a form of its own."""
         exp = self._exp
         text = self.parser.sql(written)
@@ -263,7 +266,7 @@ class SqlScript:
         is_row = type_.startswith("(")
         # Not every version of sqlglot has these statements, but all have tables.
         probe = f"CREATE TABLE d {type_}" if is_row else f"CREATE TABLE d (d {type_})"
-        statement = self.parser.parsed(self.parser.tokens(probe), probe)
+        statement = self.parser.parse_statement(self.parser.tokens(probe), probe)
         name = text[tokens[2].start : tokens[begin - 2].end + 1].lower()
         self.types[name] = statement.this if is_row else statement.this.expressions[0].args.get("kind")
         if end < len(words):
@@ -274,7 +277,7 @@ class SqlScript:
         exp = self._exp
         words = [token.text.upper() for token in tokens]
         structural = {"ADD", "DROP", "RENAME", "ALTER", "MODIFY", "SWAP"}.intersection(words[1:])
-        statement = self.parser.parsed(tokens, text) if structural else None
+        statement = self.parser.parse_statement(tokens, text) if structural else None
         if statement is None:
             if {"CONSTRAINT", "SEQUENCE"}.isdisjoint(words) and structural - {"ALTER"}:
                 raise _no_change(tokens)
@@ -289,7 +292,7 @@ class SqlScript:
                 table.columns.append(self.column(action))
             elif isinstance(action, exp.AddConstraint):
                 for constraint in action.expressions:
-                    self._constraint(constraint, table)
+                    self._enter_constraint(constraint, table)
             elif isinstance(action, exp.AlterColumn) and action.args.get("default") is not None:
                 column = table.column(self._text(action.this))
                 default = f"not kept: DEFAULT {self.parser.sql(action.args['default'])}"
@@ -304,7 +307,7 @@ class SqlScript:
     def _comment(self, tokens: list[Any], text: str) -> None:
         """Take COMMENT ON for the description of a table or a column that the script makes."""
         exp = self._exp
-        statement = self.parser.parsed(tokens, text)
+        statement = self.parser.parse_statement(tokens, text)
         comment = statement.expression if isinstance(statement, exp.Comment) else None
         if isinstance(comment, exp.Literal) and isinstance(statement.this, exp.Table):
             table = next((t for t in self.tables if t.name == self._table_name(statement.this)), None)
@@ -322,5 +325,6 @@ class SqlScript:
 
 
 def _no_change(tokens: list[Any]) -> MalformedTypeError:
+    """Return the error for an ALTER TABLE that cannot be read, at its first word."""
     reason = "a CREATE TABLE statement that includes the change is expected here"
     return MalformedTypeError(reason, span_of(tokens))

@@ -228,12 +228,12 @@ class _Reader:
             if described is not None and described.comment is not None:
                 field["extra"] = {DESCRIPTION.key: described.comment, **field.get("extra", {})}
         for one in (*table.constraints, *(one for column in table.columns for one in column.constraints)):
-            self._rule(one)
+            self._enter_constraint(one)
             head += one.losses
         head += self._constraints.put(tree)
         return ImportedSchema(tree, tuple(head), self._names[id(table)], self._notes)
 
-    def _rule(self, one: SqlConstraint) -> None:
+    def _enter_constraint(self, one: SqlConstraint) -> None:
         """Enter a constraint of rows."""
         fields = [dotted((name,)) for name in one.columns]
         if one.condition:
@@ -255,11 +255,11 @@ class _Reader:
         is_counter = column.is_counter and self._dialect.is_counter_required
         is_array = pa.types.is_list(type_) and not self._dialect.has_null_arrays
         is_nullable = not (
-            column.is_required or is_counter or is_array or self._word(column.type).endswith("SERIAL")
+            column.is_required or is_counter or is_array or self._type_name(column.type).endswith("SERIAL")
         )
         return pa.field(column.name, type_, is_nullable)
 
-    def _word(self, type_: Any) -> str:
+    def _type_name(self, type_: Any) -> str:
         """Return sqlglot's name of a type: that of a member of its enumeration, or that of an expression."""
         this = getattr(type_, "this", None)
         if this is None or hasattr(this, "args"):
@@ -272,7 +272,7 @@ class _Reader:
             raise _UnsupportedError(path, "a column without a type")
         if len(path) > _DEEPEST:
             raise _UnsupportedError(path[:1], "types that are nested so deeply")
-        word = self._word(type_)
+        word = self._type_name(type_)
         parts = list(getattr(type_, "expressions", ()))
         if word in ("ARRAY", "LIST") and parts:
             item = pa.field(
@@ -287,7 +287,7 @@ class _Reader:
         if word == "MAP" and len(parts) == 2:
             key = pa.field("key", self._type(parts[0], (*path, Part.KEY)), nullable=False)
             return pa.map_(key, pa.field("value", self._type(parts[1], (*path, Part.VALUE))))
-        return self._plain(type_, word, parts, path)
+        return self._type_by_rules(type_, word, parts, path)
 
     def _member(self, part: Any, path: FieldPath, holder: Any) -> ArrowField:
         """Return a member of a struct; note its comment, which is lost. Raises _UnsupportedError if it has no name."""
@@ -298,13 +298,13 @@ class _Reader:
             self._notes.add(path, f"not kept: {column.name} COMMENT {column.comment}")
         return self._field(column, path)
 
-    def _plain(self, type_: Any, word: str, parts: list[Any], path: FieldPath) -> ArrowType:
+    def _type_by_rules(self, type_: Any, word: str, parts: list[Any], path: FieldPath) -> ArrowType:
         """Return the Arrow type by the rules of the dialect, and enter the constraints that it implies. Raises _UnsupportedError."""
         text = self._script.parser.sql(type_)
         if word == "USERDEFINED":
             word = str(type_.args.get("kind") or text).lower()
             if (made := self._script.types.get(word)) is not None:
-                return self._made(made, word, path)
+                return self._type_of_script(made, word, path)
         short = word.partition("(")[0].rpartition(".")[2]
         rule = self._dialect.rules.get(short) or self._dialect.rules.get(short.upper())
         written = SqlType(text, _numbers(parts), tuple(self._script.parser.sql(part) for part in parts))
@@ -322,9 +322,9 @@ class _Reader:
             self._constraints.add(path, {MAX_LENGTH.key: mapping.longest}, f"the length in {text}")
         return mapping.type
 
-    def _made(self, made: Any, name: str, path: FieldPath) -> ArrowType:
+    def _type_of_script(self, made: Any, name: str, path: FieldPath) -> ArrowType:
         """Return a type that the script makes: an enumeration, or one of columns."""
-        sort, parts = self._word(made), made.expressions
+        sort, parts = self._type_name(made), made.expressions
         is_row = sort in ("Schema", "STRUCT")
         if is_row and (not parts or any(type(part).__name__ != "ColumnDef" for part in parts)):
             raise _UnsupportedError(path, name)

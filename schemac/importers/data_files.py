@@ -55,7 +55,7 @@ def read_csv(path: Path, report: Report) -> ImportedSchema | None:
     header = _QUOTED.sub("", text.partition("\n")[0])
     delimiter = "\t" if path.suffix.lower() == ".tsv" else max((",", *_DELIMITERS), key=header.count)
     try:
-        table, raw = _tables(text, delimiter, goes_on)
+        table, raw = _typed_and_raw(text, delimiter, goes_on)
         names = list(table.column_names)
     except (pa.ArrowException, UnicodeError) as error:
         reason = first_line(error).partition(". Consider")[0]
@@ -66,14 +66,14 @@ def read_csv(path: Path, report: Report) -> ImportedSchema | None:
         return None
     notes = ImportNotes()
     fields = [
-        pa.field(name, _type(values.type, name, raw.column(i), notes), nullable=values.null_count > 0)
+        pa.field(name, _column_type(values.type, name, raw.column(i), notes), nullable=values.null_count > 0)
         for i, (name, values) in enumerate(zip(names, table.columns, strict=True))
     ]
     more = (f"its columns are separated by {_DELIMITERS[delimiter]}",) if delimiter in ";|" else ()
     return described(fields, counted(table.num_rows, "row"), path, notes, report, *more)
 
 
-def _tables(text: str, delimiter: str, goes_on: bool) -> tuple[Any, Any]:
+def _typed_and_raw(text: str, delimiter: str, goes_on: bool) -> tuple[Any, Any]:
     """Return the sample with the types that pyarrow finds, and all of it as text."""
     # Imported here for start-up time: this part of pyarrow is not loaded with it.
     from pyarrow import csv
@@ -104,7 +104,7 @@ def _tables(text: str, delimiter: str, goes_on: bool) -> tuple[Any, Any]:
     return table, read([f"f{i}" for i in range(table.num_columns)]).slice(1)
 
 
-def _type(type_: Any, name: str, raw: Any, notes: ImportNotes) -> ArrowType:
+def _column_type(type_: Any, name: str, raw: Any, notes: ImportNotes) -> ArrowType:
     """Return the type of a column for a manifest, by the inferred one and the raw texts; notes why it is another."""
     from pyarrow import compute  # for start-up time, as above
 
@@ -163,7 +163,7 @@ def read_ndjson(path: Path, report: Report) -> ImportedSchema | None:
     if sample is None:
         return None
     text, goes_on = sample
-    notes, top = ImportNotes(), _Seen()
+    notes, top = ImportNotes(), _SampledValues()
     try:
         for record in _records(text, goes_on):
             top.add(record)
@@ -209,11 +209,12 @@ def _records(text: str, goes_on: bool) -> Iterator[Json]:
 
 
 def _after_blanks(text: str, at: int) -> int:
+    """Return the offset of the first character from an offset on that is no white space."""
     blank = _BLANK.match(text, at)
     return blank.end() if blank is not None else at
 
 
-class _Seen:
+class _SampledValues:
     """What the values of one place were."""
 
     def __init__(self, depth: int = 0) -> None:
@@ -221,8 +222,8 @@ class _Seen:
         self._depth = depth
         self._sorts: dict[str, int] = {}
         self._least = self._most = 0
-        self._items: _Seen | None = None
-        self._members: dict[str, _Seen] = {}
+        self._items: _SampledValues | None = None
+        self._members: dict[str, _SampledValues] = {}
 
     def add(self, value: Any) -> None:
         """Look at one more value."""
@@ -233,13 +234,13 @@ class _Seen:
             self._least, self._most = min(self._least, value), max(self._most, value)
         elif sort == "lists":
             if self._items is None:
-                self._items = _Seen(self._depth + 1)
+                self._items = _SampledValues(self._depth + 1)
             for item in value:
                 self._items.add(item)
         elif sort == "objects":
             for name, member in value.items():
                 if name not in self._members:
-                    self._members[name] = _Seen(self._depth + 1)
+                    self._members[name] = _SampledValues(self._depth + 1)
                 self._members[name].add(member)
 
     def _sort(self, value: Any) -> str:

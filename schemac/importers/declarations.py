@@ -289,6 +289,7 @@ class DatasetReader:
 
 
 def _path_text(path: TreePath) -> str:
+    """Return a path of keys and indices as messages have it."""
     if not path:
         return "the document"
     texts = [f"[{segment}]" if isinstance(segment, int) else f".{segment}" for segment in path]
@@ -296,6 +297,7 @@ def _path_text(path: TreePath) -> str:
 
 
 def _value_text(value: Any) -> str:
+    """Return a value of a document on one line, cut where it is long."""
     text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)
     text = " ".join(text.split())
     return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}…"
@@ -333,6 +335,7 @@ def type_of_text(text: str, dialect: str | None) -> TypeMatch | None:
 
 
 def _in_dialect(text: str, dialect: str) -> TypeMatch | None:
+    """Return the type that a dialect of SQL reads; None if it reads none, or is not installed."""
     report = Report()
     try:
         imported = import_value(dialect, f"CREATE TABLE t (c {text})", "<type>", report)
@@ -348,6 +351,7 @@ def _in_dialect(text: str, dialect: str) -> TypeMatch | None:
 
 
 def _in_any_notation(text: str, written: TypeText | None) -> TypeMatch | None:
+    """Return the type of a text in the notation of a manifest, of Spark or of another language; None if it is unknown."""
     meaning = suggest_meaning(written) if written is not None else None
     if meaning is None or meaning.tree["kind"] == Option.__name__:
         return None

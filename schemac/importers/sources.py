@@ -152,6 +152,7 @@ def _holds(value: Any, key: str, sort: type, *inner: str) -> bool:
 
 
 def _is_big_query(value: Any) -> bool:
+    """Whether a document is a table schema of BigQuery, or the description of a table."""
     if isinstance(value, list) and value:
         modes = ("NULLABLE", "REQUIRED", "REPEATED")
         return all(has_keys("name", "type", "mode")(item) and item["mode"] in modes for item in value)
@@ -248,7 +249,7 @@ def import_source(
     report.extend(
         replace(d, help=help) if help and d.code == UNREADABLE_SOURCE.id else d
         for d in report_of_source.diagnostics
-        if not _is_of(d, skipped)
+        if not _is_unsupported_in(d, skipped)
     )
     return imported
 
@@ -362,7 +363,9 @@ def _without(
     """Return all datasets without columns; those that had no kind are not in them anyway."""
     every = (imported, *imported.others)
     names = list(dict.fromkeys(f["name"] for one in every for f in one.schema["fields"]))
-    unsupported = [name for name in skipped if any(_is_of(d, (name,)) for d in report.diagnostics)]
+    unsupported = [
+        name for name in skipped if any(_is_unsupported_in(d, (name,)) for d in report.diagnostics)
+    ]
     for name in skipped:
         if name not in names and name not in unsupported:
             near = closest(name, names)
@@ -385,7 +388,7 @@ def _without_columns(schema: Json, skipped: Collection[str]) -> tuple[Json, list
     return without_missing({**schema, "fields": [f for f in schema["fields"] if f["name"] not in skipped]})
 
 
-def _is_of(diagnostic: Diagnostic, columns: Collection[str]) -> bool:
+def _is_unsupported_in(diagnostic: Diagnostic, columns: Collection[str]) -> bool:
     """Whether a finding is that one of these columns, or something in it, has no kind."""
     if diagnostic.code != UNSUPPORTED_ARROW_TYPE.id:
         return False

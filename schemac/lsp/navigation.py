@@ -42,7 +42,7 @@ from schemac.lsp.occurrences import occurrences_of
 from schemac.lsp.projects import CheckedProject, ProjectTexts, key_of
 from schemac.project.discovery import lock_path
 from schemac.project.imported import FolderFiles
-from schemac.project.locking import identified, open_lock
+from schemac.project.locking import numbered_by_lock, open_lock
 from schemac.project.manifests import CompiledFile
 from schemac.project.name_edits import place_of_name
 from schemac.text.source.json_object import TreePath
@@ -306,7 +306,7 @@ def lines_of(dataset_field: DatasetField) -> Iterator[tuple[int, int]]:
     locked = lock_file.lock.dataset(dataset_field.dataset.name)
     if locked.newest is None:
         return
-    id_ = identified(dataset_field.dataset, locked, Report()).ids.get(dataset_field.field)
+    id_ = numbered_by_lock(dataset_field.dataset, locked, Report()).ids.get(dataset_field.field)
     header = dataset_line(dataset_field.dataset.name)
     is_in_dataset = False
     for number, line in enumerate(lock_file.text.splitlines(), 1):

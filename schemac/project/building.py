@@ -58,6 +58,7 @@ class Builds:
 
     @cached_property
     def _lost_locks(self) -> LostLocks:
+        """The search for locks that were separated from their manifests; made only if it is needed."""
         return LostLocks(self._project)
 
     def cached(self, file: CompiledFile) -> BuiltFile | None:

@@ -49,7 +49,7 @@ from schemac.text.source.span import WHOLE_FILE
 from schemac.versions.evolution.changes import Change, Verdict, facts
 from schemac.versions.evolution.diff import diff_of
 from schemac.versions.evolution.judge import judge, judged_engines, load
-from schemac.versions.evolution.ownership import Concern, concerns, of_dropped
+from schemac.versions.evolution.ownership import Concern, concerns, concerns_of_dropped
 from schemac.versions.evolution.renames import UndeclaredRename, undeclared_renames
 from schemac.versions.evolution.version_pair import (
     LockedSchemaVersion,
@@ -61,15 +61,17 @@ from schemac.versions.evolution.version_pair import (
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """One dataset, from one version to another; empty if there is none."""
+    """The changes of one dataset from one version to another, and what they mean."""
 
     dataset: str
     old: str
+    """How the old version is spoken of; empty for a new dataset."""
     new: str
+    """How the new version is spoken of; empty for a dropped dataset."""
     changes: tuple[Change, ...]
     verdicts: tuple[Verdict, ...] = ()
     concerns: tuple[Concern, ...] = ()
-    """What it does to promises about data."""
+    """Promises about data that the changes may break."""
     renames: tuple[UndeclaredRename, ...] = ()
     """Fields that may have been renamed without a declaration."""
 
@@ -154,7 +156,7 @@ def compare(
     names: set[str] = set()
     with collector_paused():
         options = CompileOptions.of(project)
-        work = SharedWork(ManifestChecks(project, options), _Comparing(run))
+        work = SharedWork(ManifestChecks(project, options), _Comparer(run))
         read = Report()
         compiled = with_distinct_datasets(work.check(files, read), read)
         check_references(compiled, read)
@@ -180,7 +182,7 @@ def compare(
             remaining = [c for c in comparisons if (c.old and c.new) or c.dataset not in moves.names]
             remaining += [_compare(old, None, request) for old in moves.removed]
             for version, new in moves.pairs:
-                remaining += [_compare(old, new, request) for old in _versions(version, request)]
+                remaining += [_compare(old, new, request) for old in _old_versions(version, request)]
             comparisons = [comparison for comparison in remaining if comparison.changes]
     if run.fixed is not None and not report.has_errors:
         missing = sorted(run.fixed.keys() - names)
@@ -238,7 +240,7 @@ def _is_changed(file: ManifestFile, before: Before, library: Library) -> bool:
     return bool(now) and now != before.imports(path)
 
 
-class _Comparing:
+class _Comparer:
     """Compares manifests one by one."""
 
     def __init__(self, run: _Run) -> None:
@@ -260,7 +262,8 @@ class _Comparing:
         report = Report()
         news = versions_in_file(file, report)
         comparisons = [
-            _compare(old, new, self._run.request) for old, new in _pairs(file, news, self._run, report)
+            _compare(old, new, self._run.request)
+            for old, new in _versions_to_compare(file, news, self._run, report)
         ]
         compared = ComparedFile(tuple(c for c in comparisons if c.changes), tuple(news), report.diagnostics)
         # Where a lock was written meanwhile, nobody knows which of the two was read.
@@ -281,7 +284,7 @@ class _Comparing:
         return self._keys.key(file.key, lock, file.named, old)
 
 
-def _pairs(
+def _versions_to_compare(
     file: CompiledFile, news: SchemaVersions, run: _Run, report: Report
 ) -> list[tuple[SchemaVersion | None, SchemaVersion | None]]:
     """Return the old and the new version of each dataset to compare, in the order of names; None for one that is not there."""
@@ -298,15 +301,15 @@ def _pairs(
         names = [name for name in sorted(news) if name in olds]
     elif run.is_alone and len(news) == 1:
         (old,), (new,) = run.fixed.values(), news.values()
-        return [(version, new) for version in _versions(old, run.request)]
+        return [(version, new) for version in _old_versions(old, run.request)]
     else:
         olds = run.fixed
         is_build = is_output(Path(run.request.against))
         names = [name for name in sorted(news) if is_build or name in olds]
-    return [(old, news.get(name)) for name in names for old in _versions(olds.get(name), run.request)]
+    return [(old, news.get(name)) for name in names for old in _old_versions(olds.get(name), run.request)]
 
 
-def _versions(old: SchemaVersion | None, request: ComparisonRequest) -> list[SchemaVersion | None]:
+def _old_versions(old: SchemaVersion | None, request: ComparisonRequest) -> list[SchemaVersion | None]:
     """Return the old version alone; for a comparison with all versions, the locked ones, and the old one if it is not among them."""
     if old is None or not request.is_transitive or not isinstance(old, LockedSchemaVersion):
         return [old]
@@ -330,7 +333,7 @@ def _compare(old: SchemaVersion | None, new: SchemaVersion | None, request: Comp
             new_location=place if old is None else None,
         )
         verdicts = judge([change], None, engines)
-        touched = of_dropped(old) if old is not None else ()
+        touched = concerns_of_dropped(old) if old is not None else ()
         return Comparison(
             version.dataset.name,
             old.label if old else "",

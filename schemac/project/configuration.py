@@ -148,12 +148,12 @@ def find_project(
         is_near = folder == here or folder in here.parents or here in folder.parents
         name = Path(os.path.relpath(folder / path.name, here)) if is_near else path
         file = SettingsFile(path, name.as_posix(), edited.get(os.path.abspath(path)))
-        table = _read(file, report)
+        table = _settings_table(file, report)
         if table is not None:
-            return _project(file, table, report, open_cache(path.parent))
+            return _checked_project(file, table, report, open_cache(path.parent))
         if report.has_errors:
             break
-    root = _root(start) if not report.has_errors else None
+    root = _marked_folder(start) if not report.has_errors else None
     return Project(start, cache=open_cache(root) if root is not None else NO_CACHE)
 
 
@@ -164,10 +164,10 @@ def find_root(start: Path, opened: Sequence[Path] = ()) -> Path | None:
     """
     for path in _candidates(start):
         report = Report()
-        if _read(SettingsFile(path, path.name), report) is not None or report.has_errors:
+        if _settings_table(SettingsFile(path, path.name), report) is not None or report.has_errors:
             return path.parent
     around = [folder for folder in opened if folder == start or folder in start.parents]
-    return max(around, key=lambda folder: len(folder.parts)) if around else _root(start)
+    return max(around, key=lambda folder: len(folder.parts)) if around else _marked_folder(start)
 
 
 def repository_of(folder: Path) -> Path | None:
@@ -190,7 +190,7 @@ def _candidates(start: Path) -> list[Path]:
     return candidates
 
 
-def _root(start: Path) -> Path | None:
+def _marked_folder(start: Path) -> Path | None:
     """Return the folder of a project without configuration; None if there is no sign of one."""
     for folder in (start, *start.parents):
         if (folder / ".git").exists() or has_cache(folder):
@@ -198,7 +198,7 @@ def _root(start: Path) -> Path | None:
     return None
 
 
-def _read(file: SettingsFile, report: Report) -> Json | None:
+def _settings_table(file: SettingsFile, report: Report) -> Json | None:
     """Return the table of settings in a file; None if there is none."""
     path, content = file.path, file.content
     # Imported here for start-up time: most folders have no such file.
@@ -236,7 +236,7 @@ def _read(file: SettingsFile, report: Report) -> Json | None:
     return table if isinstance(table, dict) else None
 
 
-def _project(file: SettingsFile, table: Json, report: Report, cache: Cache) -> Project:
+def _checked_project(file: SettingsFile, table: Json, report: Report, cache: Cache) -> Project:
     """Return a project with checked settings and vocabularies, as cached if possible; without settings if these are invalid."""
     path = file.path
     # The files that the settings name as JSON Schemas, valid or not.

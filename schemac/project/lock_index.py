@@ -178,4 +178,5 @@ def _read(path: Path) -> Lock | None:
 
 
 def _display_path(path: Path) -> str:
+    """Return a path from the working folder."""
     return os.path.relpath(path)

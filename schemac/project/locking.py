@@ -57,7 +57,7 @@ def open_lock(manifest: Path, manifest_name: str, report: Report) -> LockFile | 
     """Return the lock of a manifest, empty if there is none; None after reporting what is wrong with it."""
     path, name = lock_path(manifest), lock_name(manifest_name)
     try:
-        text = _read(path)
+        text = _present_text(path)
         if text is None:
             return LockFile(path, name, None, Lock())
     except (OSError, UnicodeDecodeError) as error:
@@ -77,7 +77,7 @@ def save_lock(file: LockFile, lock: Lock, report: Report) -> bool:
         return False
     try:
         with _folder_lock(file.path) as is_locked:
-            if not is_locked or _read(file.path) != file.text:
+            if not is_locked or _present_text(file.path) != file.text:
                 report.add(
                     catalogue.LOCK_CONTENTION,
                     f"another process is writing {file.name}, or has just written it; nothing was written here",
@@ -107,7 +107,7 @@ def _folder_lock(path: Path) -> Iterator[bool]:
         os.close(folder)
 
 
-def _read(path: Path) -> str | None:
+def _present_text(path: Path) -> str | None:
     """Return the text of a lock with `\\n` as line ends; None without a file. A dangling link is an OSError."""
     try:
         return read_file(path).decode("utf-8").replace("\r\n", "\n")
@@ -133,13 +133,13 @@ def datasets_in(
     locked_by_name: dict[str, Locked] = {}
     for dataset in datasets:
         locked = lock.dataset(dataset.name)
-        ids = identified(dataset, locked, report)
+        ids = numbered_by_lock(dataset, locked, report)
         report_unlocked(dataset, locked, ids, report, is_error=is_error)
         locked_by_name[dataset.name] = Locked(locked, ids)
     return locked_by_name
 
 
-def identified(
+def numbered_by_lock(
     dataset: LogicalDataset,
     locked: LockedDataset,
     report: Report,
@@ -226,7 +226,7 @@ def report_returned_names(
     identities: NumberedFields,
     report: Report,
 ) -> None:
-    """Point at new fields that are called as one was that was dropped, and do not have its id."""
+    """Report new fields that have the name of a dropped one, but not its id."""
     gone = {path_text: id for id, path_text in sorted(lost(locked).items())}
     findings = Findings(report, dataset.origins)
     for change in changes:
@@ -283,7 +283,7 @@ def merge_driver(ours: Path, theirs: Path, report: Report) -> None:
     """
     locks: list[Lock] = []
     for path in (ours, theirs):
-        text = _text(path, str(path), report)
+        text = _text_of_branch(path, str(path), report)
         lock = read_lock(text, str(path), report) if text else Lock()
         if text is not None and lock is not None:
             locks.append(lock)
@@ -293,7 +293,7 @@ def merge_driver(ours: Path, theirs: Path, report: Report) -> None:
 
 def resolve(path: Path, name: str, report: Report) -> bool:
     """Resolve a lock with conflict marks; return False if there are none."""
-    text = _text(path, name, report)
+    text = _text_of_branch(path, name, report)
     if text is None or not _CONFLICT.search(text):
         return False
     from schemac.project.git_tree import GitError, git_output  # for start-up time, as above
@@ -317,7 +317,7 @@ def resolve(path: Path, name: str, report: Report) -> bool:
     return _write_merged(path, name, ours, theirs, report)
 
 
-def _text(path: Path, name: str, report: Report) -> str | None:
+def _text_of_branch(path: Path, name: str, report: Report) -> str | None:
     """Return the text of a lock with `\\n` as line ends; None after reporting why it cannot be read."""
     try:
         return read_file(path).decode("utf-8").replace("\r\n", "\n")
@@ -327,6 +327,7 @@ def _text(path: Path, name: str, report: Report) -> str | None:
 
 
 def _write_merged(path: Path, name: str, ours: Lock, theirs: Lock, report: Report) -> bool:
+    """Write the merge of two locks, and report the choices that it made; return whether it was written."""
     from schemac.versions.identity.merge import merge  # for start-up time, as above
 
     merged = merge(ours, theirs)

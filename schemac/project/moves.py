@@ -225,6 +225,7 @@ class DatasetMoves:
                         )
 
     def _report_possible_origin(self, name: str, message: str, help: str = _WHICH) -> None:
+        """Report that a dataset which seems new may be an old one."""
         version = self._new[name]
         origins = version.dataset.origins
         self.report.add(

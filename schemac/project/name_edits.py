@@ -89,11 +89,13 @@ def moved_text(text: str, block: Block, content: str, last: Block) -> str:
 
 
 def _line_end(text: str, offset: int) -> int:
+    """Return the offset behind the line that an offset is in."""
     newline = text.find("\n", offset)
     return len(text) if newline < 0 else newline + 1
 
 
 def _is_comment(text: str, line_start: int) -> bool:
+    """Whether the line that begins at an offset is a comment."""
     return _COMMENT.match(text, line_start) is not None
 
 
@@ -256,6 +258,7 @@ def fields_of(
 
 
 def _field(field: SchemaField, new_paths: Mapping[str, str], *, is_renamed: bool) -> list[Any]:
+    """Return what `fields_of` has of one field."""
     extra = dict(field.extra)
     successor = new_successor(extra, new_paths)
     if successor is not None:
@@ -358,6 +361,7 @@ def write(rewriting: Rewriting, report: Report) -> bool:
 
 
 def _are_current(texts: Sequence[Rewritten], report: Report) -> bool:
+    """Whether texts are on disk as they were read; report the first one that is not."""
     for text in texts:
         if read_file(text.path).removeprefix(_MARK) != text.before.encode():
             message = f"{text.name} was changed by another program in the meantime; nothing was written"

@@ -89,7 +89,7 @@ def with_inferred(
 def _last_events(value: Any, at: TreePath) -> Iterator[TreePath]:
     """Yield the places of events with the bytes alone, after which their dataset gets no other schema."""
     if isinstance(value, list):
-        last = max((i for i, event in enumerate(value) if _has_any(event)), default=None)
+        last = max((i for i, event in enumerate(value) if _has_schema(event)), default=None)
         if last is not None:
             yield from _last_events(value[last], (*at, last))
     elif isinstance(value, dict) and RAW_ARROW_SCHEMA in value:
@@ -101,16 +101,18 @@ def _last_events(value: Any, at: TreePath) -> Iterator[TreePath]:
 
 
 def _drop_first_declared(value: Any) -> None:
+    """Take the events from the one declared schema on out of a document, if one with the bytes alone is before it."""
     if isinstance(value, list):
         declared = [i for i, event in enumerate(value) if isinstance(event, dict) and "schema" in event]
-        if len(declared) == 1 and any(map(_has_any, value[: declared[0]])):
+        if len(declared) == 1 and any(map(_has_schema, value[: declared[0]])):
             del value[declared[0] :]
     elif isinstance(value, dict):
         for key in ("content", "spec", "metadata"):
             _drop_first_declared(value.get(key))
 
 
-def _has_any(event: Any) -> bool:
+def _has_schema(event: Any) -> bool:
+    """Whether an event has a schema, declared or as bytes."""
     return isinstance(event, dict) and bool({RAW_ARROW_SCHEMA, "schema"} & event.keys())
 
 

@@ -101,10 +101,10 @@ def read_folder(
         candidates = (os.path.realpath(os.path.join(folder, place)) for place in inside)
         counterpart = next((other for place in candidates if (other := others.pop(place, None))), None)
         if counterpart is not None:
-            _take(counterpart, file.path, contents, names)
+            _add_contents(counterpart, file.path, contents, names)
             places[file.path] = counterpart.path
     for other in others.values():
-        _take(other, other.path, contents, names)
+        _add_contents(other, other.path, contents, names)
     left = tuple(other.path for other in others.values())
 
     def files_of(path: Path) -> FolderFiles:
@@ -113,7 +113,9 @@ def read_folder(
     return Before(contents, names, gone=left if folders else (), others=left, files=files_of)
 
 
-def _take(file: ManifestFile, path: Path, contents: dict[Path, bytes], names: dict[Path, str]) -> None:
+def _add_contents(
+    file: ManifestFile, path: Path, contents: dict[Path, bytes], names: dict[Path, str]
+) -> None:
     """Add the bytes of a manifest and of its lock, as far as they exist, under another path for both."""
     names[path] = file.name
     for key, source in ((path, file.path), (lock_path(path), lock_path(file.path))):
@@ -144,7 +146,7 @@ def manifest_versions(reference: str, project: Project, report: Report) -> Schem
     for file in project.manifests_at([reference], Path.cwd(), report):
         contents: dict[Path, bytes] = {}
         names: dict[Path, str] = {}
-        _take(file, file.path, contents, names)
+        _add_contents(file, file.path, contents, names)
         if RAW_ARROW_SCHEMA.encode() in contents.get(file.path, b""):
             versions |= versions_before(Before(contents, names), file.path, project, report)
             continue

@@ -50,10 +50,10 @@ def check_references(files: Sequence[CompiledFile], report: Report) -> None:
     holders = {named.name: file for file in files for named in file.named}
     for file in referring:
         for dataset in file.datasets:
-            _Checks(dataset, holders, report).check()
+            _ReferenceChecks(dataset, holders, report).check()
 
 
-class _Checks:
+class _ReferenceChecks:
     """Checks the references of one dataset."""
 
     def __init__(self, dataset: LogicalDataset, holders: Mapping[str, CompiledFile], report: Report) -> None:
@@ -70,7 +70,7 @@ class _Checks:
                 near = closest(reference.dataset, self._holders)
                 if near is not None:
                     message = f"there is no dataset `{reference.dataset}`"
-                    self._add(
+                    self._report_at(
                         UNKNOWN_REFERRED,
                         message,
                         (*at, "dataset"),
@@ -81,6 +81,7 @@ class _Checks:
             self._check_fields(reference, other, at)
 
     def _check_fields(self, reference: Reference, other: LogicalDataset, at: tuple[str | int, ...]) -> None:
+        """Check that the fields of a reference exist, have types that compare, and are a key of the other dataset."""
         from schemac.language.constraints.rows import named_paths  # for start-up time, as above
 
         local_fields, theirs = named_paths(self._dataset.columns), named_paths(other.columns)
@@ -92,7 +93,7 @@ class _Checks:
                 help = Help.nearest(name, theirs, f"its fields are {', '.join(theirs)}")
                 message = f"{other.name} has no field `{name}` that can be referred to"
                 source, span = other.origins.source, other.origins.name_span
-                self._add(
+                self._report_at(
                     UNFIT_REFERENCE,
                     message,
                     place,
@@ -100,22 +101,24 @@ class _Checks:
                     help=help,
                 )
                 is_sound = False
-            elif field in local_fields and _compared(local_fields[field].type) != _compared(
+            elif field in local_fields and _comparable(local_fields[field].type) != _comparable(
                 theirs[name].type
             ):
                 there = theirs[name]
                 message = f"{field} is {local_fields[field].type.type_text()}, but `{name}` of {other.name} is {there.type.type_text()}"
-                labels = _at(other, there, "this field")
-                self._add(UNFIT_REFERENCE, message, place, labels=labels, help="give both fields one type")
+                labels = _labels_at(other, there, "this field")
+                self._report_at(
+                    UNFIT_REFERENCE, message, place, labels=labels, help="give both fields one type"
+                )
                 is_sound = False
         if is_sound and not _is_key(names, other):
             message = f"{', '.join(names)} is not a key of {other.name}: several of its rows may have the same values"
             fields = ", ".join(names)
             help = f"make it the primary key there, or add `schemac.dev/unique: [[{fields}]]`"
-            labels = _at(other, theirs[names[0]], "this field")
-            self._add(REFERENCE_TO_NO_KEY, message, at, labels=labels, help=help)
+            labels = _labels_at(other, theirs[names[0]], "this field")
+            self._report_at(REFERENCE_TO_NO_KEY, message, at, labels=labels, help=help)
 
-    def _add(
+    def _report_at(
         self,
         code: Code,
         message: str,
@@ -140,12 +143,13 @@ def referring_fields(files: Sequence[CompiledFile], dataset: str, old: str, new:
                     yield f"{file.file.name}: `references` of {one.name} names {old} of {dataset}; write `to: [{', '.join(names)}]`"
 
 
-def _compared(type_: LogicalType) -> tuple[Family, object]:
+def _comparable(type_: LogicalType) -> tuple[Family, object]:
     """Return what two fields of a reference must have alike: the family and, for some families, a property of it."""
     return type_.family, _COMPARED_BY.get(type_.family, lambda _: None)(type_)
 
 
 def _is_key(names: Sequence[str], other: LogicalDataset) -> bool:
+    """Whether fields contain the primary key of a dataset, or others that are unique together."""
     key_fields = primary_key(other.columns) or named_key(other)
     keys = [
         *(UNIQUE.read(other.schema.extra) or ()),
@@ -154,7 +158,7 @@ def _is_key(names: Sequence[str], other: LogicalDataset) -> bool:
     return any(key and set(key) <= set(names) for key in keys)
 
 
-def _at(dataset: LogicalDataset, field: SchemaField, message: str) -> tuple[Label, ...]:
+def _labels_at(dataset: LogicalDataset, field: SchemaField, message: str) -> tuple[Label, ...]:
     """Return labels at the name of a field and at the groups that it comes from; none if it has no place."""
     place = dataset.origins.location((*field.declared_at, "name"))
     return () if place is None else (label(message, place.source, place.span), *place.labels)

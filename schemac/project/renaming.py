@@ -21,7 +21,7 @@ from schemac.language.manifest.library import Reuse
 from schemac.project import name_edits
 from schemac.project.configuration import Project
 from schemac.project.imported import FolderFiles
-from schemac.project.locking import LockFile, identified, open_lock, report_unlocked
+from schemac.project.locking import LockFile, numbered_by_lock, open_lock, report_unlocked
 from schemac.project.manifests import CompiledFile, read_manifests
 from schemac.project.options import CompileOptions
 from schemac.project.stages import check_source
@@ -40,7 +40,7 @@ _PATH = re.compile(rf"(?:{_STEP.pattern})(?:\.(?:{_STEP.pattern}))*")
 
 
 @dataclass(frozen=True, slots=True)
-class _Goal:
+class _NewPlace:
     """Where a field is to go."""
 
     parent: SchemaField | None
@@ -48,6 +48,7 @@ class _Goal:
 
     @property
     def path_text(self) -> str:
+        """The path of the field at its new place."""
         above = self.parent.path if self.parent is not None else ()
         return dotted((*above, self.name))
 
@@ -73,7 +74,9 @@ class _Member:
         return cls(file, dataset, tuple(fields), new_paths, name_edits.fields_of(dataset, fields, new_paths))
 
     @classmethod
-    def of(cls, file: CompiledFile, dataset: LogicalDataset, field: SchemaField, goal: _Goal) -> "_Member":
+    def of(
+        cls, file: CompiledFile, dataset: LogicalDataset, field: SchemaField, goal: _NewPlace
+    ) -> "_Member":
         """Return a dataset one of whose fields gets another name, or moves to the end of another list of fields."""
         if goal.parent is field.parent:
             return cls.renamed(file, dataset, (field,), goal.name)
@@ -107,8 +110,8 @@ def planned_rename(
     A name alone is another name at the same place, a path another place; and the name that the field has already,
     alone, takes it out to the columns. The name of a field of a group changes in all datasets that have it.
     """
-    field = _find(dataset, old, report)
-    goal = _goal(dataset, field, new, report) if field is not None else None
+    field = _field_at(dataset, old, report)
+    goal = _new_place(dataset, field, new, report) if field is not None else None
     if field is None or goal is None:
         return None
     place = name_edits.place_of_name(dataset, field)
@@ -123,7 +126,9 @@ def planned_rename(
     if locks is None:
         return None
     try:
-        texts = _moved(members[0], goal) if is_move else _renamed(members, place, goal.name)
+        texts = (
+            _texts_after_move(members[0], goal) if is_move else _texts_after_rename(members, place, goal.name)
+        )
     except name_edits.NoEditError as error:
         what = "moved" if is_move else "renamed"
         name_edits.refuse_edit(dataset, field, f"{field.path_text} cannot be {what}: {error}", report)
@@ -166,7 +171,7 @@ def _outcomes(
         yield name_edits.Renamed(name, new_path, newest.number if newest is not None else None)
 
 
-def _find(dataset: LogicalDataset, path_text: str, report: Report) -> SchemaField | None:
+def _field_at(dataset: LogicalDataset, path_text: str, report: Report) -> SchemaField | None:
     """Return a field by its path, never a part of a list or map; None after reporting that there is none."""
     fields = {field.path_text: field for field in preorder(dataset.columns) if field.is_member}
     if path_text not in fields:
@@ -180,7 +185,7 @@ def _find(dataset: LogicalDataset, path_text: str, report: Report) -> SchemaFiel
     return fields.get(path_text)
 
 
-def _goal(dataset: LogicalDataset, field: SchemaField, new: str, report: Report) -> _Goal | None:
+def _new_place(dataset: LogicalDataset, field: SchemaField, new: str, report: Report) -> _NewPlace | None:
     """Return the new parent and name that a path stands for, where one name renames in place; None after reporting an error."""
     if _PATH.fullmatch(new) is None:
         message = f"'{new}' is not a valid field path"
@@ -192,7 +197,7 @@ def _goal(dataset: LogicalDataset, field: SchemaField, new: str, report: Report)
         step[1].replace("``", "`") if step[1] is not None else step[2] for step in _STEP.finditer(new)
     ]
     if not above:
-        return _Goal(None if name == field.segment else field.parent, name)
+        return _NewPlace(None if name == field.segment else field.parent, name)
     path_text = dotted(tuple(above))
     structs = {one.path_text: one for one in preorder(dataset.columns) if one.type.family is Family.STRUCT}
     parent = structs.get(path_text)
@@ -210,7 +215,7 @@ def _goal(dataset: LogicalDataset, field: SchemaField, new: str, report: Report)
     if parent is field or dotted(parent.path).startswith(f"{field.path_text}."):
         name_edits.refuse_edit(dataset, field, f"{field.path_text} cannot be moved into itself", report)
         return None
-    return _Goal(parent, name)
+    return _NewPlace(parent, name)
 
 
 def _siblings(dataset: LogicalDataset, parent: SchemaField | None) -> Sequence[SchemaField]:
@@ -293,7 +298,7 @@ def _unchanged_locks(members: Iterable[_Member], report: Report) -> dict[Path, L
         locks[path] = lock_file
         locked = lock_file.lock.dataset(member.dataset.name)
         if locked.newest is not None:
-            before = identified(member.dataset, locked, report)
+            before = numbered_by_lock(member.dataset, locked, report)
             report_unlocked(member.dataset, locked, before, report, is_error=True)
     return None if report.has_errors else locks
 
@@ -314,7 +319,9 @@ def _relocked(
     return relocked
 
 
-def _renamed(members: Sequence[_Member], place: Location, new: str) -> dict[Path, name_edits.Rewritten]:
+def _texts_after_rename(
+    members: Sequence[_Member], place: Location, new: str
+) -> dict[Path, name_edits.Rewritten]:
     """Return the edited texts by path: of the file that has the name, and of those that name the field. Raises NoEditError."""
     edits: dict[Path, list[name_edits.NameEdit]] = {}
     sources: dict[Path, SourceText] = {}
@@ -351,7 +358,7 @@ def _renamed(members: Sequence[_Member], place: Location, new: str) -> dict[Path
     }
 
 
-def _moved(member: _Member, goal: _Goal) -> dict[Path, name_edits.Rewritten]:
+def _texts_after_move(member: _Member, goal: _NewPlace) -> dict[Path, name_edits.Rewritten]:
     """Return the text with a field in another list, by its path. Raises NoEditError if it cannot be moved as whole lines."""
     dataset, (field,) = member.dataset, member.fields
     source = dataset.origins.source

@@ -29,7 +29,7 @@ _encode = json.JSONEncoder(ensure_ascii=False, sort_keys=True).encode
 
 
 class Emitted(NamedTuple):
-    """What became of one dataset."""
+    """The artifacts and losses of one dataset."""
 
     dataset: LogicalDataset
     artifacts: list[Artifact]

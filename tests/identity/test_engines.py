@@ -204,13 +204,13 @@ def test_number_the_versions_that_were_locked_before_an_engine_came(install: Swi
 
 def test_rebuild_only_the_versions_that_are_needed(install: Switch, monkeypatch: pytest.MonkeyPatch) -> None:
     rebuilt: list[int] = []
-    rebuild = opening._as_locked
+    rebuild = opening._locked_version
 
     def counted(lock: LockedDataset, version: Version) -> opening.LockedVersion:
         rebuilt.append(version.number)
         return rebuild(lock, version)
 
-    monkeypatch.setattr(opening, "_as_locked", counted)
+    monkeypatch.setattr(opening, "_locked_version", counted)
     install(False)
     lock = grown(FIRST, WITHOUT_A, FIRST)
     install(True)

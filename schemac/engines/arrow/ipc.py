@@ -109,6 +109,8 @@ def _format(path: Path) -> str | None:
 
 @dataclass(frozen=True)
 class _Files(StoredRows):
+    """The rows of files that pyarrow opens as one dataset."""
+
     path: str
     format: str
     dataset: Any

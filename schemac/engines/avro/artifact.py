@@ -203,10 +203,13 @@ def old_names(field: SchemaField) -> list[str]:
 
 
 class _Writer:
+    """Writes the record of one dataset as JSON, and reports what Avro cannot hold."""
+
     def __init__(self, emission: Emission) -> None:
         self._emission = emission
 
     def dataset(self, dataset: LogicalDataset) -> Json:
+        """Return the JSON of the record."""
         extra = dataset.schema.extra
         name = valid(dataset.name)
         if name != dataset.name:
@@ -266,7 +269,7 @@ class _Writer:
 
     def _type(self, field: SchemaField, namespace: str) -> Any:
         """Return the type of a field; a union with null where it may be null."""
-        type_ = self._declared(field, namespace)
+        type_ = self._type_without_null(field, namespace)
         type_property = _type_property(field)
         if type_property and type_ != "null":
             type_ = {**(type_ if isinstance(type_, dict) else {"type": type_}), **type_property}
@@ -278,12 +281,15 @@ class _Writer:
             type_ = {**(type_ if isinstance(type_, dict) else {"type": type_}), **extra} if extra else type_
         return ["null", type_] if field.is_nullable and type_ != "null" else type_
 
-    def _declared(self, field: SchemaField, namespace: str) -> Any:
+    def _type_without_null(self, field: SchemaField, namespace: str) -> Any:
         """Return the Avro type without its null branch; report a type that Avro lacks, and return "null" for it."""
         below = f"{namespace}.{name_of(field)}"
         family = field.type.family
         if family is Family.STRUCT:
-            return {**self._named("record", field, namespace), "fields": self._fields(field.children, below)}
+            return {
+                **self._named_type("record", field, namespace),
+                "fields": self._fields(field.children, below),
+            }
         if family is Family.LIST:
             if getattr(field.type, "fixed_length", None) is not None:
                 self._emission.lose(field, field.type.type_text(), "an array of any length")
@@ -303,7 +309,7 @@ class _Writer:
         if not leaf.is_lossless:
             self._emission.lose(field, field.type.type_text(), leaf.title)
         if leaf.type == "fixed":
-            return {**self._named("fixed", field, namespace), "size": leaf.size}
+            return {**self._named_type("fixed", field, namespace), "size": leaf.size}
         if leaf.logical == "decimal":
             digits = {"precision": leaf.precision, "scale": leaf.scale}
             return {"type": "bytes", "logicalType": "decimal", **digits}
@@ -323,7 +329,7 @@ class _Writer:
         parts = [{"name": name_of(part), "type": self._type(part, f"{below}.item")} for part in (key, value)]
         return {"type": "array", "items": {**entry, "fields": parts}}
 
-    def _named(self, type_: str, field: SchemaField, namespace: str) -> Json:
+    def _named_type(self, type_: str, field: SchemaField, namespace: str) -> Json:
         """Return the type, name and namespace of a named type, with the old names of a member as aliases."""
         aliases = old_names(field) if field.is_member else []
         named = {"type": type_, "name": name_of(field), "namespace": namespace}

@@ -187,6 +187,8 @@ def read(path: Path, report: Report) -> ImportedSchema | None:
 
 
 class _Reader:
+    """Reads one record into a dataset in the form of a manifest."""
+
     def __init__(self, types: NamedTypes) -> None:
         self._types = types
         self._notes = ImportNotes()
@@ -234,9 +236,10 @@ class _Reader:
 
     def _type(self, type_: Any, namespace: str, path: FieldPath) -> Json:
         """Return a type's tree; the null type becomes an optional Null."""
-        return optional(self._any_type(type_, namespace, path), is_required=True)
+        return optional(self._tree_of(type_, namespace, path), is_required=True)
 
-    def _any_type(self, type_: Any, namespace: str, path: FieldPath) -> Json:
+    def _tree_of(self, type_: Any, namespace: str, path: FieldPath) -> Json:
+        """Return the tree of a type in any form: a name, a union, or an object. Raises MalformedAvroError."""
         if len(path) > _DEEPEST:
             raise MalformedAvroError("it is nested too deeply")
         if isinstance(type_, list):
@@ -244,7 +247,7 @@ class _Reader:
             if len(others) != 1 or len(type_) > 2:
                 branches = ", ".join(str(b.get("type") if isinstance(b, dict) else b) for b in type_)
                 self._types.declare_all(type_, namespace, path)
-                tree = self._any(path, f"the union of {branches or 'nothing'}")
+                tree = self._any_json(path, f"the union of {branches or 'nothing'}")
                 return optional(tree, is_required=len(others) == len(type_))
             inner = self._type(others[0], namespace, path)
             return {"kind": "Option", "inner": inner} if len(type_) > 1 else inner
@@ -253,7 +256,7 @@ class _Reader:
                 return {"kind": _PRIMITIVES[type_]}
             full = type_ if "." in type_ else f"{namespace}.{type_}"
             if full in self._open:
-                return self._any(path, f"the record {type_}, which contains itself")
+                return self._any_json(path, f"the record {type_}, which contains itself")
             declared_type = self._types.find(full)
             if declared_type is None:
                 raise MalformedAvroError(
@@ -265,7 +268,7 @@ class _Reader:
         tree = _annotated_type(type_, self._complex(type_, namespace, path))
         return with_attributes(tree, _extra(type_)) if tree["kind"] != "Option" else tree
 
-    def _any(self, path: FieldPath, what: str) -> Json:
+    def _any_json(self, path: FieldPath, what: str) -> Json:
         """Return the type of any value, which the field takes."""
         self._notes.add(path, f"any value of JSON; not kept: {what}")
         return any_json()
@@ -301,13 +304,16 @@ class _Reader:
                 plain = {"kind": "Binary", "fixedLength": size}
                 return self._logical(type_, plain, path)
             case "array":
-                return {"kind": "List", "itemType": self._part(type_, "items", namespace, path, Part.ITEM)}
+                return {
+                    "kind": "List",
+                    "itemType": self._part_tree(type_, "items", namespace, path, Part.ITEM),
+                }
             case "map":
-                values = self._part(type_, "values", namespace, path, Part.VALUE)
+                values = self._part_tree(type_, "values", namespace, path, Part.VALUE)
                 return {"kind": "Map", "keyType": {"kind": "String"}, "valueType": values}
         return self._logical(type_, self._type(type_["type"], namespace, path), path)
 
-    def _part(self, type_: Json, key: str, namespace: str, path: FieldPath, part: Part) -> Json:
+    def _part_tree(self, type_: Json, key: str, namespace: str, path: FieldPath, part: Part) -> Json:
         """Return the tree of an item or value. Raises MalformedError if its type is missing."""
         if key not in type_:
             raise MalformedAvroError(f"`{key}` is missing in {dotted(path)}")

@@ -122,17 +122,17 @@ class _Reader(DatasetReader):
             if isinstance(columns, list) and constraint.get("type") == "primary_key":
                 key = [str(column) for column in columns]
                 self._required.update(key)
-            elif not self._rule_of_rows(constraint):
+            elif not self._enter_row_rule(constraint):
                 head.append(f"not kept: constraint: {json.dumps(constraint, ensure_ascii=False)}")
         for word in ("data_tests", "tests"):
             for test in node.items(word):
-                if not self._unique_together(test):
+                if not self._enter_unique_test(test):
                     head.append(f"not kept: {word.removesuffix('s')}: {json.dumps(test, ensure_ascii=False)}")
         columns = [column for column in node.nodes("columns") if not column.has("include")]
         fields = [self._column(column) for column in columns]
         self.key = key or self.key
         remarks = [] if fields else ["dbt lists none of its columns: add them"]
-        return self.dataset(name, fields, node, head, _settings(node), remarks)
+        return self.dataset(name, fields, node, head, _attributes_of_meta(node), remarks)
 
     def _column(self, node: SourceNode) -> Json:
         """Return a column's field; its tests become constraints, and those without a counterpart are noted."""
@@ -144,12 +144,12 @@ class _Reader(DatasetReader):
         is_required = name in self._required
         for key in _OF_COLUMNS:
             for rule in node.items(key):
-                sort, arguments = _named(rule)
+                sort, arguments = _name_and_arguments(rule)
                 if sort in ("not_null", "primary_key") and not arguments:
                     is_required = True
                     if sort == "primary_key":
                         self.key.append(name)
-                elif not self._rule(sort, arguments, path, tree):
+                elif not self._enter_column_rule(sort, arguments, path, tree):
                     text = rule if isinstance(rule, str) else json.dumps(rule, ensure_ascii=False)
                     self.notes.add(path, f"not kept: {key.removesuffix('s')}: {text}")
         if known is not None:
@@ -159,10 +159,10 @@ class _Reader(DatasetReader):
                 path,
                 f"there is no kind for its type {written}" if written else "dbt does not specify its type",
             )
-        typed = (tree, {**_settings(node), **extra})
+        typed = (tree, {**_attributes_of_meta(node), **extra})
         return member(name, *self.finished(node, typed, path, is_required=is_required))
 
-    def _rule(self, sort: str, arguments: Json, path: FieldPath, tree: Json) -> bool:
+    def _enter_column_rule(self, sort: str, arguments: Json, path: FieldPath, tree: Json) -> bool:
         """Enter a constraint or test of a column; whether there is a place for it."""
         (column,) = path
         description = f"{sort} of {column}"
@@ -181,18 +181,20 @@ class _Reader(DatasetReader):
                     for value in arguments["values"]
                 ]
                 self.constraints.add(path, enumerated(values), description)
-            case "relationships" if set(arguments) == {"to", "field"} and _table(arguments["to"]):
+            case "relationships" if set(arguments) == {"to", "field"} and _dataset_of_ref(arguments["to"]):
                 to = [dotted((str(arguments["field"]),))]
-                self.constraints.add_reference([dotted(path)], _table(arguments["to"]), to, description)
+                self.constraints.add_reference(
+                    [dotted(path)], _dataset_of_ref(arguments["to"]), to, description
+                )
             case "check" if set(arguments) == {"expression"}:
                 self.constraints.add_check(str(arguments["expression"]), f"check: {arguments['expression']}")
             case _:
                 return False
         return True
 
-    def _rule_of_rows(self, rule: Any) -> bool:
+    def _enter_row_rule(self, rule: Any) -> bool:
         """Enter a constraint of a model, likewise."""
-        sort, arguments = _named(rule)
+        sort, arguments = _name_and_arguments(rule)
         columns = arguments.get("columns")
         fields = [dotted((str(column),)) for column in columns] if isinstance(columns, list) else []
         description = f"constraint: {json.dumps(rule, ensure_ascii=False)}"
@@ -201,7 +203,7 @@ class _Reader(DatasetReader):
         elif sort == "check" and set(arguments) == {"expression"}:
             self.constraints.add_check(str(arguments["expression"]), description)
         elif sort == "foreign_key" and fields and set(arguments) == {"columns", "to", "to_columns"}:
-            to, dataset = arguments["to_columns"], _table(arguments["to"])
+            to, dataset = arguments["to_columns"], _dataset_of_ref(arguments["to"])
             if not isinstance(to, list) or len(to) != len(fields) or not dataset:
                 return False
             self.constraints.add_reference(fields, dataset, [dotted((str(one),)) for one in to], description)
@@ -209,8 +211,9 @@ class _Reader(DatasetReader):
             return False
         return True
 
-    def _unique_together(self, test: Any) -> bool:
-        sort, arguments = _named(test)
+    def _enter_unique_test(self, test: Any) -> bool:
+        """Enter a test of columns that are unique together; return whether the test is one."""
+        sort, arguments = _name_and_arguments(test)
         columns = arguments.get("combination_of_columns")
         is_one = sort == "dbt_utils.unique_combination_of_columns" and set(arguments) == {
             "combination_of_columns"
@@ -227,7 +230,7 @@ _REF = re.compile(
 )
 
 
-def _named(rule: Any) -> tuple[str, Json]:
+def _name_and_arguments(rule: Any) -> tuple[str, Json]:
     """Return the name of a constraint or test, and its arguments."""
     if isinstance(rule, str):
         return rule, {}
@@ -245,7 +248,7 @@ def _named(rule: Any) -> tuple[str, Json]:
     return str(name), inner if set(arguments) == {"arguments"} and isinstance(inner, dict) else arguments
 
 
-def _table(text: Any) -> str:
+def _dataset_of_ref(text: Any) -> str:
     """Return the dataset that `ref` or `source` names; empty for any other text."""
     match = _REF.fullmatch(text) if isinstance(text, str) else None
     if match is None:
@@ -253,7 +256,7 @@ def _table(text: Any) -> str:
     return match["model"] or f"{match['source']}/{match['table']}"
 
 
-def _settings(node: SourceNode) -> Json:
+def _attributes_of_meta(node: SourceNode) -> Json:
     """Return the attributes in the `meta` of a node that its own keys do not set."""
     meta = node.peek("meta")
     if not isinstance(meta, dict):

@@ -83,6 +83,7 @@ _DELTA = frozenset(
 
 
 def _is_delta(value: Any) -> bool:
+    """Whether a JSON document is one action of a commit."""
     return (
         isinstance(value, dict)
         and len(value) == 1
@@ -168,9 +169,9 @@ def read_log(files: LogFiles, folder: Path, *, with_history: bool) -> Log:
     base = bases[-1] if bases else -1
     log = Log(newest)
     for file in files.checkpoints.get(base, ()):
-        _apply(_checkpoint(file), base, file, log)
+        _enter_actions(_checkpoint(file), base, file, log)
     for version in range(base + 1, newest + 1):
-        _apply(_commit(files.commits[version]), version, files.commits[version], log)
+        _enter_actions(_commit(files.commits[version]), version, files.commits[version], log)
     if not log.metadata or log.metadata[-1].schema is None:
         raise UnreadableDeltaLogError(
             folder, "it has no `metaData` with a `schemaString`, so the table has no schema"
@@ -188,7 +189,7 @@ def read_log(files: LogFiles, folder: Path, *, with_history: bool) -> Log:
     return log
 
 
-def _apply(actions: Iterable[Mapping[str, Any]], version: int, file: Path, log: Log) -> None:
+def _enter_actions(actions: Iterable[Mapping[str, Any]], version: int, file: Path, log: Log) -> None:
     """Enter metadata, protocol and domain metadata of one version into the log. Raises UnreadableError."""
     for action in actions:
         if (written := action.get("metaData")) is not None:
@@ -202,7 +203,7 @@ def _apply(actions: Iterable[Mapping[str, Any]], version: int, file: Path, log: 
                 raise UnreadableDeltaLogError(file, "`readerFeatures` is not a list")
             log.reader, log.features = reader, tuple(map(str, features))
         if (written := action.get("domainMetadata")) is not None:
-            _apply_domain(written, log)
+            _enter_clustering(written, log)
 
 
 def _commit(file: Path) -> Iterator[Mapping[str, Any]]:
@@ -277,7 +278,8 @@ def _text(value: Any) -> str | None:
     return value if isinstance(value, str) and value else None
 
 
-def _apply_domain(written: Any, log: Log) -> None:
+def _enter_clustering(written: Any, log: Log) -> None:
+    """Enter the clustering columns of a domain action into the log; those of other domains are ignored."""
     if not isinstance(written, dict) or written.get("domain") != _CLUSTERING:
         return
     log.clustering = ()

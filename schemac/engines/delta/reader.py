@@ -136,6 +136,7 @@ class DeltaColumns:
 
 
 def _is_id(value: Any) -> bool:
+    """Whether a value is an id of column mapping: a positive integer of 32 bits."""
     return isinstance(value, int) and not isinstance(value, bool) and 0 < value <= _HIGHEST
 
 
@@ -218,6 +219,7 @@ def _comments(log: Log, metadata: Metadata, columns: DeltaColumns) -> list[str]:
 
 
 def _is_mapped(metadata: Metadata) -> bool:
+    """Whether a table maps its columns by id or name, so that they have ids."""
     return metadata.properties.get(_MODE, "none") != "none"
 
 
@@ -235,18 +237,19 @@ def _numbered(log: Log, tree: Json, newest: DeltaColumns, path: Path) -> tuple[N
             schemas_with_ids.append((_described(imported.schema, metadata), columns.ids))
     schemas_with_ids.append((tree, newest.ids))
     if not _is_mapped(log.metadata[-1]) or not all(
-        _is_sound(schema, ids) for schema, ids in schemas_with_ids
+        _has_unique_ids(schema, ids) for schema, ids in schemas_with_ids
     ):
         return ()
     declared = [metadata.properties.get(_HIGHEST_ID, "") for metadata in log.metadata]
     declared_ids = [int(text) for text in declared if text.isascii() and text.isdecimal() and len(text) < 11]
     ids_of_fields = [id for _, ids in schemas_with_ids for id in ids.values()]
-    whole = _Parts(max((*declared_ids, *ids_of_fields), default=0))
-    numbered = [(schema, whole.filled(schema, ids)) for schema, ids in schemas_with_ids]
+    whole = _PartIds(max((*declared_ids, *ids_of_fields), default=0))
+    numbered = [(schema, whole.with_part_ids(schema, ids)) for schema, ids in schemas_with_ids]
     return tuple(NumberedVersion(schema, ids, whole.highest) for schema, ids in numbered)
 
 
-def _is_sound(schema: Json, ids: Mapping[FieldPath, int]) -> bool:
+def _has_unique_ids(schema: Json, ids: Mapping[FieldPath, int]) -> bool:
+    """Whether every column and member of a schema has an id that no other one has."""
     try:
         members = [path for path in _paths(schema) if not isinstance(path[-1], Part)]
     except ValidationError:
@@ -259,14 +262,14 @@ def _paths(schema: Json) -> list[FieldPath]:
     return [field.path for field in preorder(columns(Schema.model_validate(schema)))]
 
 
-class _Parts:
+class _PartIds:
     """Numbers items, keys and values that have no id: above all that Delta gave, and the same in all versions."""
 
     def __init__(self, highest: int) -> None:
         self.highest = highest
         self._made: dict[tuple[int, FieldPath], int] = {}
 
-    def filled(self, schema: Json, ids: Mapping[FieldPath, int]) -> dict[FieldPath, int]:
+    def with_part_ids(self, schema: Json, ids: Mapping[FieldPath, int]) -> dict[FieldPath, int]:
         """Return ids for every path of a schema."""
         whole: dict[FieldPath, int] = {}
         for path in _paths(schema):

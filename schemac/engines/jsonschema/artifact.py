@@ -133,6 +133,7 @@ class _Writer(RecordTypeWriter[Json]):
         }
 
     def refused(self, field: SchemaField) -> Json:
+        """Report a type that JSON has no form for."""
         what = "as the key of a map " if field.segment is Part.KEY else ""
         message = f"{field.type.type_text()} {what}has no form in JSON ({field.path_text})"
         help = Help.leave_out("JSON Schema", builtin.TARGETS_OF.key, "jsonschema")
@@ -140,12 +141,15 @@ class _Writer(RecordTypeWriter[Json]):
         return {"type": "null"}
 
     def type_text(self, type_: Json) -> str:
+        """Return the JSON type of a schema."""
         return str(type_["type"])
 
     def decimal(self, lowered: LoweredField, arrow_type: Any) -> Json:
+        """Return the schema of decimals of a precision and scale."""
         return keywords.decimal(arrow_type.precision, arrow_type.scale)
 
     def timestamp(self, lowered: LoweredField, arrow_type: Any) -> Json:
+        """Return the schema of timestamps as texts; what texts say less exactly is a loss."""
         field: SchemaField = lowered.field
         unit, zone = arrow_type.unit, arrow_type.tz
         if unit == "ns":
@@ -161,22 +165,28 @@ class _Writer(RecordTypeWriter[Json]):
         return keywords.text(json_values.timestamp(unit, takes_zone=True, needs_zone=clock is None))
 
     def time(self, lowered: LoweredField, arrow_type: Any) -> Json:
+        """Return the schema of times of day as texts."""
         return keywords.text(json_values.time_of_day(arrow_type.unit))
 
     def duration(self, lowered: LoweredField, arrow_type: Any) -> Json:
+        """Return the schema of durations as counts of their unit."""
         self.lose(lowered, "counts without an exponent", "any whole number")
         return keywords.integer(64, is_signed=True)
 
     def fixed_size_binary(self, lowered: LoweredField, arrow_type: Any) -> Json:
+        """Return the schema of base64 texts of one length in bytes."""
         return keywords.binary(arrow_type.byte_width)
 
     def struct(self, lowered: LoweredField, arrow_type: Any) -> Json:
+        """Return the schema of an object."""
         return self.members(lowered.children)
 
     def list(self, lowered: LoweredField, arrow_type: Any) -> Json:
+        """Return the schema of an array."""
         return {"type": "array", "items": self.item(lowered)}
 
     def fixed_size_list(self, lowered: LoweredField, arrow_type: Any) -> Json:
+        """Return the schema of an array with one number of items."""
         length = arrow_type.list_size
         return {"type": "array", "items": self.item(lowered), "minItems": length, "maxItems": length}
 
@@ -191,6 +201,7 @@ class _Writer(RecordTypeWriter[Json]):
         return {"type": named, "minimum": -limit, "maximum": limit, keywords.TYPE: tree}
 
     def map(self, lowered: LoweredField, arrow_type: Any) -> Json:
+        """Return the schema of an object with any keys of one type; keys that are no texts are a loss."""
         key, value = lowered.children
         schema: Json = {"type": "object", "additionalProperties": self.field(value)}
         field: SchemaField = key.field

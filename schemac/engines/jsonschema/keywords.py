@@ -222,7 +222,7 @@ def _keywords(constraint: Constraint, lose: Lose) -> Json | None:
         case field_constraints.Bound() if family in _NUMERIC:
             return _edge_of(constraint) if is_narrow(constraint.type) else {name: constraint.limit}
         case field_constraints.Bound():
-            return json_values.bound(constraint)
+            return json_values.bound_keywords(constraint)
         case field_constraints.MultipleOf():
             return {name: constraint.divisor}
         case field_constraints.Pattern():
@@ -234,7 +234,7 @@ def _keywords(constraint: Constraint, lose: Lose) -> Json | None:
         case field_constraints.Enum() if family in _NUMERIC | {Family.TEXT, Family.BOOLEAN}:
             return {"enum": list(constraint.values)}
         case field_constraints.Enum():
-            return json_values.among(constraint)
+            return json_values.enum_keywords(constraint)
         case field_constraints.MinItems() | field_constraints.MaxItems():
             return {name: constraint.limit}
         case field_constraints.Size():

@@ -72,6 +72,8 @@ def read(path: Path, report: Report) -> ImportedSchema | None:
 
 
 class _Reader:
+    """Reads one document into a dataset in the form of a manifest."""
+
     def __init__(self, document: Json) -> None:
         self._document = document
         self._notes = ImportNotes()

@@ -51,7 +51,7 @@ def _objects(contract: SourceNode) -> Iterator[ImportedSchema]:
             "if it has the form of one of these, write that version, such as `apiVersion: v3.1.0`",
         )
     if is_second:
-        yield from _tables(contract, version)
+        yield from _objects_of_version_2(contract, version)
         return
     servers = {dialect_of(server.text("type")) for server in contract.nodes("servers")}
     # Types of several systems cannot be told apart.
@@ -70,11 +70,11 @@ def _objects(contract: SourceNode) -> Iterator[ImportedSchema]:
 _TABLE = {"name": "table", "properties": "columns"}
 _COLUMN = {"name": "column", "primaryKey": "isPrimaryKey", "unique": "isUnique", "required": "isNullable"}
 """What version 2 calls keys of version 3; `isNullable` says the contrary."""
-_NOTHING = ("partitionStatus", "clusterStatus", "criticalDataElementStatus", "encryptedColumnName")
-_NOWHERE = ("partitionKeyPosition", "clusterKeyPosition")
+_SILENT_IF_FALSE = ("partitionStatus", "clusterStatus", "criticalDataElementStatus", "encryptedColumnName")
+_SILENT_IF_MINUS_ONE = ("partitionKeyPosition", "clusterKeyPosition")
 
 
-def _tables(contract: SourceNode, version: str) -> Iterator[ImportedSchema]:
+def _objects_of_version_2(contract: SourceNode, version: str) -> Iterator[ImportedSchema]:
     """Read a contract of version 2."""
     dialect = dialect_of(contract.text("driver", "sourceSystem"))
     head = [f"from a contract of version {version} of the Open Data Contract Standard"]
@@ -108,8 +108,8 @@ class _Reader(DatasetReader):
         if self._is_second:
             node = node.calling(_COLUMN)
             node.drop(
-                *(key for key in _NOTHING if node.peek(key) is False),
-                *(key for key in _NOWHERE if node.peek(key) == -1),
+                *(key for key in _SILENT_IF_FALSE if node.peek(key) is False),
+                *(key for key in _SILENT_IF_MINUS_ONE if node.peek(key) == -1),
             )
         logical_name = node.needed_text("name")
         name = node.text("physicalName") or logical_name

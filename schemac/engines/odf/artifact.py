@@ -54,10 +54,13 @@ def to_text(dataset: LogicalDataset, form: str, lose: binary.Lose = binary.ignor
 
 
 class _Writer:
+    """Writes a schema as YAML, and enters what the standard does not keep."""
+
     def __init__(self, lose: binary.Lose) -> None:
         self._lose = lose
 
     def schema(self, dataset: LogicalDataset, indent: str) -> str:
+        """Return the lines of a schema, each after an indent."""
         text = indent + self._fields(dataset.columns, indent)
         extra = binary.standard_attributes(dataset.schema.extra)
         return text + (f"{indent}extra:{_block(extra, indent)}" if extra else "")

@@ -132,12 +132,15 @@ def write_binary(dataset: LogicalDataset) -> bytes:
 
 
 class _Writer:
+    """Writes the event of one dataset as a FlatBuffer."""
+
     def __init__(self) -> None:
         self._builder = Builder()
         self._leaves: dict[tuple[Any, ...], int] = {}
         self._extras: dict[str, int] = {}
 
     def buffer(self, dataset: LogicalDataset) -> bytes:
+        """Return the bytes of the event."""
         extra = standard_attributes(dataset.schema.extra)
         below = [(1, _OFFSET_FLAGS, self._extra(extra))] if extra else []
         schema = self._table((0, _OFFSET_FLAGS, self._fields(dataset.columns)), *below)
@@ -188,6 +191,7 @@ class _Writer:
         return table
 
     def _new_type(self, field: SchemaField, properties: list[tuple[BinaryProperty, Any]]) -> int:
+        """Write the table of a type with these properties, and return its offset in the buffer."""
         values: list[tuple[int, Any, Any]] = []
         children = iter(field.children)
         for item, value in properties:

@@ -15,6 +15,7 @@ _NEW_DATASET = "derive a new dataset with this schema"
 
 
 def _whole_map(change: changes.Change, _pair: object) -> changes.Judgement | None:
+    """Refuse any change inside of a map; return None for a change elsewhere."""
     field = change.new_field or change.old_field
     if field is None or not any(above.type.family is Family.MAP for above in field.ancestors):
         return None

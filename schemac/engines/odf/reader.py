@@ -36,6 +36,8 @@ _COMMENT = re.compile(r"#[ \t]?([^\n]*)")
 
 
 class _Edit(NamedTuple):
+    """A span of a text, by its code points, and the text that replaces it."""
+
     start: int
     end: int
     text: str

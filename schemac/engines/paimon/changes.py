@@ -19,7 +19,7 @@ from schemac.engines.paimon.options import BEFORE_PARTITION, after_renames, is_t
 from schemac.engines.paimon.table_schema import TableSchema
 from schemac.engines.paimon.types import DataField, PaimonType
 from schemac.text.source.json_object import Json
-from schemac.versions.evolution.renames import in_turn
+from schemac.versions.evolution.renames import rename_order
 
 Path = tuple[str, ...]
 """Names from a column down to a member; `element` and `value` stand for the parts of arrays and maps."""
@@ -194,7 +194,7 @@ def rename(alteration: Alteration) -> Iterator[SchemaChange]:
         every = {field.name for fields in (group.old, group.new) for field in fields}
         yield from [
             SchemaChange("renameColumn", (*group.path, name), {"newName": to})
-            for name, to in in_turn(new_names, every)
+            for name, to in rename_order(new_names, every)
         ]
 
 

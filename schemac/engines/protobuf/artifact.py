@@ -98,6 +98,8 @@ def emit(compilation: Compilation, emission: Emission) -> list[Artifact]:
 
 
 class _Writer:
+    """Writes the messages of one dataset, and reports what Protobuf cannot hold."""
+
     def __init__(self, compilation: Compilation, emission: Emission) -> None:
         self._emission = emission
         self._numbers = types.numbers_of(compilation)

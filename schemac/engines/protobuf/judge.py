@@ -105,6 +105,7 @@ def _form(change: changes.Change, _pair: object) -> changes.Judgement:
 
 
 def _is_readable(written: str, target: str) -> bool:
+    """Whether Protobuf reads values of one type as those of another, by their form on the wire."""
     are_alike = any({written, target} <= types for types in _ALIKE)
     return written == target or are_alike or (written, target) == ("string", "bytes")
 

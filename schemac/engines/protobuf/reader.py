@@ -77,6 +77,8 @@ def read(path: Path, report: Report) -> ImportedSchema | None:
 
 
 class _Reader:
+    """Reads the messages of one file into datasets in the form of a manifest."""
+
     def __init__(self, file: ProtoFile) -> None:
         self._file = file
         self._notes = ImportNotes()
@@ -126,7 +128,7 @@ class _Reader:
         while left:
             message = left.pop()
             for name in ",".join(field.type for field in message.fields).split(","):
-                inner = self._find(name, message)
+                inner = self._declared_type(name, message)
                 if inner is not None and id(inner) not in reached:
                     reached.add(id(inner))
                     left.append(inner)
@@ -161,7 +163,7 @@ class _Reader:
         self._used_numbers += [number for number in message.reserved if types.is_number(number)]
         for declaring in self._file.root.all():
             for target, field in declaring.extensions:
-                if self._find(target, declaring) is message:
+                if self._declared_type(target, declaring) is message:
                     self._used_numbers.append(field.number)
                     self._notes.add(holder, f"not kept: the extension {field.name} = {field.number}")
         fields: list[Json] = []
@@ -192,7 +194,7 @@ class _Reader:
                 extra = {DEPRECATED.key: {}, **extra}
             elif option.name != _PRESENCE and not option.name.startswith(FIELD_RULES):
                 lost.append(option.text)
-        target = self._find(field.type.rpartition(",")[2], message)
+        target = self._declared_type(field.type.rpartition(",")[2], message)
         is_exempt = field.name in exempt(message.options)
         for rule in rules_of(field.options, target.values if target is not None else None):
             if not (rule.is_required and not rule.parts and self._is_required(message, field)):
@@ -211,7 +213,8 @@ class _Reader:
         return is_ruled and field.label == "" and self._is_message(field, message)
 
     def _is_message(self, field: ProtoField, message: ProtoMessage) -> bool:
-        target = self._find(field.type, message)
+        """Whether a field is a message, known or not, and neither a scalar nor an enum."""
+        target = self._declared_type(field.type, message)
         is_scalar = field.type in _SCALARS or field.type in types.ENCODINGS
         return not is_scalar and not (target is not None and target.is_enum)
 
@@ -220,11 +223,12 @@ class _Reader:
         around = self._around(field.type, message) if field.label != "map" else None
         if around is not None and _annotation(around)["around"] == "option":
             (inner,) = around.fields
-            return optional(self._bare(around, inner, annotation, path), is_required=False)
-        tree = self._bare(message, field, annotation, path)
+            return optional(self._type_without_option(around, inner, annotation, path), is_required=False)
+        tree = self._type_without_option(message, field, annotation, path)
         return optional(tree, is_required=not self._is_optional(message, field, annotation))
 
     def _is_optional(self, message: ProtoMessage, field: ProtoField, annotation: Json) -> bool:
+        """Whether a field may be null: whether messages can tell that it is absent."""
         if field.label in ("repeated", "map", "required") or annotation.get("required"):
             return False
         if self._is_message(field, message):
@@ -236,7 +240,9 @@ class _Reader:
         ]
         return not presences or presences[-1] == "EXPLICIT"
 
-    def _bare(self, message: ProtoMessage, field: ProtoField, annotation: Json, path: FieldPath) -> Json:
+    def _type_without_option(
+        self, message: ProtoMessage, field: ProtoField, annotation: Json, path: FieldPath
+    ) -> Json:
         """Return the type of a field without its Option."""
         tree: Json
         around = self._around(field.type, message) if field.label == "repeated" else None
@@ -249,43 +255,43 @@ class _Reader:
         elif around is not None and _annotation(around)["around"] == "entry":
             key_field, value_field = around.fields
             tree = map_of(
-                self._wrapped(around, key_field, (*path, Part.KEY)),
-                self._wrapped(around, value_field, (*path, Part.VALUE)),
+                self._type_in_wrapper(around, key_field, (*path, Part.KEY)),
+                self._type_in_wrapper(around, value_field, (*path, Part.VALUE)),
             )
         elif field.label == "repeated":
             tree = {"kind": "List", "itemType": self._part(message, field.type, annotation, path, Part.ITEM)}
         else:
-            tree = self._single(message, field.type, path)
+            tree = self._type_of_value(message, field.type, path)
         return _annotated_type(annotation, tree)
 
     def _part(self, message: ProtoMessage, type_: str, annotation: Json, path: FieldPath, part: Part) -> Json:
         """Return the type of an item, key or value, with its attributes."""
         around = self._around(type_, message)
         if around is not None:
-            return self._wrapped(around, around.fields[0], (*path, part))
-        tree = self._single(message, type_, (*path, part))
+            return self._type_in_wrapper(around, around.fields[0], (*path, part))
+        tree = self._type_of_value(message, type_, (*path, part))
         part_annotation = annotation.get(part.value, {})
         return _with_extra(_annotated_type(part_annotation, tree), part_annotation.get("extra", {}))
 
-    def _wrapped(self, around: ProtoMessage, inner: ProtoField, path: FieldPath) -> Json:
+    def _type_in_wrapper(self, around: ProtoMessage, inner: ProtoField, path: FieldPath) -> Json:
         """Return the type of the value in a message that exists only for it."""
         annotation = _annotation(inner)
         return _with_extra(self._field(around, inner, annotation, path), _extra(inner.comments, annotation))
 
-    def _single(self, message: ProtoMessage, type_: str, path: FieldPath) -> Json:
+    def _type_of_value(self, message: ProtoMessage, type_: str, path: FieldPath) -> Json:
         """Return the tree of one value; JSON, with a note, for an unknown or recursive message."""
         if type_ in _SCALARS:
             return {"kind": _SCALARS[type_]}
         if type_ in types.ENCODINGS:
             return {"kind": _SCALARS[types.ENCODINGS[type_]], "extra": {TYPE.key: type_}}
         name = type_.lstrip(".")
-        target = self._find(type_, message)
+        target = self._declared_type(type_, message)
         if target is None:
             if name in _CLOCKS:
                 return {"kind": _CLOCKS[name], "unit": "Nanosecond"}
             if name in types.WRAPPERS:
                 return {"kind": _SCALARS[types.WRAPPERS[name]], "extra": {TYPE.key: name}}
-            return self._any(
+            return self._any_json(
                 path,
                 f"the type {name}, which is declared in another file",
                 name if name in types.DOCUMENTS else "bytes",
@@ -297,7 +303,7 @@ class _Reader:
                 "extra": {ENUM_NUMBERS.key: dict(target.values), names: list(target.values)},
             }
         if target in self._open:
-            return self._any(path, f"{name}, which contains itself", "bytes")
+            return self._any_json(path, f"{name}, which contains itself", "bytes")
         self._open.append(target)
         try:
             members = self._members(target, path)
@@ -306,7 +312,7 @@ class _Reader:
         self._with_options(target, path, {})
         return {"kind": "Struct", "fields": members}
 
-    def _any(self, path: FieldPath, what: str, type_: str) -> Json:
+    def _any_json(self, path: FieldPath, what: str, type_: str) -> Json:
         """Return any value of JSON; messages have it as `type_`, so that what was written is read."""
         self._notes.add(path, f"any value of JSON; not kept: {what}")
         tree = any_json()
@@ -314,12 +320,12 @@ class _Reader:
 
     def _around(self, type_: str, message: ProtoMessage) -> ProtoMessage | None:
         """Return the wrapper message of a type; None if its label is enough."""
-        wrapper = self._find(type_, message)
+        wrapper = self._declared_type(type_, message)
         if wrapper is None or not wrapper.fields or "around" not in _annotation(wrapper):
             return None
         return wrapper
 
-    def _find(self, type_: str, message: ProtoMessage) -> ProtoMessage | None:
+    def _declared_type(self, type_: str, message: ProtoMessage) -> ProtoMessage | None:
         """Return the message or enum of a name, from the inside out."""
         steps = type_.lstrip(".").split(".")
         package = self._file.package.split(".") if self._file.package else []
@@ -347,6 +353,7 @@ def _around(message: ProtoMessage) -> list[ProtoMessage]:
 
 
 def _full_name(message: ProtoMessage) -> str:
+    """Return the name of a message with those of the messages around it, divided by dots."""
     return ".".join([message.name, *(outer.name for outer in _around(message))][::-1])
 
 
@@ -374,12 +381,12 @@ def _annotation(about: ProtoField | ProtoMessage) -> Json:
                 annotation = json.loads(line.removeprefix(MARK))
             except (ValueError, RecursionError):
                 continue
-            if isinstance(annotation, dict) and _is_sane(annotation, about):
+            if isinstance(annotation, dict) and _is_of_compiler(annotation, about):
                 return annotation
     return {}
 
 
-def _is_sane(annotation: Json, about: ProtoField | ProtoMessage | None) -> bool:
+def _is_of_compiler(annotation: Json, about: ProtoField | ProtoMessage | None) -> bool:
     """Whether a comment has the form that the compiler writes."""
     extra, around = annotation.get("extra", {}), annotation.get("around")
     count = len(about.fields) if isinstance(about, ProtoMessage) else 0
@@ -391,7 +398,7 @@ def _is_sane(annotation: Json, about: ProtoField | ProtoMessage | None) -> bool:
         and isinstance(extra, dict)
         and all(re.fullmatch(KEY_PATTERN, key) for key in extra)
         and ("around" not in annotation or count == _AROUND.get(str(around)))
-        and all(isinstance(part, dict) and _is_sane(part, None) for part in parts)
+        and all(isinstance(part, dict) and _is_of_compiler(part, None) for part in parts)
     )
 
 

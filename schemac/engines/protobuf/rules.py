@@ -91,6 +91,7 @@ def _rules(option: ProtoOption, name: str = FIELD_RULES) -> Mapping[str, Any]:
 def _field_rules(
     rules: Mapping[str, Any], parts: tuple[Part, ...], enum: Mapping[str, int] | None
 ) -> Iterator[ProtoRule]:
+    """Yield the rules in the options of a field, or of the items, keys or values in it."""
     for name, value in rules.items():
         if name == "required" and value is True:
             yield ProtoRule(parts, {}, "required: true", is_required=True)
@@ -103,6 +104,7 @@ def _field_rules(
 def _typed_rules(
     type_: str, rules: Mapping[str, Any], parts: tuple[Part, ...], enum: Mapping[str, int] | None
 ) -> Iterator[ProtoRule]:
+    """Yield the rules of one type, such as `int32` or `repeated`, each with the constraints that mean the same."""
     for name, value in rules.items():
         text = _text(f"{type_}.{name}", value)
         if name in _NESTED and type_ in ("repeated", "map") and isinstance(value, dict):

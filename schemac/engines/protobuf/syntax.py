@@ -159,6 +159,8 @@ class _Tokens:
 
 
 class _Parser:
+    """Reads the declarations of one file, word by word."""
+
     def __init__(self, text: str) -> None:
         self._tokens = _Tokens(text)
         self._at = 0
@@ -298,6 +300,7 @@ class _Parser:
         self._skip(1)
 
     def _option_statement(self) -> ProtoOption:
+        """Read `option name = value;`."""
         self._skip(1)
         option = self._option()
         self._expect(";")
@@ -360,6 +363,7 @@ class _Parser:
         )
 
     def _message_value(self, end: str) -> Json:
+        """Read the fields of a message in the text format, to the closing sign."""
         message: Json = {}
         while self._peek() != end:
             if self._peek() in (",", ";"):

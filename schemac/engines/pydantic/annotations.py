@@ -40,7 +40,7 @@ class Annotation(NamedTuple):
     """Tells it from others of the same type text."""
 
 
-def _before(type_: str, validator: str, *more: str) -> Annotation:
+def _before_validator(type_: str, validator: str, *more: str) -> Annotation:
     """Return a leaf whose first metadata is a `BeforeValidator`, and `more` after it."""
     return Annotation(type_, (f"BeforeValidator({validator})", *more))
 
@@ -48,12 +48,12 @@ def _before(type_: str, validator: str, *more: str) -> Annotation:
 def _integer(bits: int, *, is_signed: bool) -> Annotation:
     """Return an `int` whose validator refuses values outside the range of a width in bits."""
     lowest, highest = json_values.integer_bounds(bits, is_signed=is_signed)
-    return _before("int", f"integer({lowest}, {highest})")
+    return _before_validator("int", f"integer({lowest}, {highest})")
 
 
 def _binary(length: int | None = None) -> Annotation:
     """Return `bytes` that are base64 in JSON, of a length in bytes or of any."""
-    return _before("bytes", f"binary({length})", 'PlainSerializer(base64_of, when_used="json")')
+    return _before_validator("bytes", f"binary({length})", 'PlainSerializer(base64_of, when_used="json")')
 
 
 _STRICT = ("Field(strict=True)",)
@@ -64,12 +64,12 @@ _TABLE: TypeTable[Annotation] = TypeTable(
         "BOOL": Annotation("bool", _STRICT),
         **{f"INT{bits}": _integer(bits, is_signed=True) for bits in (8, 16, 32, 64)},
         **{f"UINT{bits}": _integer(bits, is_signed=False) for bits in (8, 16, 32, 64)},
-        "HALF_FLOAT": _before("float", "floating(16)"),
-        "FLOAT": _before("float", "floating(32)"),
-        "DOUBLE": _before("float", "floating(64)"),
+        "HALF_FLOAT": _before_validator("float", "floating(16)"),
+        "FLOAT": _before_validator("float", "floating(32)"),
+        "DOUBLE": _before_validator("float", "floating(64)"),
         **dict.fromkeys(("STRING", "LARGE_STRING", "STRING_VIEW"), _TEXT),
         **dict.fromkeys(("BINARY", "LARGE_BINARY", "BINARY_VIEW"), _binary()),
-        **dict.fromkeys(("DATE32", "DATE64"), _before("date", "day()")),
+        **dict.fromkeys(("DATE32", "DATE64"), _before_validator("date", "day()")),
     },
 )
 _KEYS = {
@@ -113,7 +113,7 @@ class Leaves(RecordTypeWriter[Annotation]):
         """Return the annotation of the items of a vector of brain floats; None for any other list."""
         if not has_role(lowered.field.extra, Role.BRAIN_FLOATS):
             return None
-        return _before("float", "brain_float()")._replace(suffix="Brain")
+        return _before_validator("float", "brain_float()")._replace(suffix="Brain")
 
     def refused(self, field: SchemaField) -> Annotation:
         """Report a type that has no annotation."""
@@ -138,7 +138,7 @@ class Leaves(RecordTypeWriter[Annotation]):
 
     def decimal(self, lowered: LoweredField, arrow_type: Any) -> Annotation:
         """Return that of decimals with all digits."""
-        return _before("Decimal", f"decimal({arrow_type.precision}, {arrow_type.scale})")
+        return _before_validator("Decimal", f"decimal({arrow_type.precision}, {arrow_type.scale})")
 
     def timestamp(self, lowered: LoweredField, arrow_type: Any) -> Annotation:
         """Return that of instants, which are in UTC, or of readings of a clock without a zone."""
@@ -166,7 +166,7 @@ class Leaves(RecordTypeWriter[Annotation]):
     ) -> Annotation:
         """Return the leaf of a time; nanoseconds become a count, which is reported as a loss."""
         if arrow_type.unit != "ns":
-            return _before(type_, validator)
+            return _before_validator(type_, validator)
         self.lose(lowered, f"a {type_} with nanoseconds", "a count of nanoseconds")
         written = f'PlainSerializer({writer}, when_used="json")'
         return Annotation("Nanoseconds", (f"PlainValidator({validator})", written))
@@ -174,7 +174,7 @@ class Leaves(RecordTypeWriter[Annotation]):
     def duration(self, lowered: LoweredField, arrow_type: Any) -> Annotation:
         """Return that of counts of the unit, as JSON has them."""
         self.lose(lowered, f"a duration in {arrow_type.unit}", "its count")
-        return _before("int", "count()")
+        return _before_validator("int", "count()")
 
     def fixed_size_binary(self, lowered: LoweredField, arrow_type: Any) -> Annotation:
         """Return that of bytes of one length."""
@@ -190,12 +190,12 @@ class Leaves(RecordTypeWriter[Annotation]):
 _EXACT = frozenset({Family.INTEGER, Family.DECIMAL})
 
 
-def _function(rule: str) -> str:
+def _validator_name(rule: str) -> str:
     """Return the function of `values` that checks a rule: `keeps_multiple_of` for `multipleOf`."""
     return f"keeps_{re.sub('(?=[A-Z])', '_', rule).lower()}"
 
 
-OF_LISTS = tuple(map(_function, ("minItems", "maxItems", "uniqueItems")))
+OF_LISTS = tuple(map(_validator_name, ("minItems", "maxItems", "uniqueItems")))
 
 
 class UnwritableError(Exception):
@@ -204,7 +204,7 @@ class UnwritableError(Exception):
 
 def validator(constraint: Constraint) -> str:
     """Return the annotation's metadata that checks a constraint. Raises UnwritableError."""
-    return f"AfterValidator({_function(constraint.rule)}({_argument(constraint)}))"
+    return f"AfterValidator({_validator_name(constraint.rule)}({_argument(constraint)}))"
 
 
 def _argument(constraint: Constraint) -> str:
@@ -282,9 +282,9 @@ def condition(node: expressions.Node, names: Names) -> str:
             values = _tuple([_operand(one, names) for one in node.values])
             return f"among({_operand(node.operand, names)}, {values})"
         case expressions.NullNode():
-            return f"{_at('value_at', node.field, names)} is None"
+            return f"{_call_with_field('value_at', node.field, names)} is None"
         case expressions.TruthNode():
-            return _at("value_at", node.field, names)
+            return _call_with_field("value_at", node.field, names)
         case expressions.NotNode():
             return f"contrary({condition(node.inner, names)})"
         case expressions.LogicNode():
@@ -303,18 +303,18 @@ def _operand(operand: expressions.Operand, names: Names) -> str:
         case expressions.LiteralNode():
             return python_value(operand.type, operand.value)
         case expressions.LengthNode():
-            return _at("length_at", operand.field, names)
+            return _call_with_field("length_at", operand.field, names)
         case expressions.ArithmeticNode():
             sides = ", ".join(_operand(part, names) for part in (operand.left, operand.right))
             return f'applied("{operand.operator}", {sides})'
         case expressions.FieldNode() if operand.type.family in _EXACT:
-            return _at("exact_at", operand, names)
+            return _call_with_field("exact_at", operand, names)
         case expressions.FieldNode():
-            return _at("value_at", operand, names)
+            return _call_with_field("value_at", operand, names)
     raise AssertionError(f"{type(operand).__name__} has no value in Python")
 
 
-def _at(function: str, field: expressions.FieldNode, names: Names) -> str:
+def _call_with_field(function: str, field: expressions.FieldNode, names: Names) -> str:
     """Return the source of a call that reads a field by the names on its path."""
     return f"{function}(self, {', '.join(map(literal, names(field.path)))})"
 

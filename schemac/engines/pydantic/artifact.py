@@ -121,7 +121,7 @@ _OF_PYDANTIC = (
 IGNORED = "an annotation that pydantic ignores"
 
 
-class Class(NamedTuple):
+class ModelClass(NamedTuple):
     """A model: its name, and the lines of its body."""
 
     name: str
@@ -138,12 +138,14 @@ def emit(compilation: Compilation, emission: Emission) -> list[Artifact]:
 
 
 class _Module:
+    """Collects the models of one dataset, and writes them as a module."""
+
     def __init__(self, dataset: LogicalDataset, leaves: annotations.Leaves) -> None:
         self._dataset = dataset
         self._leaves = leaves
         self._aliases: dict[str, str] = {}
         """Names of types without parts by what they are."""
-        self._classes: list[Class] = []
+        self._classes: list[ModelClass] = []
         self._names: dict[tuple[str, ...], dict[str, str]] = {}
         """What the members of a struct are called, by its path."""
 
@@ -200,7 +202,7 @@ class _Module:
         words = [word for part in (self._dataset.name, *path) for word in re.findall("[A-Za-z0-9]+", part)]
         base = "".join(word[0].upper() + word[1:] for word in words) or "Table"
         class_name = identifier(base, {*_OF_MODULE, *(part.name for part in self._classes)})
-        self._classes.append(Class(class_name, lines))
+        self._classes.append(ModelClass(class_name, lines))
         return class_name
 
     def _conditions(self) -> Iterator[str]:
@@ -263,12 +265,13 @@ class _Module:
     def _type(self, path: Sequence[str], lowered: LoweredField) -> str:
         """Return the annotation of a column, a member, an item or a value."""
         field: SchemaField = lowered.field
-        annotation = self._bare_type(path, lowered)
+        annotation = self._type_without_none(path, lowered)
         if field.extra and not field.is_member:
             annotation = f"Annotated[{annotation}, {_metadata_text({'extra': dict(field.extra)})}]"
         return f"{annotation} | None" if field.is_nullable and annotation != "None" else annotation
 
-    def _bare_type(self, path: Sequence[str], lowered: LoweredField) -> str:
+    def _type_without_none(self, path: Sequence[str], lowered: LoweredField) -> str:
+        """Return the annotation of a type that may not be null; the classes of structs are entered."""
         field: SchemaField = lowered.field
         tree = _tree(field.type)
         match field.type.family:

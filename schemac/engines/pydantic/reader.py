@@ -46,6 +46,8 @@ def read(path: Path, report: Report) -> ImportedSchema | None:
 
 
 class _Reader:
+    """Reads the models of one module into datasets in the form of a manifest."""
+
     def __init__(self, module: modules.Module) -> None:
         self._module = module
         self._aliases, self._classes = module.values, module.classes
@@ -86,6 +88,7 @@ class _Reader:
         return ImportedSchema(schema, name=title if isinstance(title, str) else name, notes=self._notes)
 
     def _is_model(self, name: str) -> bool:
+        """Whether a class derives from a base class of models."""
         return self._module.descends(self._classes[name], modules.BASES)
 
     def _bases(self, name: str) -> list[str]:
@@ -364,6 +367,7 @@ def _optional(tree: Json) -> Json:
 
 
 def _optional_null() -> Json:
+    """Return the type of what is always null."""
     return {"kind": "Option", "inner": {"kind": "Null"}}
 
 

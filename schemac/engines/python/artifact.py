@@ -77,8 +77,8 @@ def __getattr__(name: str) -> Any:
 def emit(compilation: Compilation, emission: Emission) -> list[Artifact]:
     """Return the module."""
     dataset = compilation.dataset
-    spark = _made(*_SPARK, compilation, emission) or b""
-    arrow = _made(*_ARROW, compilation, emission) or b""
+    spark = _file_of_target(*_SPARK, compilation, emission) or b""
+    arrow = _file_of_target(*_ARROW, compilation, emission) or b""
     description = builtin.DESCRIPTION.read(dataset.schema.extra)
     details = f"\n\n{description.strip()}" if description else ""
     names = [str(field.segment) for field in dataset.columns]
@@ -105,7 +105,7 @@ def _lines(texts: list[str]) -> str:
     return "".join(f"    {text}\n" for text in texts)
 
 
-def _made(engine: str, file: str, compilation: Compilation, emission: Emission) -> bytes | None:
+def _file_of_target(engine: str, file: str, compilation: Compilation, emission: Emission) -> bytes | None:
     """Return a file of another target, and enter what it loses; None after entering that this target refuses the schema."""
     run = run_target(engine, compilation)
     artifacts = {artifact.path: artifact.content for artifact in run.artifacts}

@@ -57,7 +57,7 @@ from schemac.versions.evolution.constraints import (
 )
 from schemac.versions.evolution.diff import diff_of
 from schemac.versions.evolution.judge import Judge, judge_change
-from schemac.versions.evolution.renames import in_turn
+from schemac.versions.evolution.renames import rename_order
 from schemac.versions.evolution.tables import PlanLine, PlannedChange, TableChange, Tables
 from schemac.versions.evolution.version_pair import SchemaVersion, VersionPair, pair_versions
 
@@ -186,7 +186,7 @@ def _drop_columns(changes: Sequence[Change], _pair: VersionPair) -> Iterator[str
 
 def _rename_columns(changes: Sequence[Change], pair: VersionPair) -> Iterator[str]:
     names = {str(column.segment) for version in (pair.old, pair.new) for column in version.dataset.columns}
-    for old, new in in_turn({str(change.old): str(change.new) for change in changes}, names):
+    for old, new in rename_order({str(change.old): str(change.new) for change in changes}, names):
         yield f"RENAME COLUMN {quoted_name(old)} TO {quoted_name(new)}"
 
 

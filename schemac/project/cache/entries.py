@@ -116,6 +116,7 @@ class _RecordReader:
 
 
 def _of_type(type_: type[T], value: Any) -> T:
+    """Return a value that has exactly this type. Raises TypeError for another one."""
     if type(value) is not type_:
         raise TypeError(f"{type(value).__name__} in the place of {type_.__name__}")
     return value

@@ -248,6 +248,7 @@ def _pragma(connection: sqlite3.Connection, name: str) -> int:
 
 
 def _is_file(path: str) -> bool:
+    """Whether a path is a file, and no link to one."""
     return os.path.isfile(path) and not os.path.islink(path)
 
 

@@ -140,6 +140,7 @@ def why_misfit(old: Any, new: Any) -> str:
 
 
 def _is_refined(old: Any, new: Any) -> bool:
+    """Whether two types of one kind differ in their unit, and the new one is finer."""
     return bool(old.kind == new.kind and is_finer(new.unit, old.unit))
 
 

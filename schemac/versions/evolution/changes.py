@@ -214,6 +214,7 @@ class Changes(tuple[Change, ...]):
         return "\n".join(map(str, self)) or "no changes"
 
     def _repr_html_(self) -> str:
+        """Return the changes as an HTML table, for notebooks."""
         from schemac.text.source.rendering import html_table  # for start-up time: programs show nothing
 
         rows = [

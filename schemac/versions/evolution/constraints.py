@@ -113,7 +113,7 @@ class RowTurn(NamedTuple):
     removed: tuple[Any, ...]
 
 
-def sort_of(type_: LogicalType) -> Hashable:
+def comparison_class(type_: LogicalType) -> Hashable:
     """Return what values of two types have in common if they compare alike: numbers do, and timestamps with a zone, or without one.
 
     Durations compare as counts of their unit, so those of other units do not compare alike.
@@ -124,13 +124,13 @@ def sort_of(type_: LogicalType) -> Hashable:
         return type_.family, getattr(type_, "unit", None)
     item = getattr(type_, "item_type", None)
     zone = type_.family is Family.TIMESTAMP and getattr(type_, "timezone", None) is not None
-    return type_.family, zone, None if item is None else sort_of(item.inner_type() or item)
+    return type_.family, zone, None if item is None else comparison_class(item.inner_type() or item)
 
 
 def row_turn(pair: VersionPair, key: str) -> RowTurn:
     """Return how the constraints of one attribute differ."""
-    before = _meanings(key, pair.old, lambda field: field)
-    after = _meanings(key, pair.new, lambda field: pair.before.get(field, field))
+    before = _texts_by_meaning(key, pair.old, lambda field: field)
+    after = _texts_by_meaning(key, pair.new, lambda field: pair.before.get(field, field))
     return RowTurn(
         tuple([written for meaning, written in after.items() if meaning not in before]),
         tuple([written for meaning, written in before.items() if meaning not in after]),
@@ -174,7 +174,7 @@ def constraints_of(rules: Iterable[ConstraintRule]) -> RowConstraints:
     )
 
 
-def _meanings(
+def _texts_by_meaning(
     key: str, version: SchemaVersion, identity: Callable[[SchemaField], SchemaField]
 ) -> dict[Hashable, Any]:
     """Return the text of each constraint, by its meaning."""
@@ -183,7 +183,7 @@ def _meanings(
     fields = named_fields(columns)
 
     def of(node: FieldNode) -> Hashable:
-        return identity(fields[node.path]), sort_of(node.type)
+        return identity(fields[node.path]), comparison_class(node.type)
 
     for written in version.dataset.schema.extra.get(key) or ():
         rules = row_constraints({key: [written]}, columns)
@@ -193,12 +193,12 @@ def _meanings(
         for reference in rules.references:
             meaning = reference.dataset, frozenset(zip(map(of, reference.fields), reference.to, strict=True))
         for check in rules.checks:
-            meaning = _tree(check.condition, of)
+            meaning = _comparable(check.condition, of)
         by_meaning[meaning] = written
     return by_meaning
 
 
-def _tree(node: Any, of: Callable[[FieldNode], Hashable]) -> Hashable:
+def _comparable(node: Any, of: Callable[[FieldNode], Hashable]) -> Hashable:
     """Return a comparable form of a condition in which `of` replaces fields and exact numbers are equal by value."""
     if isinstance(node, FieldNode):
         return of(node)
@@ -208,11 +208,11 @@ def _tree(node: Any, of: Callable[[FieldNode], Hashable]) -> Hashable:
         is_plain = is_number and node.type.family in _EXACT
         return Decimal(value).normalize(EXACT) if is_plain else str(node)
     if isinstance(node, tuple):
-        return tuple([_tree(one, of) for one in node])
+        return tuple([_comparable(one, of) for one in node])
     if not is_dataclass(node):
         return str(node)
     parts = [getattr(node, one.name) for one in fields(node) if one.name != "type"]
-    return type(node).__name__, tuple([_tree(part, of) for part in parts])
+    return type(node).__name__, tuple([_comparable(part, of) for part in parts])
 
 
 TIGHTENED = frozenset({Fact.CONSTRAINT_ADDED, Fact.CONSTRAINT_NARROWED, Fact.CONSTRAINT_CHANGED})
@@ -233,7 +233,7 @@ def constraint_fact(key: str, old: SchemaField, new: SchemaField) -> Fact | None
         return Fact.CONSTRAINT_ADDED
     if after is None:
         return Fact.CONSTRAINT_REMOVED
-    is_alike = sort_of(old.type) == sort_of(new.type)
+    is_alike = comparison_class(old.type) == comparison_class(new.type)
     if before == after and is_alike:
         return None
     try:
@@ -294,7 +294,7 @@ def tightened(change: Change, pair: VersionPair | None, find: str = "") -> Judge
         look = find or f"find values of {change.path} that are not {constraint.text}"
     else:
         name = change.key.partition("/")[2]
-        reason = f"rows have to satisfy {', '.join(_added(change, pair))} of `{name}`, but existing rows were not checked"
+        reason = f"rows have to satisfy {', '.join(_added_texts(change, pair))} of `{name}`, but existing rows were not checked"
         look = find or "find the rows that break it"
     return depends_on_data(reason, f"{look}, and correct them first")
 
@@ -313,7 +313,7 @@ def loosened(change: Change) -> Judgement:
     )
 
 
-def _added(change: Change, pair: VersionPair | None) -> Iterator[str]:
+def _added_texts(change: Change, pair: VersionPair | None) -> Iterator[str]:
     """Yield the added row constraints in backticks; without a version pair all new ones."""
     for one in change.new or () if pair is None else row_turn(pair, change.key).added:
         yield f"`{one if isinstance(one, str) else json.dumps(one, ensure_ascii=False)}`"

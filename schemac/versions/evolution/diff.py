@@ -41,6 +41,7 @@ def type_facts(old: Any, new: Any) -> Iterator[TypeFact]:
 
 
 def _between_kinds(old: Any, new: Any) -> Fact:
+    """Return the fact of a change from one kind to another."""
     families = {old.family, new.family}
     if families == {Family.INTEGER}:
         if old.is_signed == new.is_signed or (not old.is_signed and new.bits > old.bits):
@@ -66,7 +67,7 @@ _SILENT = frozenset({builtin.RENAMED_FROM.key})
 
 def attribute_facts(old: SchemaField, new: SchemaField) -> Iterator[AttributeFact]:
     """Yield what changed in the attributes of a field."""
-    for key, before, after in _different(old.extra, new.extra):
+    for key, before, after in _changed_keys(old.extra, new.extra):
         if key in _SILENT:
             continue
         attribute = known(key)
@@ -82,7 +83,7 @@ def attribute_facts(old: SchemaField, new: SchemaField) -> Iterator[AttributeFac
             fact = constraint_fact(key, old, new)
             yield from [(fact, before, after, key)] if fact is not None else []
         elif attribute is not None and attribute.property_facts is not None:
-            for name, was, is_ in _different(before or {}, after or {}):
+            for name, was, is_ in _changed_keys(before or {}, after or {}):
                 property_fact = attribute.property_facts.get(name, attribute.facts.changed)
                 yield (facts()[property_fact], was, is_, f"{key}.{name}")
         else:
@@ -94,10 +95,10 @@ def schema_facts(
 ) -> Iterator[AttributeFact]:
     """Yield what changed in the attributes of a schema; `pair` is that of both versions, where it is known."""
     old, new = (version.dataset.schema.extra for version in (older, newer))
-    for key, before, after in _different(old, new):
+    for key, before, after in _changed_keys(old, new):
         attribute = known(key)
         if attribute is not None and attribute.role is Role.OPTIONS:
-            for name, was, is_ in _different(before or {}, after or {}):
+            for name, was, is_ in _changed_keys(before or {}, after or {}):
                 yield (_fact(key, was, is_), was, is_, name)
         elif key in OF_ROWS:
             fact = row_fact(pair or pair_versions(older, newer), key)
@@ -115,7 +116,7 @@ def _fact(key: str, before: Any, after: Any) -> AnyFact:
     return facts()[added if before is None else removed if after is None else changed]
 
 
-def _different(old: _Extra, new: _Extra) -> Iterator[tuple[str, Any, Any]]:
+def _changed_keys(old: _Extra, new: _Extra) -> Iterator[tuple[str, Any, Any]]:
     """Return the keys with different values; spellings and defaults of known attributes do not count."""
     for key in sorted({*old, *new}):
         before, after, attribute = old.get(key), new.get(key), known(key)
@@ -161,6 +162,7 @@ def diff_of(pair: VersionPair) -> tuple[Change, ...]:
 
 
 def _field_changes(pair: VersionPair, old: SchemaField, new: SchemaField) -> Iterator[Change]:
+    """Yield the changes of a field that is in both versions, without those of its members."""
     if new.is_member:
         if not pair.is_same(old.parent, new.parent):
             yield _change(pair, Fact.FIELD_MOVED, old, new, old.path_text, new.path_text)
@@ -241,19 +243,19 @@ def clock_of(old: SchemaField, new: SchemaField) -> str | None:
     if Family.TIMESTAMP not in families:
         return ""
     if Family.TEXT in families:
-        return declared_clock(_declared(new), _declared(old), _zone(after)) or ""
+        return declared_clock(_clock_zone(new), _clock_zone(old), _zone(after)) or ""
     if families == (Family.TIMESTAMP, Family.TIMESTAMP):
         if (before.timezone is None) == (after.timezone is None):
             return ""
         reading, instant = (old, new) if before.timezone is None else (new, old)
-        return declared_clock(_declared(reading), _declared(instant), _zone(instant.type))
+        return declared_clock(_clock_zone(reading), _clock_zone(instant), _zone(instant.type))
     instant = old if before.family is Family.TIMESTAMP else new
     if _READINGS.isdisjoint(families) or _zone(instant.type) is None:
         return ""
-    return _declared(instant) or _zone(instant.type)
+    return _clock_zone(instant) or _zone(instant.type)
 
 
-def _declared(field: SchemaField) -> str | None:
+def _clock_zone(field: SchemaField) -> str | None:
     """Return the `clockZone` of a timestamp; None if it has none, or the type is another."""
     return builtin.CLOCK_ZONE.read(field.extra) if field.type.family is Family.TIMESTAMP else None
 

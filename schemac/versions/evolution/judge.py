@@ -215,6 +215,7 @@ def _judgement(name: str, judge: Judge, change: Change, pair: VersionPair | None
 
 
 def _judge_of(name: str, version: str | None = None) -> Judge:
+    """Return the judge of an engine, for a version of it if its verdicts depend on one. Raises ValueError for what is no version."""
     judge = JUDGE.of(engine(name))
     if version is None:
         return judge

@@ -52,23 +52,24 @@ def concerns(pair: VersionPair) -> tuple[Concern, ...]:
             touched.append(Concern(Promise.REMOVAL, field.path_text, day))
     was, now = _classifications(pair, None, None)
     steps = () if now is None else ("extra", CLASSIFICATION.key)
-    touched += _lowered(was, now, "", pair.new.location(None, *steps))
+    touched += _classification_concerns(was, now, "", pair.new.location(None, *steps))
     for field in preorder(pair.new.dataset.columns):
         before = pair.before.get(field)
         if before is not None:
             was, now = _classifications(pair, before, field)
             if _classifications(pair, before.parent, field.parent) != (was, now):
-                touched += _lowered(was, now, field.path_text, pair.new.location(field))
+                touched += _classification_concerns(was, now, field.path_text, pair.new.location(field))
     return tuple(touched)
 
 
-def of_dropped(old: SchemaVersion) -> tuple[Concern, ...]:
+def concerns_of_dropped(old: SchemaVersion) -> tuple[Concern, ...]:
     """Return what it means that a dataset is gone."""
     day = _last_day(None, old)
     return (Concern(Promise.REMOVAL, "", day),) if day is not None else ()
 
 
 def _last_day(field: SchemaField | None, version: SchemaVersion) -> str | None:
+    """Return the last day on which a deprecated field is to be there, of the schema for None; None if there is none."""
     deprecation = Ownership.of(field, version.dataset.schema).deprecation
     return deprecation.remove_after if deprecation is not None else None
 
@@ -81,7 +82,7 @@ def _classifications(
     return was, Ownership.of(new, pair.new.dataset.schema).classification
 
 
-def _lowered(
+def _classification_concerns(
     was: Classification | None, now: Classification | None, path: str, location: SourceLocation
 ) -> Iterator[Concern]:
     """Yield a concern if a classification was removed or is now less sensitive."""

@@ -18,7 +18,7 @@ from schemac.versions.evolution.changes import SourceLocation
 from schemac.versions.evolution.version_pair import LockedSchemaVersion, LockedVersionPair, VersionPair
 
 
-def in_turn(renames: Mapping[str, str], others: Container[str] = ()) -> Iterator[tuple[str, str]]:
+def rename_order(renames: Mapping[str, str], others: Container[str] = ()) -> Iterator[tuple[str, str]]:
     """Yield renames of siblings, old name and new, in an order in which no new name is still in use.
 
     Where they go round in a circle one steps aside first, under a name that neither they nor `others` have.
@@ -104,9 +104,9 @@ def undeclared_renames(pair: VersionPair) -> tuple[UndeclaredRename, ...]:
         fit = [
             other
             for other in new
-            if _may_be(pair, field, other, candidates)
+            if _may_have_moved(pair, field, other, candidates)
             and _fits(field, other)
-            and not _is_decided(pair, field, other)
+            and not _is_known_to_differ(pair, field, other)
         ]
         if fit:
             candidates[field] = fit
@@ -130,7 +130,7 @@ def undeclared_renames(pair: VersionPair) -> tuple[UndeclaredRename, ...]:
     return tuple(renames)
 
 
-def _may_be(
+def _may_have_moved(
     pair: VersionPair, old: SchemaField, new: SchemaField, candidates: dict[SchemaField, list[SchemaField]]
 ) -> bool:
     """Whether one place may have become the other; values do not move from one list into another."""
@@ -166,7 +166,7 @@ def _fits(old: SchemaField, new: SchemaField) -> bool:
     return len(old.children) == len(new.children) and all(map(_fits, old.children, new.children))
 
 
-def _is_decided(pair: VersionPair, old: SchemaField, new: SchemaField) -> bool:
+def _is_known_to_differ(pair: VersionPair, old: SchemaField, new: SchemaField) -> bool:
     """Whether a lock has it that they are two fields."""
     version = pair.new
     if not isinstance(version, LockedSchemaVersion):

@@ -85,7 +85,7 @@ class TableSchemas(Generic[S]):
         candidates = []
         for number in [version.number for version in reversed(locked.versions)]:
             version = locked_schema_version(locked, number)
-            is_reordered = not self._is_like(version, schema)
+            is_reordered = not self._has_schema(version, schema)
             if is_reordered:
                 part = self._part_of(version, schema)
                 if part is None or {path for path, _ in self.members(self.schema_of(version))} != paths:
@@ -137,7 +137,8 @@ class TableSchemas(Generic[S]):
         report.add(UNUSABLE_TABLE, f"{name} {doubt}{comparison}", file=name, help=help)
         return None
 
-    def _is_like(self, version: LockedSchemaVersion, schema: S) -> bool:
+    def _has_schema(self, version: LockedSchemaVersion, schema: S) -> bool:
+        """Whether the schema of a version is equal to that of a table, whatever the ids are."""
         return not self.errors_of(version) and self.is_alike(self.schema_of(version), schema)
 
     def _part_of(self, version: LockedSchemaVersion, schema: S) -> LockedSchemaVersion | None:
@@ -150,7 +151,7 @@ class TableSchemas(Generic[S]):
             return None
         fields = {id: field for field, id in self.ids_of(version).items()}
         part = narrowed(version, [fields[ids[path]].path for path in paths])
-        return part if self._is_like(part, schema) else None
+        return part if self._has_schema(part, schema) else None
 
 
 class OpenTable(Protocol):

@@ -284,6 +284,7 @@ def value_difference(what: str, actual: Any, expected: Any) -> Iterator[str]:
 
 
 def _value_text(value: Any) -> str:
+    """Return a value as differences show it: names with commas between them, other values in backticks."""
     if isinstance(value, tuple):
         return ", ".join(f"`{name}`" for name in value) or "none"
     return "not set" if value is None else f"`{value}`"

@@ -60,10 +60,10 @@ def identify(
     """Return the ids and numbers of a dataset's fields; `renamed` gives old paths by new ones."""
     newest = locked.newest
     if newest is None:
-        return identified(dataset, locked, None, {})
+        return number_fields(dataset, locked, None, {})
     before = open_version(locked, newest)
     ids = Matcher(before.states.values(), dataset.columns, renamed, locked).match(findings)
-    return identified(dataset, locked, before, ids)
+    return number_fields(dataset, locked, before, ids)
 
 
 def freeze(locked: LockedDataset, identified: NumberedFields) -> LockedDataset:
@@ -116,7 +116,7 @@ def advance(
     return LockedDataset(locked.name, (*locked.versions, version), tuple(states))
 
 
-def identified(
+def number_fields(
     dataset: LogicalDataset,
     locked: LockedDataset,
     before: LockedVersion | None,
@@ -146,12 +146,12 @@ def identified(
         if same and not back and before.version.extra == extra:
             numbers = {field: states[id].numbers for field, id in ids.items()}
             return NumberedFields(ids, numbers, shapes, before.version, is_changed=False)
-    made, highest = _numbered(dataset, before, matched, back)
+    made, highest = _assigned_numbers(dataset, before, matched, back)
     version = next_version(before.version if before is not None else None, highest, extra)
     return NumberedFields(ids, made, shapes, version, is_changed=True)
 
 
-def _numbered(
+def _assigned_numbers(
     dataset: LogicalDataset, before: LockedVersion | None, matched: Ids, back: frozenset[int]
 ) -> tuple[dict[SchemaField, Numbers], Highest]:
     """Return the numbers of all engines; those of engines that are not installed stay with the fields that have them."""
@@ -218,8 +218,8 @@ def adopt(
     """
     newest = locked.newest
     before = open_version(locked, newest) if newest is not None else None
-    identities = identified(
-        dataset, locked, before, _matched(dataset, before, existing_ids) if before else {}
+    identities = number_fields(
+        dataset, locked, before, _ids_by_number(dataset, before, existing_ids) if before else {}
     )
     numbers: dict[SchemaField, Numbers] = {}
     for field, made in identities.numbers.items():
@@ -240,7 +240,7 @@ def adopt(
     return with_version(locked, version, replace(identities, numbers=numbers))
 
 
-def _matched(
+def _ids_by_number(
     dataset: LogicalDataset, before: LockedVersion, existing_ids: Mapping[SchemaField, Numbers]
 ) -> Ids:
     """Return the ids of the fields that were there before."""
@@ -268,7 +268,7 @@ def adopt_ids(dataset: LogicalDataset, locked: LockedDataset, ids: Ids, highest:
     before = open_version(locked, newest) if newest is not None else None
     known_ids = before.states_by_id if before is not None else {}
     matched = {field: id for field, id in ids.items() if id in known_ids}
-    identities = identified(dataset, locked, before, matched, assigned_ids=ids, above=highest)
+    identities = number_fields(dataset, locked, before, matched, assigned_ids=ids, above=highest)
     if not identities.is_changed:
         return locked
     return with_version(locked, replace(identities.version, highest_id=highest), identities)
@@ -297,7 +297,7 @@ def restored(
             raise RestoreError(f"{path_text} cannot have the id {id}, because {holders[id]} has it")
     requested_ids = _with_parents(dataset, locked, present, requested_ids)
     for path_text, id in requested_ids.items():
-        present = _put_back(locked, present, path_text, id)
+        present = _with_dropped_field(locked, present, path_text, id)
     # A version as there was none: the newest, and what is given back.
     states = tuple(replace(state, first=newest.number, last=None) for state in present.values())
     before = open_version(LockedDataset(locked.name, locked.versions, states), opened.version)
@@ -308,7 +308,7 @@ def restored(
     for path_text, id in requested_ids.items():
         if by_path.get(path_text) != id:
             raise RestoreError(f"{path_text} cannot get the id {id}, because it already has another id")
-    return identified(dataset, locked, before, ids, frozenset(ids.values()) - newest_ids)
+    return number_fields(dataset, locked, before, ids, frozenset(ids.values()) - newest_ids)
 
 
 def _with_parents(
@@ -322,16 +322,16 @@ def _with_parents(
     with_parents: dict[str, int] = {}
     for path_text, id in requested_ids.items():
         way = {path_text: id}
-        field, parent = fields[path_text].parent, _last(locked, id)[id].shape.parent
+        field, parent = fields[path_text].parent, _last_states(locked, id)[id].shape.parent
         while field is not None and parent is not None and parent not in present:
             if field.is_member:
                 way[field.path_text] = parent
-            field, parent = field.parent, _last(locked, parent)[parent].shape.parent
+            field, parent = field.parent, _last_states(locked, parent)[parent].shape.parent
         with_parents |= dict(reversed(way.items()))
     return with_parents
 
 
-def _last(locked: LockedDataset, id: int) -> dict[int, FieldState]:
+def _last_states(locked: LockedDataset, id: int) -> dict[int, FieldState]:
     """Return the version that a field was last in."""
     last = max(
         (
@@ -352,13 +352,13 @@ def _last(locked: LockedDataset, id: int) -> dict[int, FieldState]:
     return open_version(locked, version).states_by_id
 
 
-def _put_back(
+def _with_dropped_field(
     locked: LockedDataset, present: Mapping[int, FieldState], path_text: str, id: int
 ) -> dict[int, FieldState]:
     """Return the states of a version with those of a field that was dropped, and of what was in it."""
     if id in present:
         return dict(present)
-    then = _last(locked, id)
+    then = _last_states(locked, id)
     paths = paths_of(then.values())
     parent = then[id].shape.parent
     if parent is not None and parent not in present:

@@ -149,6 +149,7 @@ def parse_version(line: str, form: int) -> tuple[Version, str]:
 
 
 def _version_of_form_1(line: str) -> tuple[Version, str]:
+    """Return a version of a lock of form 1 with the digest that closes its line. Raises DamageError."""
     match = _VERSION_1.fullmatch(line)
     if match is None:
         raise _no_version()
@@ -170,6 +171,7 @@ def _version_of_form_1(line: str) -> tuple[Version, str]:
 
 
 def _no_version() -> DamageError:
+    """Return the error for a line that should be a version."""
     return DamageError("the line of a version needs its highest ids and its digest")
 
 
@@ -265,7 +267,7 @@ def write_lock(lock: Lock) -> str:
         for state in dataset.states:
             last = "" if state.last is None else state.last
             lines.append(f"field {state.id} v{state.first}-{last} {field_core(state)}")
-    return HEADER + "".join(f"{line}{_check(line)}\n" for line in (*lines, _END))
+    return HEADER + "".join(f"{line}{_checksum(line)}\n" for line in (*lines, _END))
 
 
 def digest_of(version: Version, states: Iterable[FieldState]) -> str:
@@ -298,7 +300,9 @@ def read_lock(text: str, file: str, report: Report) -> Lock | None:
             return None
     form = form_of(lines[0])
     if form is None:
-        _refuse(1, "this is not a lock file of schemac: its first line is not the expected one", file, report)
+        _report_damage(
+            1, "this is not a lock file of schemac: its first line is not the expected one", file, report
+        )
         return None
     if form not in FORMS:
         report.add(
@@ -313,12 +317,12 @@ def read_lock(text: str, file: str, report: Report) -> Lock | None:
     for number, line in enumerate(lines, 1):
         if line and not line.startswith("#"):
             try:
-                reader.take(number, line)
+                reader.add_line(number, line)
             except DamageError as error:
-                _refuse(number, str(error), file, report)
+                _report_damage(number, str(error), file, report)
                 return None
     if not reader.is_ended:
-        _refuse(len(lines), "the file is truncated: its last line is missing", file, report)
+        _report_damage(len(lines), "the file is truncated: its last line is missing", file, report)
     return reader.lock()
 
 
@@ -340,17 +344,18 @@ class _Reader:
         self._cores: list[str] = []
         """Of each state what counts for a digest."""
 
-    def take(self, number: int, line: str) -> None:
+    def add_line(self, number: int, line: str) -> None:
+        """Enter one line without its line break. Raises DamageError."""
         line, check = line[:-8], line[-8:]
-        if check != _check(line):
+        if check != _checksum(line):
             raise DamageError("this line was edited by hand or damaged")
         if self.is_ended:
             raise DamageError("there is something after the last line")
         if line == _END:
-            self._close()
+            self._finish_dataset()
             self.is_ended = True
         elif match := _DATASET.fullmatch(line):
-            self._close()
+            self._finish_dataset()
             name = parse_dataset(match[1])
             if self._datasets and name <= self._datasets[-1].name:
                 raise DamageError(f"dataset {name} comes after dataset {self._datasets[-1].name}")
@@ -383,9 +388,10 @@ class _Reader:
             self._cores.append(core)
 
     def lock(self) -> Lock | None:
+        """Return the lock; None if something was reported."""
         return None if self._report.has_errors else Lock(tuple(self._datasets))
 
-    def _close(self) -> None:
+    def _finish_dataset(self) -> None:
         """Finish the dataset that is being read: report a version that its digest does not fit, and seal those without a seal."""
         if self._name is None:
             return
@@ -399,7 +405,7 @@ class _Reader:
             text, digest = self._texts[version.number]
             if _digest(text, ((self._states[i].id, self._cores[i]) for i in places)) != digest:
                 message = f"version {version.number} was changed after it was locked: a line of one of its fields is missing or was edited"
-                _refuse(self._at[version.number], message, self._file, self._report)
+                _report_damage(self._at[version.number], message, self._file, self._report)
                 break
         versions = [
             version
@@ -410,7 +416,7 @@ class _Reader:
         self._datasets.append(LockedDataset(self._name, tuple(versions), tuple(self._states)))
 
 
-def _check(line: str) -> str:
+def _checksum(line: str) -> str:
     """Return the end of a line with its checksum."""
     return f" ~{blake2b(line.encode(), digest_size=3).hexdigest()}"
 
@@ -419,12 +425,14 @@ def report_unreadable(error: OSError | UnicodeDecodeError, file: str, report: Re
     """Report that the text of a lock cannot be read, at its line where it has one."""
     if isinstance(error, UnicodeDecodeError):
         line = error.object.count(b"\n", 0, error.start) + 1
-        _refuse(line, f"byte 0x{error.object[error.start]:02x} in this line is not UTF-8", file, report)
+        _report_damage(
+            line, f"byte 0x{error.object[error.start]:02x} in this line is not UTF-8", file, report
+        )
         return
     report.add(DAMAGED_LOCK, f"{file} cannot be read: {reason_of(error)}", file=file)
 
 
-def _refuse(line: int, message: str, file: str, report: Report) -> None:
+def _report_damage(line: int, message: str, file: str, report: Report) -> None:
     """Report damage at a line, with the command that restores the file."""
     report.add(
         DAMAGED_LOCK,

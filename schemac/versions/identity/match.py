@@ -62,16 +62,16 @@ class Matcher:
             if field.is_member and (self._renamed or RENAMED_FROM.key in field.extra):
                 id = self._old_id(field, fields, parent, findings)
                 if id is not None:
-                    self._take(field, id)
+                    self._assign(field, id)
         for field in fields:
             same = old.get(field.segment)
             if field not in self._ids and same is not None and same.id not in self._used_ids:
-                self._take(field, same.id)
+                self._assign(field, same.id)
         for field in fields:
             if field.children:
                 self._siblings(field.children, self._ids.get(field, -1), findings)
 
-    def _take(self, field: SchemaField, id: int) -> None:
+    def _assign(self, field: SchemaField, id: int) -> None:
         """Assign an old id to a field; no other field gets it."""
         self._ids[field] = id
         self._used_ids.add(id)
@@ -105,7 +105,7 @@ class Matcher:
             if is_left or (is_new and same is None and former in (None, id)):
                 return id
         if findings is not None:
-            self._report(field, name, id, former, same, findings)
+            self._report_without_effect(field, name, id, former, same, findings)
         return None
 
     def _id_of_earlier_name(
@@ -120,7 +120,7 @@ class Matcher:
         is_claimed = shape.parent != parent or any(s.segment == shape.segment for s in siblings)
         return None if is_claimed else id
 
-    def _report(
+    def _report_without_effect(
         self,
         field: SchemaField,
         name: str,
@@ -180,6 +180,7 @@ class Matcher:
 
     @cached_property
     def _paths_by_id(self) -> dict[int, str]:
+        """The paths of old fields by their ids."""
         return {id: path for path, id in self._ids_by_path.items()}
 
     @cached_property
@@ -190,10 +191,12 @@ class Matcher:
 
     @cached_property
     def _new_fields(self) -> dict[str, SchemaField]:
+        """The new fields that have a name, by their paths."""
         return {field.path_text: field for field in preorder(self._columns) if field.is_member}
 
     @cached_property
     def _by_id(self) -> dict[int, FieldState]:
+        """The old fields by their ids."""
         return {state.id: state for state in self._states}
 
 

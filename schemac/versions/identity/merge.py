@@ -78,9 +78,9 @@ def _merge(ours: LockedDataset, theirs: LockedDataset) -> tuple[LockedDataset, S
     if len(ours.versions) == shared:
         return theirs, ()
     merge = _Merge(ours, theirs, shared)
-    merge.take_theirs()
-    _Settlement(merge.mine, merge.head, merge.choices).resolve()
-    return _on_top(merge), tuple(dict.fromkeys(merge.choices))
+    merge.apply_theirs()
+    _TreeRepair(merge.mine, merge.head, merge.choices).repair()
+    return _merged_lock(merge), tuple(dict.fromkeys(merge.choices))
 
 
 def _three_way(base: _Value, mine: _Value, other: _Value, clash: Callable[[], None]) -> _Value:
@@ -123,26 +123,27 @@ class _Merge:
         self.highest_id = max(ours.highest_id, theirs.highest_id)
         self.used_ids = {state.id for state in ours.states}
 
-    def take_theirs(self) -> None:
+    def apply_theirs(self) -> None:
         """All that they did."""
         ours = {(shape.parent, shape.segment): id for id, shape in self.mine.items() if id not in self.base}
         # Parents first, for a field's place needs to know how its parent is called here.
         for id in _parents_first(self.other):
             if id not in self.base:
-                self.added(id, ours)
+                self.add_theirs(id, ours)
         for id, shape in self.other.items():
             if id in self.base:
-                self.changed(id, self.here(shape))
+                self.change(id, self.with_our_parent(shape))
         for id in self.base.keys() - self.other.keys():
-            self.dropped(id)
+            self.drop(id)
 
-    def here(self, shape: FieldShape) -> FieldShape:
+    def with_our_parent(self, shape: FieldShape) -> FieldShape:
         """Return a shape of theirs with the parent's id in the merged lock."""
         parent = shape.parent
         return shape if parent is None else replace(shape, parent=self.new_ids.get(parent, parent))
 
-    def added(self, id: int, ours: Mapping[tuple[int | None, Any], int]) -> None:
-        shape = self.here(self.other[id])
+    def add_theirs(self, id: int, ours: Mapping[tuple[int | None, Any], int]) -> None:
+        """Take a field that they added; of one that both added by the same name, ours stays."""
+        shape = self.with_our_parent(self.other[id])
         duplicate = ours.get((shape.parent, shape.segment))
         if duplicate is not None:
             # Both added a field of this name: it is one field, and ours has its ids already.
@@ -159,10 +160,11 @@ class _Merge:
         self.new_ids[id] = new
         self.head[new] = shape
 
-    def changed(self, id: int, shape: FieldShape) -> None:
+    def change(self, id: int, shape: FieldShape) -> None:
+        """Take their changes of a field that both branches had, property by property; ours stay where both changed the same."""
         base, mine = self.base[id], self.mine.get(id)
         if mine is None:
-            if _content(shape) != _content(base):
+            if _comparable_content(shape) != _comparable_content(base):
                 self.choices.append(
                     Choice(
                         f"{_name(base)} was changed by them and dropped by us: it stays dropped",
@@ -198,11 +200,12 @@ class _Merge:
             _merged_extra(base.extra, mine.extra, shape.extra, clash),
         )
 
-    def dropped(self, id: int) -> None:
+    def drop(self, id: int) -> None:
+        """Drop a field that they dropped, unless we changed it."""
         mine = self.mine.get(id)
         if mine is None:
             return
-        if _content(mine) != _content(self.base[id]):
+        if _comparable_content(mine) != _comparable_content(self.base[id]):
             self.choices.append(Choice(f"{_name(mine)} was dropped by them and changed by us: it is kept"))
         else:
             del self.head[id]
@@ -231,7 +234,7 @@ class _Merge:
         return _merged_extra(self.base_extra, ours, theirs, clash)
 
 
-class _Settlement:
+class _TreeRepair:
     """Makes merged shapes a tree again: a field that cannot stay at its new place returns to its place in ours.
 
     Each step gives one field the shape that it has with us, which is never taken back, or leaves out one that they
@@ -242,11 +245,12 @@ class _Settlement:
         self.mine, self.head, self.choices = mine, head, choices
         self.left_out: set[int | None] = set()
 
-    def resolve(self) -> None:
-        while (wrong := next(self.misplaced(), None)) is not None:
-            self.put_back(wrong)
+    def repair(self) -> None:
+        """Restore fields until every one has a place."""
+        while (wrong := next(self.misplaced_fields(), None)) is not None:
+            self.restore(wrong)
 
-    def misplaced(self) -> Iterator[int]:
+    def misplaced_fields(self) -> Iterator[int]:
         """Fields that cannot stay as they are; the first one is right only until it is put back."""
         places: dict[tuple[int | None, Any], int] = {}
         parts: dict[int, set[Part]] = {}
@@ -272,9 +276,9 @@ class _Settlement:
                 if part not in parts.get(id, ()):
                     yield id if self.is_theirs(id) else self.part_of(id, part)
                     return
-        yield from self.in_circles()
+        yield from self.circular_fields()
 
-    def in_circles(self) -> Iterator[int]:
+    def circular_fields(self) -> Iterator[int]:
         """Yield a field that was moved into one that was moved into it."""
         sound: set[int] = set()
         for start in self.head:
@@ -297,7 +301,8 @@ class _Settlement:
         """Our item, key or value of a field."""
         return next(one for one, shape in self.mine.items() if (shape.parent, shape.segment) == (id, part))
 
-    def put_back(self, id: int) -> None:
+    def restore(self, id: int) -> None:
+        """Give a field the shape that it has with us; leave out one that only they have."""
         shape = self.mine.get(id)
         if shape is None:
             self.left_out.add(id)
@@ -312,7 +317,7 @@ class _Settlement:
         self.head[id] = shape
 
 
-def _on_top(merge: _Merge) -> LockedDataset:
+def _merged_lock(merge: _Merge) -> LockedDataset:
     """Ours with one more version, of the merged shapes."""
     ours, theirs = (open_version(side, side.versions[-1]) for side in (merge.ours, merge.theirs))
     highest = ours.version.highest.merged(theirs.version.highest)
@@ -375,6 +380,7 @@ def _numbers(
 
 
 def _parents_first(shapes: Mapping[int, FieldShape]) -> Iterator[int]:
+    """Yield the ids of fields, each after that of the field around it."""
     done: set[int] = set()
     for start in sorted(shapes):
         way: list[int] = []
@@ -386,7 +392,7 @@ def _parents_first(shapes: Mapping[int, FieldShape]) -> Iterator[int]:
         yield from reversed(way)
 
 
-def _content(shape: FieldShape) -> tuple[Any, ...]:
+def _comparable_content(shape: FieldShape) -> tuple[Any, ...]:
     """Return the changes that a person would list; a position among siblings is not one."""
     return (shape.parent, shape.segment, shape.type, shape.extra)
 

@@ -119,17 +119,18 @@ class LockedVersion:
 
 def open_version(dataset: LockedDataset, version: Version) -> LockedVersion:
     """Rebuild a version."""
-    opened = _as_locked(dataset, version)
+    opened = _locked_version(dataset, version)
     for engine, numbering in numberings().items():
         if version.is_numbered_by(engine):
             continue
         made = dataset.view(_Replay).numbered(engine, numbering, version.number)
         if made is not None:
-            opened = _with_engine(opened, engine, made)
+            opened = _with_numbers(opened, engine, made)
     return opened
 
 
-def _as_locked(dataset: LockedDataset, version: Version) -> LockedVersion:
+def _locked_version(dataset: LockedDataset, version: Version) -> LockedVersion:
+    """Return a version as the lock has it, without numbers of engines that did not number it."""
     schema = schema_of(dataset, version)
     logical = LogicalDataset(
         dataset.name, schema, columns(schema), Origins(f"version {version.number} of {dataset.name}")
@@ -153,7 +154,8 @@ class _Numbered(NamedTuple):
     """As compact JSON; empty for none."""
 
 
-def _with_engine(opened: LockedVersion, engine: str, made: _Numbered) -> LockedVersion:
+def _with_numbers(opened: LockedVersion, engine: str, made: _Numbered) -> LockedVersion:
+    """Return a version with the numbers of one more engine."""
     version = opened.version
     version = replace(
         version,
@@ -185,11 +187,13 @@ class _Replay:
         place = self._places.get(number)
         if place is None:
             return None
-        for each in range(self._first(engine, place, is_existing_only=numbering.is_existing_only), place + 1):
-            before = self._as_locked(each - 1) if each else None
+        for each in range(
+            self._first_place(engine, place, is_existing_only=numbering.is_existing_only), place + 1
+        ):
+            before = self._locked_version(each - 1) if each else None
             if before is not None and (last := self._numbered.get((engine, each - 1))) is not None:
-                before = _with_engine(before, engine, last)
-            opened, former = self._as_locked(each), None
+                before = _with_numbers(before, engine, last)
+            opened, former = self._locked_version(each), None
             highest = opened.version.highest.of(engine)
             if before is not None:
                 # Numbers are above all that any earlier version is known to have had.
@@ -204,7 +208,7 @@ class _Replay:
             )
         return self._numbered.get((engine, place))
 
-    def _first(self, engine: str, place: int, *, is_existing_only: bool) -> int:
+    def _first_place(self, engine: str, place: int, *, is_existing_only: bool) -> int:
         """Return the index of the first version to number before the one at `place`; `place + 1` if that has numbers."""
         versions, first = self._dataset.versions, place + 1
         while first and not versions[first - 1].is_numbered_by(engine):
@@ -219,9 +223,10 @@ class _Replay:
             first += 1
         return first
 
-    def _as_locked(self, place: int) -> LockedVersion:
+    def _locked_version(self, place: int) -> LockedVersion:
+        """Return a version as the lock has it, without numbers of engines that did not number it."""
         if place not in self._opened:
-            self._opened[place] = _as_locked(self._dataset, self._dataset.versions[place])
+            self._opened[place] = _locked_version(self._dataset, self._dataset.versions[place])
         return self._opened[place]
 
 
