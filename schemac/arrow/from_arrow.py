@@ -28,14 +28,6 @@ from pydantic import ValidationError
 
 from schemac.arrow.metadata import EXTENSION_METADATA, EXTENSION_NAME, compact, field_metadata, forms
 from schemac.language.attributes import arrow
-from schemac.language.attributes.arrow import (
-    BUFFER_ENCODING,
-    DATE_ENCODING,
-    DECIMAL_ENCODING,
-    DICTIONARY_ENCODING,
-    ArrowDefaults,
-    Hints,
-)
 from schemac.language.attributes.attribute import KEY_PATTERN, Family, Role
 from schemac.language.attributes.builtin import TABLE_RECORD
 from schemac.language.attributes.registry import DOMAINS, domain_of, known, of_role
@@ -205,7 +197,7 @@ def storage_kind(type_: LogicalType) -> LogicalType | None:
     """Return the storage type of an Arrow extension type without parts; None for any other type."""
     if type_.parts():
         return None
-    arrow_type: Any = type_.to_arrow((), Hints(), ArrowDefaults())
+    arrow_type: Any = type_.to_arrow((), arrow.Hints(), arrow.ArrowDefaults())
     if not isinstance(arrow_type, pa.BaseExtensionType):
         return None
     kind = kind_of(arrow_type.storage_type)
@@ -394,7 +386,10 @@ def _child_names(**names: str) -> Json:
     return {arrow.CHILD_NAMES.key: unusual} if unusual else {}
 
 
-_ENCODINGS = {a.key for a in (BUFFER_ENCODING, DATE_ENCODING, DECIMAL_ENCODING, DICTIONARY_ENCODING)}
+_ENCODINGS = {
+    a.key
+    for a in (arrow.BUFFER_ENCODING, arrow.DATE_ENCODING, arrow.DECIMAL_ENCODING, arrow.DICTIONARY_ENCODING)
+}
 _V5, _SCHEMA = 4, 1
 """Arrow's metadata version, and the number of Schema among the headers of a message."""
 

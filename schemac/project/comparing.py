@@ -14,6 +14,7 @@ from pathlib import Path
 
 from schemac.language.logical.facts import AnyFact, Fact
 from schemac.language.manifest.library import Library, imports_of
+from schemac.project import past_manifests, references
 from schemac.project.cache.entries import read_with
 from schemac.project.commits import read_commit
 from schemac.project.configuration import Project
@@ -22,23 +23,6 @@ from schemac.project.imported import FolderFiles
 from schemac.project.manifests import CompiledFile, ManifestChecks, with_distinct_datasets
 from schemac.project.moves import DatasetMoves
 from schemac.project.options import CompileOptions
-from schemac.project.past_manifests import (
-    RAW_ARROW_SCHEMA,
-    Before,
-    SchemaVersions,
-    first_versions,
-    versions_before,
-)
-from schemac.project.references import (
-    artifact_versions,
-    find_path,
-    is_output,
-    lock_number,
-    locked_versions,
-    manifest_versions,
-    read_folder,
-    versions_in_file,
-)
 from schemac.project.referring import check_references
 from schemac.project.shared_work import SharedWork, collector_paused
 from schemac.project.targets import engines_of, is_left_out
@@ -129,9 +113,9 @@ class _Run:
     project: Project
     number: int | None = None
     """The N of `lock:N`."""
-    before: Before | None = None
+    before: past_manifests.Before | None = None
     """Of a commit, or of a folder of manifests."""
-    fixed: SchemaVersions | None = None
+    fixed: past_manifests.SchemaVersions | None = None
     """Of one manifest, or of artifacts."""
     is_alone: bool = False
     """Whether one manifest is compared with one other, whatever their datasets are called."""
@@ -186,7 +170,7 @@ def compare(
             comparisons = [comparison for comparison in remaining if comparison.changes]
     if run.fixed is not None and not report.has_errors:
         missing = sorted(run.fixed.keys() - names)
-        if is_output(Path(request.against)):
+        if references.is_output(Path(request.against)):
             comparisons += [_compare(run.fixed[name], None, request) for name in missing if folders]
         elif not run.is_alone and len(missing) == len(run.fixed):
             report.add(
@@ -210,15 +194,15 @@ def _prepare(
         before = read_commit(against[4:], files, folders, project, report, is_project=request.is_project)
         return None if before is None else _Run(request, project, before=before)
     if against == "lock" or against.startswith("lock:"):
-        return _Run(request, project, lock_number(against, report))
-    path = find_path(against, report)
+        return _Run(request, project, references.lock_number(against, report))
+    path = references.find_path(against, report)
     if path is None:
         return None
-    if is_output(path):
-        return _Run(request, project, fixed=artifact_versions(path, report))
+    if references.is_output(path):
+        return _Run(request, project, fixed=references.artifact_versions(path, report))
     if path.is_dir():
-        return _Run(request, project, before=read_folder(against, files, folders, project, report))
-    fixed = manifest_versions(against, project, report)
+        return _Run(request, project, before=references.read_folder(against, files, folders, project, report))
+    fixed = references.manifest_versions(against, project, report)
     return _Run(request, project, fixed=fixed, is_alone=len(fixed) == len(files) == 1)
 
 
@@ -228,7 +212,7 @@ def _other_manifests(files: Sequence[ManifestFile], project: Project) -> list[Ma
     return [file for file in project.manifests(Report()) if file.path.resolve() not in known]
 
 
-def _is_changed(file: ManifestFile, before: Before, library: Library) -> bool:
+def _is_changed(file: ManifestFile, before: past_manifests.Before, library: Library) -> bool:
     """Whether a manifest, its lock or one of its imports changed."""
     path = file.path
     content = content_of(path)
@@ -260,7 +244,7 @@ class _Comparer:
         """Compare a manifest, and add the result to the cache."""
         key = self._key(file)
         report = Report()
-        news = versions_in_file(file, report)
+        news = references.versions_in_file(file, report)
         comparisons = [
             _compare(old, new, self._run.request)
             for old, new in _versions_to_compare(file, news, self._run, report)
@@ -285,26 +269,26 @@ class _Comparer:
 
 
 def _versions_to_compare(
-    file: CompiledFile, news: SchemaVersions, run: _Run, report: Report
+    file: CompiledFile, news: past_manifests.SchemaVersions, run: _Run, report: Report
 ) -> list[tuple[SchemaVersion | None, SchemaVersion | None]]:
     """Return the old and the new version of each dataset to compare, in the order of names; None for one that is not there."""
     if run.before is not None:
-        olds = versions_before(run.before, file.file.path, run.project, report)
-        if news.keys() - olds.keys() and RAW_ARROW_SCHEMA.encode() in file.content:
+        olds = past_manifests.versions_before(run.before, file.file.path, run.project, report)
+        if news.keys() - olds.keys() and past_manifests.RAW_ARROW_SCHEMA.encode() in file.content:
             # The first declared schema of a dataset that came with the event before it.
-            first = first_versions(file.file.path, file.file.name, run.project)
+            first = past_manifests.first_versions(file.file.path, file.file.name, run.project)
             olds = {**{name: version for name, version in first.items() if name in news}, **olds}
         names = sorted({*olds, *news})
     elif run.fixed is None:
         # Of a version by its number there is one, but transitively it takes all of them.
-        olds = locked_versions(file, None if run.request.is_transitive else run.number, report)
+        olds = references.locked_versions(file, None if run.request.is_transitive else run.number, report)
         names = [name for name in sorted(news) if name in olds]
     elif run.is_alone and len(news) == 1:
         (old,), (new,) = run.fixed.values(), news.values()
         return [(version, new) for version in _old_versions(old, run.request)]
     else:
         olds = run.fixed
-        is_build = is_output(Path(run.request.against))
+        is_build = references.is_output(Path(run.request.against))
         names = [name for name in sorted(news) if is_build or name in olds]
     return [(old, news.get(name)) for name in names for old in _old_versions(olds.get(name), run.request)]
 

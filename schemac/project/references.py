@@ -17,18 +17,12 @@ from schemac.artifacts.folder import NAME
 from schemac.language.logical.dataset import LogicalDataset, Origins
 from schemac.language.logical.model import Schema
 from schemac.language.logical.schema_fields import columns
+from schemac.project import past_manifests
 from schemac.project.configuration import Project
 from schemac.project.discovery import ManifestFile, content_of, lock_path
 from schemac.project.imported import FolderFiles
 from schemac.project.locking import open_lock
 from schemac.project.manifests import CompiledFile, read_manifests
-from schemac.project.past_manifests import (
-    RAW_ARROW_SCHEMA,
-    Before,
-    SchemaVersions,
-    schema_version_of,
-    versions_before,
-)
 from schemac.text.source.catalogue import UNKNOWN_REFERENCE
 from schemac.text.source.phrases import closest
 from schemac.text.source.report import Report
@@ -36,19 +30,20 @@ from schemac.text.source.text import read_file
 from schemac.versions.evolution.version_pair import SchemaVersion, locked_schema_version
 
 
-def versions_in_file(file: CompiledFile, report: Report) -> SchemaVersions:
+def versions_in_file(file: CompiledFile, report: Report) -> past_manifests.SchemaVersions:
     """Return the present datasets of a manifest."""
     lock_file = open_lock(file.file.path, file.file.name, report)
     lock = lock_file.lock if lock_file is not None else None
     return {
-        dataset.name: schema_version_of(dataset, file.file.name, lock, report) for dataset in file.datasets
+        dataset.name: past_manifests.schema_version_of(dataset, file.file.name, lock, report)
+        for dataset in file.datasets
     }
 
 
-def locked_versions(file: CompiledFile, number: int | None, report: Report) -> SchemaVersions:
+def locked_versions(file: CompiledFile, number: int | None, report: Report) -> past_manifests.SchemaVersions:
     """Return one version of each dataset of a manifest from its lock; the newest without a number."""
     lock_file = open_lock(file.file.path, file.file.name, report)
-    versions: SchemaVersions = {}
+    versions: past_manifests.SchemaVersions = {}
     for dataset in file.datasets if lock_file is not None else ():
         assert lock_file is not None
         locked = lock_file.lock.dataset(dataset.name)
@@ -87,7 +82,7 @@ def lock_number(against: str, report: Report) -> int | None:
 
 def read_folder(
     folder: str, files: Sequence[ManifestFile], folders: Sequence[Path], project: Project, report: Report
-) -> Before:
+) -> past_manifests.Before:
     """Return the manifests of another folder; those at the same place below it are compared first."""
     present = project.manifests_at([folder], Path.cwd(), report)
     others = {os.path.realpath(file.path): file for file in present}
@@ -110,7 +105,7 @@ def read_folder(
     def files_of(path: Path) -> FolderFiles:
         return FolderFiles(places.get(path, path), names.get(path, path.as_posix()))
 
-    return Before(contents, names, gone=left if folders else (), others=left, files=files_of)
+    return past_manifests.Before(contents, names, gone=left if folders else (), others=left, files=files_of)
 
 
 def _add_contents(
@@ -140,15 +135,17 @@ def find_path(reference: str, report: Report) -> Path | None:
     return None
 
 
-def manifest_versions(reference: str, project: Project, report: Report) -> SchemaVersions:
+def manifest_versions(reference: str, project: Project, report: Report) -> past_manifests.SchemaVersions:
     """Return the datasets of another manifest."""
-    versions: SchemaVersions = {}
+    versions: past_manifests.SchemaVersions = {}
     for file in project.manifests_at([reference], Path.cwd(), report):
         contents: dict[Path, bytes] = {}
         names: dict[Path, str] = {}
         _add_contents(file, file.path, contents, names)
-        if RAW_ARROW_SCHEMA.encode() in contents.get(file.path, b""):
-            versions |= versions_before(Before(contents, names), file.path, project, report)
+        if past_manifests.RAW_ARROW_SCHEMA.encode() in contents.get(file.path, b""):
+            versions |= past_manifests.versions_before(
+                past_manifests.Before(contents, names), file.path, project, report
+            )
             continue
         compiled = read_manifests([file], project, report)
         if compiled and not report.has_errors:
@@ -161,12 +158,12 @@ def is_output(path: Path) -> bool:
     return (path / NAME).is_file()
 
 
-def artifact_versions(folder: Path, report: Report) -> SchemaVersions:
+def artifact_versions(folder: Path, report: Report) -> past_manifests.SchemaVersions:
     """Return the datasets of a build, read from its Arrow artifacts."""
     # Imported here for start-up time: artifacts are rarely compared with.
     import pyarrow as pa
 
-    versions: SchemaVersions = {}
+    versions: past_manifests.SchemaVersions = {}
     for path in sorted(folder.rglob("arrow/schema.arrow")):
         name = path.parent.parent.relative_to(folder).as_posix()
         try:

@@ -10,15 +10,8 @@ from schemac.engines.avro.artifact import is_readable, leaf_of, name_of, old_nam
 from schemac.engines.avro.attributes import ALIASES, DEFAULT
 from schemac.language.logical.facts import Fact
 from schemac.language.logical.model import Castability
-from schemac.versions.evolution import changes
+from schemac.versions.evolution import changes, judge
 from schemac.versions.evolution.castability import castability
-from schemac.versions.evolution.judge import (
-    NEW_FIELD_HELP,
-    RULES_OF_MESSAGES,
-    Judge,
-    judge_parts,
-    judge_values,
-)
 
 
 def _attribute(change: changes.Change, _pair: object) -> changes.Judgement:
@@ -62,23 +55,26 @@ def _type(change: changes.Change, _pair: object) -> changes.Judgement:
     old, new = change.fields
     written, target = leaf_of(old.type), leaf_of(new.type)
     if written is None or target is None:
-        return judge_parts("Avro", old, new)
+        return judge.judge_parts("Avro", old, new)
     if not is_readable(written, target) or castability(old.type, new.type) is Castability.NEVER:
         return changes.refused(
-            f"Avro does not read {written.title} as {target.title} ({new.type.type_text()})", NEW_FIELD_HELP
+            f"Avro does not read {written.title} as {target.title} ({new.type.type_text()})",
+            judge.NEW_FIELD_HELP,
         )
-    return judge_values("Avro", old, new)
+    return judge.judge_values("Avro", old, new)
 
 
-JUDGE = Judge(
+JUDGE = judge.Judge(
     {
-        **RULES_OF_MESSAGES,
+        **judge.RULES_OF_MESSAGES,
         **dict.fromkeys(changes.ATTRIBUTE_FACTS, _attribute),
         **dict.fromkeys(changes.TYPE_FACTS, _type),
         Fact.BECAME_OPTIONAL: changes.SAFE,
         Fact.FIELD_ADDED: _added,
         Fact.FIELD_RENAMED: _renamed,
-        Fact.FIELD_MOVED: changes.refused("Avro looks for a field in its own record only", NEW_FIELD_HELP),
+        Fact.FIELD_MOVED: changes.refused(
+            "Avro looks for a field in its own record only", judge.NEW_FIELD_HELP
+        ),
         Fact.BECAME_REQUIRED: _required,
     }
 )

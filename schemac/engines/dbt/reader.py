@@ -15,16 +15,8 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from schemac.importers import declarations
 from schemac.importers.datasets import enumerated, kind_of, member
-from schemac.importers.declarations import (
-    DatasetReader,
-    MisplacedError,
-    SourceNode,
-    dialect_of,
-    meaning,
-    read_documents,
-    type_of_text,
-)
 from schemac.importers.importer import ImportedSchema, Importer
 from schemac.importers.sources import has_top_keys
 from schemac.language.attributes.attribute import Family
@@ -64,7 +56,7 @@ def dialect_of_project(path: Path) -> str | None:
     # A target that is a template is not known here; all outputs of one system are as good.
     chosen = [outputs[target]] if isinstance(target, str) and target in outputs else list(outputs.values())
     systems = {str(output.get("type")) for output in chosen if isinstance(output, dict)}
-    return dialect_of(systems.pop()) if len(systems) == 1 else None
+    return declarations.dialect_of(systems.pop()) if len(systems) == 1 else None
 
 
 def _mapping(path: Path) -> dict[Any, Any]:
@@ -84,13 +76,15 @@ _OF_COLUMNS = ("constraints", "data_tests", "tests")
 def read(path: Path, report: Report) -> ImportedSchema | None:
     """Return everything with columns in a file."""
     make = partial(_resources, dialect=dialect_of_project(path))
-    return read_documents("a property file of dbt", make, path, report)
+    return declarations.read_documents("a property file of dbt", make, path, report)
 
 
-def _resources(document: SourceNode, dialect: str | None) -> Iterator[ImportedSchema]:
+def _resources(document: declarations.SourceNode, dialect: str | None) -> Iterator[ImportedSchema]:
     """Yield one dataset per model, seed, snapshot and table of a source. Raises MisplacedError in a file without such keys."""
     if not any(document.has(key) for key in (*_PLURALS, "sources")):
-        raise MisplacedError("the document has none of `models`, `sources`, `seeds` and `snapshots`", ())
+        raise declarations.MisplacedError(
+            "the document has none of `models`, `sources`, `seeds` and `snapshots`", ()
+        )
     resources = [(plural[:-1], "", node) for plural in _PLURALS for node in document.nodes(plural)]
     for source in document.nodes("sources"):
         prefix = f"{source.needed_text('name')}/"
@@ -101,7 +95,7 @@ def _resources(document: SourceNode, dialect: str | None) -> Iterator[ImportedSc
         yield _Reader(dialect).resource(sort, prefix, node, head)
 
 
-class _Reader(DatasetReader):
+class _Reader(declarations.DatasetReader):
     """Reads one resource."""
 
     no_key = ""
@@ -112,7 +106,9 @@ class _Reader(DatasetReader):
         self._required: set[str] = set()
         """Columns that may not be null by what is said of the whole."""
 
-    def resource(self, sort: str, prefix: str, node: SourceNode, head: list[str]) -> ImportedSchema:
+    def resource(
+        self, sort: str, prefix: str, node: declarations.SourceNode, head: list[str]
+    ) -> ImportedSchema:
         """Return a model, seed, snapshot or table."""
         name = f"{prefix}{node.needed_text('name')}"
         key: list[str] = []
@@ -134,12 +130,12 @@ class _Reader(DatasetReader):
         remarks = [] if fields else ["dbt lists none of its columns: add them"]
         return self.dataset(name, fields, node, head, _attributes_of_meta(node), remarks)
 
-    def _column(self, node: SourceNode) -> Json:
+    def _column(self, node: declarations.SourceNode) -> Json:
         """Return a column's field; its tests become constraints, and those without a counterpart are noted."""
         name = node.needed_text("name")
         path = (name,)
         written = node.text("data_type")
-        known = type_of_text(written, self._dialect) if written else None
+        known = declarations.type_of_text(written, self._dialect) if written else None
         tree, extra = (known.tree, known.extra) if known is not None else kind_of(pa.string())
         is_required = name in self._required
         for key in _OF_COLUMNS:
@@ -256,14 +252,14 @@ def _dataset_of_ref(text: Any) -> str:
     return match["model"] or f"{match['source']}/{match['table']}"
 
 
-def _attributes_of_meta(node: SourceNode) -> Json:
+def _attributes_of_meta(node: declarations.SourceNode) -> Json:
     """Return the attributes in the `meta` of a node that its own keys do not set."""
     meta = node.peek("meta")
     if not isinstance(meta, dict):
         return {}
-    inner = SourceNode(meta, (*node.path, "meta"))
+    inner = declarations.SourceNode(meta, (*node.path, "meta"))
     is_known = set(meta) <= {"owner", "tags", "classification", "pii", "deprecated"}
-    attributes = meaning(inner) if is_known else {}
+    attributes = declarations.meaning(inner) if is_known else {}
     if not attributes or inner.unread():
         return {}
     node.drop("meta")

@@ -11,16 +11,7 @@ from collections.abc import Iterator
 from functools import partial
 from operator import itemgetter
 
-from schemac.importers.datasets import kind_of, list_of, member, struct, with_attributes
-from schemac.importers.declarations import (
-    DatasetReader,
-    MisplacedError,
-    SourceNode,
-    dialect_of,
-    read_documents,
-    rules,
-    type_of_text,
-)
+from schemac.importers import datasets, declarations
 from schemac.importers.importer import ImportedSchema, Importer
 from schemac.language.logical.model import FieldPath, Part, dotted
 from schemac.language.physical import pa
@@ -38,14 +29,16 @@ _OF_ADMINISTRATION = (
 """What is said of the contract, and not of its tables."""
 
 
-def _objects(contract: SourceNode) -> Iterator[ImportedSchema]:
+def _objects(contract: declarations.SourceNode) -> Iterator[ImportedSchema]:
     """Yield one dataset per object. Raises MisplacedError for another document or an unsupported version."""
     version = contract.text("apiVersion") or ""
     if contract.text("kind") != "DataContract" or not version:
-        raise MisplacedError("the document has to have `kind: DataContract` and an `apiVersion`", ())
+        raise declarations.MisplacedError(
+            "the document has to have `kind: DataContract` and an `apiVersion`", ()
+        )
     is_second = version.lstrip("v").startswith("2.")
     if not (is_second or version.lstrip("v").startswith("3.")):
-        raise MisplacedError(
+        raise declarations.MisplacedError(
             f"version {version} is not supported; 2.2, 3.0 and 3.1 are",
             ("apiVersion",),
             "if it has the form of one of these, write that version, such as `apiVersion: v3.1.0`",
@@ -53,7 +46,7 @@ def _objects(contract: SourceNode) -> Iterator[ImportedSchema]:
     if is_second:
         yield from _objects_of_version_2(contract, version)
         return
-    servers = {dialect_of(server.text("type")) for server in contract.nodes("servers")}
+    servers = {declarations.dialect_of(server.text("type")) for server in contract.nodes("servers")}
     # Types of several systems cannot be told apart.
     dialect = servers.pop() if len(servers) == 1 else None
     head = [f"from a contract of version {version} of the Open Data Contract Standard"]
@@ -74,9 +67,9 @@ _SILENT_IF_FALSE = ("partitionStatus", "clusterStatus", "criticalDataElementStat
 _SILENT_IF_MINUS_ONE = ("partitionKeyPosition", "clusterKeyPosition")
 
 
-def _objects_of_version_2(contract: SourceNode, version: str) -> Iterator[ImportedSchema]:
+def _objects_of_version_2(contract: declarations.SourceNode, version: str) -> Iterator[ImportedSchema]:
     """Read a contract of version 2."""
-    dialect = dialect_of(contract.text("driver", "sourceSystem"))
+    dialect = declarations.dialect_of(contract.text("driver", "sourceSystem"))
     head = [f"from a contract of version {version} of the Open Data Contract Standard"]
     tables = contract.nodes("dataset")
     contract.drop("kind", "apiVersion")
@@ -85,7 +78,7 @@ def _objects_of_version_2(contract: SourceNode, version: str) -> Iterator[Import
         yield _Reader(dialect, is_second=True).object(table.calling(_TABLE), head)
 
 
-class _Reader(DatasetReader):
+class _Reader(declarations.DatasetReader):
     """Reads one object."""
 
     def __init__(self, dialect: str | None, *, is_second: bool = False) -> None:
@@ -95,7 +88,7 @@ class _Reader(DatasetReader):
         self._keys: list[tuple[int, str]] = []
         """Columns of the primary key, each with its position in it."""
 
-    def object(self, node: SourceNode, head: list[str]) -> ImportedSchema:
+    def object(self, node: declarations.SourceNode, head: list[str]) -> ImportedSchema:
         """Return an object as a dataset."""
         name = node.needed_text("name")
         fields = [self._property(property, ()) for property in node.nodes("properties")]
@@ -103,7 +96,7 @@ class _Reader(DatasetReader):
         self.key = [name for _, name in sorted(self._keys, key=itemgetter(0))]
         return self.dataset(name, fields, node, head)
 
-    def _property(self, node: SourceNode, holder: FieldPath) -> Json:
+    def _property(self, node: declarations.SourceNode, holder: FieldPath) -> Json:
         """Return a field under its physical name; note the logical name if it differs."""
         if self._is_second:
             node = node.calling(_COLUMN)
@@ -116,9 +109,9 @@ class _Reader(DatasetReader):
         path = (*holder, name)
         if name != logical_name:
             self.notes.add(path, f"its name in the contract is {logical_name}")
-        return member(name, *self._field(node, path))
+        return datasets.member(name, *self._field(node, path))
 
-    def _field(self, node: SourceNode, path: FieldPath) -> tuple[Json, Json]:
+    def _field(self, node: declarations.SourceNode, path: FieldPath) -> tuple[Json, Json]:
         """Return a type, which may be null unless it is required, and its attributes; the rest becomes notes."""
         is_key = node.flag("primaryKey")
         position = node.number("primaryKeyPosition")
@@ -138,19 +131,22 @@ class _Reader(DatasetReader):
             self.constraints.add_unique([dotted(path)], f"unique: true of {dotted(path)}")
         return self.finished(node, self._type(node, path), path, is_required=bool(is_required))
 
-    def _type(self, node: SourceNode, path: FieldPath) -> tuple[Json, Json]:
+    def _type(self, node: declarations.SourceNode, path: FieldPath) -> tuple[Json, Json]:
         """Return a type's tree and attributes, from its properties, items, physical type or else logical type."""
         logical, physical = node.text("logicalType"), node.text("physicalType")
-        options = node.node("logicalTypeOptions") or SourceNode({}, node.path)
+        options = node.node("logicalTypeOptions") or declarations.SourceNode({}, node.path)
         properties, items = node.nodes("properties"), node.node("items")
         converted: tuple[Json, Json]
         if properties:
             fields = [self._property(property, path) for property in properties]
-            converted = struct(fields), {}
+            converted = datasets.struct(fields), {}
         elif items is not None:
-            converted = list_of(with_attributes(*self._field(items, (*path, Part.ITEM)))), {}
+            converted = (
+                datasets.list_of(datasets.with_attributes(*self._field(items, (*path, Part.ITEM)))),
+                {},
+            )
         else:
-            known = type_of_text(physical, self._dialect) if physical is not None else None
+            known = declarations.type_of_text(physical, self._dialect) if physical is not None else None
             # The logical type may say more than the physical type of an unknown system: the bits of a number, a zone.
             is_vague = self._dialect is None and (
                 options.has("format")
@@ -164,12 +160,16 @@ class _Reader(DatasetReader):
                 converted = self._logical(logical, options, node, path)
         if physical is not None and physical.casefold() not in (str(logical).casefold(), "object", "array"):
             self.notes.add(path, f"not kept: physicalType: {physical}")
-        self.constraints.add(path, rules(options))
+        self.constraints.add(path, declarations.rules(options))
         self.note_losses(options, path)
         return converted
 
     def _logical(
-        self, logical: str | None, options: SourceNode, node: SourceNode, path: FieldPath
+        self,
+        logical: str | None,
+        options: declarations.SourceNode,
+        node: declarations.SourceNode,
+        path: FieldPath,
     ) -> tuple[Json, Json]:
         """Return the tree and attributes of a logical type; note a missing one. Raises MisplacedError for an unknown one."""
         if logical in ("object", "array"):
@@ -178,34 +178,40 @@ class _Reader(DatasetReader):
             format = options.text("format") or "i32"
             if format in ("i128", "u128"):
                 self.notes.add(path, f"not kept: format: {format}, whose numbers may have 39 digits")
-                return kind_of(pa.decimal128(38, 0))
+                return datasets.kind_of(pa.decimal128(38, 0))
             if format not in _INTEGERS:
-                raise MisplacedError(f"there is no format {format} of integers", options.path)
-            return kind_of(getattr(pa, _INTEGERS[format])())
+                raise declarations.MisplacedError(f"there is no format {format} of integers", options.path)
+            return datasets.kind_of(getattr(pa, _INTEGERS[format])())
         if logical == "number":
-            return kind_of(pa.float32() if options.text("format") == "f32" else pa.float64())
+            return datasets.kind_of(pa.float32() if options.text("format") == "f32" else pa.float64())
         if logical == "timestamp":
             # A timestamp that says nothing of its zone is in UTC, by the standard.
-            return kind_of(pa.timestamp("us", None if options.flag("timezone") is False else "UTC"))
+            return datasets.kind_of(pa.timestamp("us", None if options.flag("timezone") is False else "UTC"))
         if logical == "time":
             if options.flag("timezone"):
                 self.notes.add(path, "not kept: timezone: true")
-            return kind_of(pa.time64("us"))
+            return datasets.kind_of(pa.time64("us"))
         plain = {"string": pa.string, "date": pa.date32, "boolean": pa.bool_}
         if logical in plain:
-            return kind_of(plain[logical]())
-        known = type_of_text(logical, self._dialect) if logical is not None and self._is_second else None
+            return datasets.kind_of(plain[logical]())
+        known = (
+            declarations.type_of_text(logical, self._dialect)
+            if logical is not None and self._is_second
+            else None
+        )
         if known is not None:
             return known.tree, known.extra
         if logical is not None and self._is_second:
             return self.unknown(path, f"there is no kind for its type {logical}")
         if logical is not None:
-            raise MisplacedError(f"there is no logicalType {logical}", (*node.path, "logicalType"))
+            raise declarations.MisplacedError(
+                f"there is no logicalType {logical}", (*node.path, "logicalType")
+            )
         return self.unknown(path, "the contract does not specify its type")
 
 
 IMPORTER = Importer(
     "odcs",
     "contract of the Open Data Contract Standard",
-    partial(read_documents, "a contract of ODCS", _objects),
+    partial(declarations.read_documents, "a contract of ODCS", _objects),
 )

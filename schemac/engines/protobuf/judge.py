@@ -12,15 +12,8 @@ from schemac.engines.protobuf.types import ENUM_TYPE, TIMESTAMP, leaf_of
 from schemac.language.attributes.attribute import Family
 from schemac.language.logical.facts import Fact
 from schemac.language.logical.model import Castability
-from schemac.versions.evolution import changes
+from schemac.versions.evolution import changes, judge
 from schemac.versions.evolution.castability import castability
-from schemac.versions.evolution.judge import (
-    NEW_FIELD_HELP,
-    RULES_OF_MESSAGES,
-    Judge,
-    judge_parts,
-    judge_values,
-)
 
 _ALIKE = (
     frozenset({"bool", "int32", "int64", "uint32", "uint64", ENUM_TYPE}),
@@ -52,7 +45,7 @@ def _presence(change: changes.Change, _pair: object) -> changes.Judgement:
     if not new.is_member or not is_plain:
         # Items, values, lists and maps that may be absent have a message around them.
         return changes.refused(
-            f"Protobuf writes {change.path} in a different form after this change", NEW_FIELD_HELP
+            f"Protobuf writes {change.path} in a different form after this change", judge.NEW_FIELD_HELP
         )
     if change.fact is Fact.BECAME_OPTIONAL:
         if leaf is None or leaf.is_message:
@@ -67,21 +60,21 @@ def _type(change: changes.Change, _pair: object) -> changes.Judgement:
     old, new = change.fields
     written, target = leaf_of(old), leaf_of(new)
     if written is None or target is None:
-        return judge_parts("Protobuf", old, new)
+        return judge.judge_parts("Protobuf", old, new)
     if not _is_readable(written.type, target.type) or castability(old.type, new.type) is Castability.NEVER:
         what = f"Protobuf does not read {written.type} as {target.type} ({new.type.type_text()})"
         if written.type == target.type:
             what = f"values of {old.type.type_text()} are not values of {new.type.type_text()}"
-        return changes.refused(what, NEW_FIELD_HELP)
+        return changes.refused(what, judge.NEW_FIELD_HELP)
     # Some are counts of a unit that only the manifest has.
     if old.type.family in (Family.TIME, Family.TIMESTAMP) and written.type != TIMESTAMP:
         return changes.refused(
-            f"what was written counts in the unit of {old.type.type_text()}", NEW_FIELD_HELP
+            f"what was written counts in the unit of {old.type.type_text()}", judge.NEW_FIELD_HELP
         )
     if target.type == ENUM_TYPE:
         reason = "Protobuf reads it, but numbers without a name in the enum are not texts"
         return changes.depends_on_data(reason, "check the values first")
-    return judge_values("Protobuf", old, new)
+    return judge.judge_values("Protobuf", old, new)
 
 
 def _form(change: changes.Change, _pair: object) -> changes.Judgement:
@@ -93,7 +86,9 @@ def _form(change: changes.Change, _pair: object) -> changes.Judgement:
     if written is None or target is None:
         return changes.SAFE
     if not _is_readable(written.type, target.type):
-        return changes.refused(f"Protobuf does not read {written.type} as {target.type}", NEW_FIELD_HELP)
+        return changes.refused(
+            f"Protobuf does not read {written.type} as {target.type}", judge.NEW_FIELD_HELP
+        )
     before, after = ENUM_NUMBERS.read(old.extra) or {}, ENUM_NUMBERS.read(new.extra) or {}
     other = [name for name, number in before.items() if after.get(name) != number]
     if other:
@@ -110,9 +105,9 @@ def _is_readable(written: str, target: str) -> bool:
     return written == target or are_alike or (written, target) == ("string", "bytes")
 
 
-JUDGE = Judge(
+JUDGE = judge.Judge(
     {
-        **RULES_OF_MESSAGES,
+        **judge.RULES_OF_MESSAGES,
         **dict.fromkeys(changes.ATTRIBUTE_FACTS, _form),
         **dict.fromkeys(changes.TYPE_FACTS, _type),
         **dict.fromkeys((Fact.BECAME_OPTIONAL, Fact.BECAME_REQUIRED), _presence),
@@ -121,6 +116,8 @@ JUDGE = Judge(
         Fact.FIELD_RENAMED: changes.Judgement(
             changes.Outcome.METADATA, "JSON messages identify fields by name", "read these with the old file"
         ),
-        Fact.FIELD_MOVED: changes.refused("a field number is valid in its own message only", NEW_FIELD_HELP),
+        Fact.FIELD_MOVED: changes.refused(
+            "a field number is valid in its own message only", judge.NEW_FIELD_HELP
+        ),
     }
 )

@@ -17,6 +17,7 @@ from schemac.engines.protobuf.artifact import MARK
 from schemac.engines.protobuf.attributes import ENUM_NUMBERS, TYPE
 from schemac.engines.protobuf.rules import FIELD_RULES, exempt, rules_of
 from schemac.engines.protobuf.syntax import MalformedProtoError, ProtoField, ProtoFile, ProtoMessage, parse
+from schemac.importers import importer
 from schemac.importers.datasets import (
     Constraints,
     any_json,
@@ -26,14 +27,6 @@ from schemac.importers.datasets import (
     split_extra,
     typed,
     with_attributes,
-)
-from schemac.importers.importer import (
-    ImportedSchema,
-    ImportedVersion,
-    Importer,
-    ImportNotes,
-    refuse,
-    together,
 )
 from schemac.language.attributes import constraints as value_rules
 from schemac.language.attributes.attribute import KEY_PATTERN
@@ -60,20 +53,20 @@ _AROUND = {"option": 1, "item": 1, "value": 1, "entry": 2}
 _PRESENCE = "features.field_presence"
 
 
-def read(path: Path, report: Report) -> ImportedSchema | None:
+def read(path: Path, report: Report) -> importer.ImportedSchema | None:
     """Read the messages of a file."""
     try:
         tables = _Reader(parse(path.read_text(encoding="utf-8"))).tables()
     except MalformedProtoError as error:
-        refuse(path, f"it is not a .proto file: {error}", report)
+        importer.refuse(path, f"it is not a .proto file: {error}", report)
         return None
     except RecursionError:
-        refuse(path, "it is not a .proto file: it is nested too deeply", report)
+        importer.refuse(path, "it is not a .proto file: it is nested too deeply", report)
         return None
     if not tables:
-        refuse(path, "it has no top-level message with fields", report)
+        importer.refuse(path, "it has no top-level message with fields", report)
         return None
-    return together(tables)
+    return importer.together(tables)
 
 
 class _Reader:
@@ -81,14 +74,14 @@ class _Reader:
 
     def __init__(self, file: ProtoFile) -> None:
         self._file = file
-        self._notes = ImportNotes()
+        self._notes = importer.ImportNotes()
         self._constraints = Constraints(self._notes)
         self._numbers: dict[FieldPath, int] = {}
         self._used_numbers: list[int] = []
         """All numbers that fields have or had."""
         self._open: list[ProtoMessage] = []
 
-    def tables(self) -> list[ImportedSchema]:
+    def tables(self) -> list[importer.ImportedSchema]:
         """Return the messages that no other is made of, in the order of the file; of those that contain each other the first one."""
         declared = [
             message
@@ -134,9 +127,9 @@ class _Reader:
                     left.append(inner)
         return reached
 
-    def _table(self, message: ProtoMessage) -> ImportedSchema:
+    def _table(self, message: ProtoMessage) -> importer.ImportedSchema:
         """Return a message as a dataset, with the numbers of its fields and the highest used one."""
-        self._notes, self._numbers, self._used_numbers, self._open = ImportNotes(), {}, [], [message]
+        self._notes, self._numbers, self._used_numbers, self._open = importer.ImportNotes(), {}, [], [message]
         self._constraints = Constraints(self._notes)
         annotation = _annotation(message)
         extra = _extra(message.comments, annotation)
@@ -145,9 +138,9 @@ class _Reader:
             self._notes.add((), loss)
         numbers = {path: Numbers.make({types.NAME: (number,)}) for path, number in self._numbers.items()}
         highest = Highest.make({types.NAME: max(self._used_numbers, default=0)})
-        versions = (ImportedVersion(schema, numbers, highest),)
+        versions = (importer.ImportedVersion(schema, numbers, highest),)
         name = annotation.get("name", _full_name(message))
-        return ImportedSchema(schema, name=name, notes=self._notes, versions=versions)
+        return importer.ImportedSchema(schema, name=name, notes=self._notes, versions=versions)
 
     def _with_options(self, message: ProtoMessage, path: FieldPath, extra: Json) -> Json:
         """Return attributes with those that options of a message mean; the others are losses."""
@@ -410,4 +403,4 @@ def _extra(comments: tuple[str, ...], annotation: Json) -> Json:
     return {**({DESCRIPTION.key: text} if text else {}), **extra}
 
 
-IMPORTER = Importer("protobuf", ".proto file with messages", read)
+IMPORTER = importer.Importer("protobuf", ".proto file with messages", read)

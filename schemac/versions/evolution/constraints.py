@@ -18,18 +18,11 @@ from typing import Any, NamedTuple
 from schemac.language.attributes.attribute import NUMBERS, Attribute, Family, Role
 from schemac.language.attributes.constraints import OF_ROWS
 from schemac.language.attributes.registry import of_role
+from schemac.language.constraints import rows
 from schemac.language.constraints.constraint import EXACT, Constraint, Turn, UnfitValueError, turn_of
 from schemac.language.constraints.expressions import FieldNode, LiteralNode
 from schemac.language.constraints.field_constraints import BY_KEY, constraints_at
 from schemac.language.constraints.patterns import PatternError
-from schemac.language.constraints.rows import (
-    Check,
-    ReferenceTo,
-    RowConstraints,
-    Unique,
-    named_fields,
-    row_constraints,
-)
 from schemac.language.logical.facts import Fact
 from schemac.language.logical.model import LogicalType
 from schemac.language.logical.schema_fields import SchemaField, preorder
@@ -88,7 +81,7 @@ class ConstraintRule:
 
     path: str
     """The field, or the fields with commas between them."""
-    subject: Constraint | Check | ReferenceTo | Unique
+    subject: Constraint | rows.Check | rows.ReferenceTo | rows.Unique
     fields: tuple[SchemaField, ...] = dataclasses.field(compare=False)
     """The fields of the new version that it is about."""
 
@@ -96,12 +89,12 @@ class ConstraintRule:
     def question(self) -> str:
         """What is asked of the rows."""
         match self.subject:
-            case Unique(several):
+            case rows.Unique(several):
                 return f"no two rows may have the same value{'s' if len(several) > 1 else ''}"
-            case ReferenceTo(several, dataset, to):
+            case rows.ReferenceTo(several, dataset, to):
                 values = "every value has" if len(several) == 1 else "the values of every row have"
                 return f"{values} to be the {', '.join(to)} of a row of {dataset}"
-            case Check():
+            case rows.Check():
                 return f"no row may break `{self.subject.text}`"
         return f"every value has to be {self.subject.text}"
 
@@ -156,21 +149,25 @@ def row_rules(
     several = version.dataset.schema.extra.get(key) or () if written is None else written
     if not several:
         return ()
-    rules = row_constraints({key: list(several)}, columns)
-    fields = named_fields(columns)
-    constraints: list[Unique | ReferenceTo | Check] = [*rules.unique, *rules.references, *rules.checks]
+    rules = rows.row_constraints({key: list(several)}, columns)
+    fields = rows.named_fields(columns)
+    constraints: list[rows.Unique | rows.ReferenceTo | rows.Check] = [
+        *rules.unique,
+        *rules.references,
+        *rules.checks,
+    ]
     return tuple(
         [ConstraintRule(one.path, one, tuple([fields[n.path] for n in one.fields])) for one in constraints]
     )
 
 
-def constraints_of(rules: Iterable[ConstraintRule]) -> RowConstraints:
+def constraints_of(rules: Iterable[ConstraintRule]) -> rows.RowConstraints:
     """Return those that are about whole rows."""
     subjects = [rule.subject for rule in rules]
-    return RowConstraints(
-        tuple([one for one in subjects if isinstance(one, Unique)]),
-        tuple([one for one in subjects if isinstance(one, ReferenceTo)]),
-        tuple([one for one in subjects if isinstance(one, Check)]),
+    return rows.RowConstraints(
+        tuple([one for one in subjects if isinstance(one, rows.Unique)]),
+        tuple([one for one in subjects if isinstance(one, rows.ReferenceTo)]),
+        tuple([one for one in subjects if isinstance(one, rows.Check)]),
     )
 
 
@@ -180,13 +177,13 @@ def _texts_by_meaning(
     """Return the text of each constraint, by its meaning."""
     columns = version.dataset.columns
     by_meaning: dict[Hashable, Any] = {}
-    fields = named_fields(columns)
+    fields = rows.named_fields(columns)
 
     def of(node: FieldNode) -> Hashable:
         return identity(fields[node.path]), comparison_class(node.type)
 
     for written in version.dataset.schema.extra.get(key) or ():
-        rules = row_constraints({key: [written]}, columns)
+        rules = rows.row_constraints({key: [written]}, columns)
         meaning: Hashable = json.dumps(written, sort_keys=True)
         for unique in rules.unique:
             meaning = frozenset(map(of, unique.fields))

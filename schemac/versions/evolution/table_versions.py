@@ -16,17 +16,8 @@ from schemac.language.logical.schema_fields import SchemaField
 from schemac.text.source.catalogue import FAILED_CHECK, REFUSED_CHANGE, UNUSABLE_TABLE
 from schemac.text.source.diagnostic import Diagnostic
 from schemac.text.source.report import Report
+from schemac.versions.evolution import tables
 from schemac.versions.evolution.changes import Change, Judgement, Outcome
-from schemac.versions.evolution.tables import (
-    Candidate,
-    Note,
-    PlannedChange,
-    TableChange,
-    Tables,
-    lock_ids,
-    report_unrepresentable,
-    state_version,
-)
 from schemac.versions.evolution.version_pair import (
     LockedSchemaVersion,
     SchemaVersion,
@@ -79,7 +70,7 @@ class TableSchemas(Generic[S]):
     import_help: str
     """How to start from a table as it is."""
 
-    def candidates_of(self, schema: S, locked: LockedDataset) -> list[Candidate]:
+    def candidates_of(self, schema: S, locked: LockedDataset) -> list[tables.Candidate]:
         """Return the versions that have exactly the fields of a table, in whatever order, the newest first."""
         paths = {path for path, _ in self.members(schema)}
         candidates = []
@@ -93,7 +84,7 @@ class TableSchemas(Generic[S]):
                 version = replace(part, label=version.label)
             ids = self.ids_between(self.schema_of(version), schema)
             has_ids = all(table_id == locked_id for locked_id, table_id in ids.items())
-            candidates.append(Candidate(version, has_ids, lock_ids(version), is_reordered))
+            candidates.append(tables.Candidate(version, has_ids, tables.lock_ids(version), is_reordered))
         return candidates
 
     def ids_between(self, expected: S, actual: S) -> dict[int, int]:
@@ -107,9 +98,9 @@ class TableSchemas(Generic[S]):
         schema: S,
         locked: LockedDataset,
         stated: int | None,
-        choose: Callable[[list[Candidate]], Candidate | None],
+        choose: Callable[[list[tables.Candidate]], tables.Candidate | None],
         report: Report,
-    ) -> Candidate | None:
+    ) -> tables.Candidate | None:
         """Return the version that a table is at; None after reporting why it is at none.
 
         `stated` is the locked version of the table, or of its fields, as given by the user.
@@ -118,7 +109,7 @@ class TableSchemas(Generic[S]):
         if stated is not None and not any(c.version.number == stated and not c.is_part for c in candidates):
             nearest = locked_schema_version(locked, stated)
             if (part := self._part_of(nearest, schema)) is not None:
-                return Candidate(part, has_ids=False, identity=(), is_part=True)
+                return tables.Candidate(part, has_ids=False, identity=(), is_part=True)
             doubt = self.doubt.format(nearest.label)
         elif candidates:
             return choose(candidates)
@@ -129,9 +120,7 @@ class TableSchemas(Generic[S]):
         whole = next((version for version in versions if self._part_of(version, schema) is not None), None)
         help = self.import_help.format(name)
         if whole is not None:
-            help = (
-                f"if all of its fields are those of {whole.label}, confirm it: {state_version(name, whole)}"
-            )
+            help = f"if all of its fields are those of {whole.label}, confirm it: {tables.state_version(name, whole)}"
         lines = [] if self.errors_of(nearest) else list(self.differences(self.schema_of(nearest), schema))
         comparison = f"; {self.comparison} {nearest.label}: {'; '.join(lines[:3])}" if lines else ""
         report.add(UNUSABLE_TABLE, f"{name} {doubt}{comparison}", file=name, help=help)
@@ -166,7 +155,7 @@ T = TypeVar("T", bound=OpenTable)
 
 
 @dataclass(frozen=True, kw_only=True)
-class VersionedTables(Tables, Generic[T]):
+class VersionedTables(tables.Tables, Generic[T]):
     """Tables that one engine opens as versions of a lock."""
 
     engine: str
@@ -185,19 +174,21 @@ class VersionedTables(Tables, Generic[T]):
         table = self.open_table(path, locked, report, stated)
         return table.schema_version if table is not None else None
 
-    def plan(self, change: TableChange, report: Report) -> PlannedChange | None:
+    def plan(self, change: tables.TableChange, report: Report) -> tables.PlannedChange | None:
         """Plan a change of a table, or of a version that a table is imagined to be at."""
         if change.path:
             table = self.open_table(change.path, change.locked, report, change.stated)
         else:
             assert change.old is not None
             errors = self.errors_of(change.old)
-            report_unrepresentable(self.engine, change.old, errors, REFUSED_CHANGE, change.old.label, report)
+            tables.report_unrepresentable(
+                self.engine, change.old, errors, REFUSED_CHANGE, change.old.label, report
+            )
             table = None if errors else self.imagined(change.old)
         return self.planned(table, change, report) if table is not None else None
 
     @abstractmethod
-    def planned(self, table: T, change: TableChange, report: Report) -> PlannedChange | None:
+    def planned(self, table: T, change: tables.TableChange, report: Report) -> tables.PlannedChange | None:
         """Plan a change of an open table."""
 
 
@@ -214,13 +205,13 @@ def report_refused(engine: str, table: str, judged: Judged, report: Report) -> b
     return bool(refused)
 
 
-def notes_of(judged: Judged, outcomes: Sequence[Outcome]) -> tuple[Note, ...]:
+def notes_of(judged: Judged, outcomes: Sequence[Outcome]) -> tuple[tables.Note, ...]:
     """Return the notes about changes with one of these outcomes."""
     pairs = [(change.path or change.key, judgement) for change, judgement in judged]
-    return tuple(Note(field, judgement) for field, judgement in pairs if judgement.outcome in outcomes)
+    return tuple(tables.Note(field, judgement) for field, judgement in pairs if judgement.outcome in outcomes)
 
 
-def report_unread(table: str, notes: Sequence[Note], why: str, condition: str, report: Report) -> None:
+def report_unread(table: str, notes: Sequence[tables.Note], why: str, condition: str, report: Report) -> None:
     """Report changes that depend on rows which nobody reads; `why` not, and on which `condition` that does not matter."""
     for note in notes:
         message = f"{note.field}: {note.judgement.reason}, and {why}"
