@@ -72,7 +72,7 @@ class Builds:
         if not is_of_manifest or not all(are_inside(one.files, name) for name, one in datasets.items()):
             return None
         locks = entry.searched_locks
-        is_current = locks is None or locks == self._lost_locks.search.digest_for(file.file.path)
+        is_current = locks is None or locks == self._lost_locks.digest_for(file.file.path)
         return entry.built if is_current else None
 
     def fresh(self, file: CompiledFile) -> BuiltFile:
@@ -83,7 +83,7 @@ class Builds:
         made, is_looked_for = self._build(file)
         key = self._key(file, lock)
         if key is not None:
-            searched_locks = self._lost_locks.search.digest_for(file.file.path) if is_looked_for else None
+            searched_locks = self._lost_locks.digest_for(file.file.path) if is_looked_for else None
             # Where a lock was written meanwhile, nobody knows which of the two was read.
             if _lock_of(file) == lock:
                 self._project.cache.put(key, _Entry(made._replace(contents={}), searched_locks))

@@ -29,8 +29,16 @@ _MARKS = (".git", "schemac.toml", "pyproject.toml")
 _SUFFIXES = (".yaml", ".yml")
 
 
-class LockSearch:
-    """Finds the locks that a lost one may be among."""
+def manifests_of_lock(lock: Path) -> list[Path]:
+    """Return the manifests that a lock is next to."""
+    return [path for suffix in _SUFFIXES if (path := lock.with_suffix(suffix)).exists()]
+
+
+_START = b"# schemac lock "
+
+
+class LostLocks:
+    """Looks through the locks of one project for those that were separated from their manifests."""
 
     def __init__(self, project: Project) -> None:
         self._project = project
@@ -72,22 +80,6 @@ class LockSearch:
         folder = self._project.folder
         return [*walk(folder, folder / self._project.configuration.out, (".lock",), self._project.exclusion)]
 
-
-def manifests_of_lock(lock: Path) -> list[Path]:
-    """Return the manifests that a lock is next to."""
-    return [path for suffix in _SUFFIXES if (path := lock.with_suffix(suffix)).exists()]
-
-
-_START = b"# schemac lock "
-
-
-class LostLocks:
-    """Looks through the locks of one project."""
-
-    def __init__(self, project: Project) -> None:
-        self._project = project
-        self.search = LockSearch(project)
-
     def report(self, file: CompiledFile, lock: Lock | None, report: Report) -> bool:
         """Report the datasets of a manifest whose lock is elsewhere; return whether any was looked for.
 
@@ -96,7 +88,7 @@ class LostLocks:
         manifest = file.file.path
         known = {dataset.name for dataset in lock.datasets} if lock is not None else None
         lost = {named.name for named in file.named if known is not None and named.name not in known}
-        if lost and (has_lock(manifest) or self.search.locks_for(manifest)):
+        if lost and (has_lock(manifest) or self.locks_for(manifest)):
             for dataset in file.datasets:
                 if dataset.name in lost:
                     self._report_lock_of(dataset, file, report)
@@ -107,7 +99,7 @@ class LostLocks:
         expected_path = lock_path(file.file.path)
         names = {one.name for one in file.datasets}
         news = {str(field.segment) for field in dataset.columns}
-        for path in dict.fromkeys((expected_path, *self.search.locks_for(file.file.path))):
+        for path in dict.fromkeys((expected_path, *self.locks_for(file.file.path))):
             lock = _read(path) if path.is_file() else None
             for locked in lock.datasets if lock is not None else ():
                 if locked.name == dataset.name:

@@ -60,7 +60,7 @@ class MergedLock:
 
 
 def merge(ours: Lock, theirs: Lock) -> MergedLock:
-    """One lock with what both branches did."""
+    """Return one lock with what both branches did, and the choices that this took."""
     lock, choices = ours, list[Choice]()
     for dataset in theirs.datasets:
         merged, made = _merge(ours.dataset(dataset.name), dataset)
@@ -79,7 +79,7 @@ def _merge(ours: LockedDataset, theirs: LockedDataset) -> tuple[LockedDataset, S
         return theirs, ()
     merge = _Merge(ours, theirs, shared)
     merge.apply_theirs()
-    _TreeRepair(merge.mine, merge.head, merge.choices).repair()
+    merge.repair()
     return _merged_lock(merge), tuple(dict.fromkeys(merge.choices))
 
 
@@ -93,7 +93,7 @@ def _three_way(base: _Value, mine: _Value, other: _Value, clash: Callable[[], No
 
 
 def _merged_extra(base: str, mine: str, other: str, clash: Callable[[], None]) -> str:
-    """Attributes, each by itself."""
+    """Return the attributes of both sides merged one by one, as compact JSON; empty for none."""
     if mine in (base, other) or other == base:
         return _three_way(base, mine, other, clash)
     sides: list[ExtraAttributes] = [json.loads(text) if text else {} for text in (base, mine, other)]
@@ -114,17 +114,21 @@ class _Merge:
         self.ours, self.theirs = ours, theirs
         self.base_extra = ours.versions[shared - 1].extra if shared else ""
         self.base: Shapes = {state.id: state.shape for state in ours.states_of(shared)}
+        """The fields of the last version that both branches have, by their ids."""
         self.mine: Shapes = {state.id: state.shape for state in ours.states if state.last is None}
         self.other: Shapes = {state.id: state.shape for state in theirs.states if state.last is None}
         self.head = dict(self.mine)
+        """The merged fields, by their ids in ours."""
         self.choices: list[Choice] = []
+        self.left_out: set[int | None] = set()
+        """Ids of fields that they added and that have no place here."""
         self.new_ids: dict[int, int] = {}
         """Our ids of the fields that they added, by theirs."""
         self.highest_id = max(ours.highest_id, theirs.highest_id)
         self.used_ids = {state.id for state in ours.states}
 
     def apply_theirs(self) -> None:
-        """All that they did."""
+        """Apply all changes of their branch to the merged fields."""
         ours = {(shape.parent, shape.segment): id for id, shape in self.mine.items() if id not in self.base}
         # Parents first, for a field's place needs to know how its parent is called here.
         for id in _parents_first(self.other):
@@ -222,31 +226,12 @@ class _Merge:
         """Return the path of a field as they have it."""
         return dotted(paths_of(state for state in self.theirs.states if state.last is None)[id])
 
-    @property
-    def extra(self) -> str:
-        """The attributes of the schema."""
-
-        def clash() -> None:
-            text = "attributes of the schema were changed by both: our version is kept"
-            self.choices.append(Choice(text))
-
-        ours, theirs = self.ours.versions[-1].extra, self.theirs.versions[-1].extra
-        return _merged_extra(self.base_extra, ours, theirs, clash)
-
-
-class _TreeRepair:
-    """Makes merged shapes a tree again: a field that cannot stay at its new place returns to its place in ours.
-
-    Each step gives one field the shape that it has with us, which is never taken back, or leaves out one that they
-    added; so it comes to an end, and ours alone would be sound.
-    """
-
-    def __init__(self, mine: Mapping[int, FieldShape], head: Shapes, choices: list[Choice]) -> None:
-        self.mine, self.head, self.choices = mine, head, choices
-        self.left_out: set[int | None] = set()
-
     def repair(self) -> None:
-        """Restore fields until every one has a place."""
+        """Make the merged shapes a tree again: a field that cannot stay at its new place returns to its place in ours.
+
+        Each step gives one field the shape that it has with us, which is never taken back, or leaves out one that they
+        added; so it comes to an end, and ours alone would be sound.
+        """
         while (wrong := next(self.misplaced_fields(), None)) is not None:
             self.restore(wrong)
 
@@ -316,9 +301,20 @@ class _TreeRepair:
         self.choices.append(Choice(f"{_name(shape)} cannot be changed as they did: our version is kept"))
         self.head[id] = shape
 
+    @property
+    def extra(self) -> str:
+        """The attributes of the schema."""
+
+        def clash() -> None:
+            text = "attributes of the schema were changed by both: our version is kept"
+            self.choices.append(Choice(text))
+
+        ours, theirs = self.ours.versions[-1].extra, self.theirs.versions[-1].extra
+        return _merged_extra(self.base_extra, ours, theirs, clash)
+
 
 def _merged_lock(merge: _Merge) -> LockedDataset:
-    """Ours with one more version, of the merged shapes."""
+    """Return our lock with one more version, of the merged fields."""
     ours, theirs = (open_version(side, side.versions[-1]) for side in (merge.ours, merge.theirs))
     highest = ours.version.highest.merged(theirs.version.highest)
     version = next_version(ours.version, highest, merge.extra)
