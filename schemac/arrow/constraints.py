@@ -33,7 +33,7 @@ class SchemaConstraints:
         return bool(self.columns or self.rows)
 
     def column(self, name: str) -> Constrained | None:
-        """Return what holds in a column; None if nothing does."""
+        """Return a column with its constraints; None if it has none."""
         return next((one for one in self.columns if str(one.field.segment) == name), None)
 
 

@@ -51,7 +51,7 @@ _KEY = re.compile(KEY_PATTERN)
 
 
 def decoded(metadata: Mapping[bytes, bytes] | None) -> dict[str, str]:
-    """pyarrow's metadata as text."""
+    """Return pyarrow's metadata as text."""
     return {k.decode(errors="replace"): v.decode(errors="replace") for k, v in (metadata or {}).items()}
 
 
@@ -97,7 +97,7 @@ def schema_attributes(metadata: Mapping[str, str], note: FieldNote = lambda _: N
 
 
 def _attribute_entries(rest: dict[str, str], kind: str | None, note: FieldNote) -> Json:
-    """Entries under an attribute's own key with JSON as value; without a kind, those of a schema."""
+    """Take the entries whose key and JSON value are an attribute out of metadata, and return these attributes; without a kind, those of a schema."""
     extra: Json = {}
     for key, text in list(rest.items()):
         if not _KEY.fullmatch(key) or domain_of(key) == arrow.DOMAIN:
@@ -130,7 +130,7 @@ def _json_value(text: str, *, is_ours: bool) -> Any:
 
 
 def _with_all_digits(text: str) -> Any:
-    """Read JSON with all digits, and with every entry of an object, in the order of the keys: one may occur twice."""
+    """Return the value of JSON with all digits of numbers, and objects as sorted pairs, for a key may occur twice."""
     return json.loads(text, parse_float=Decimal, object_pairs_hook=partial(sorted, key=itemgetter(0)))
 
 
@@ -171,7 +171,7 @@ def _is_valid(key: str, value: Any, kind: str | None) -> bool:
 
 
 def leaf(type_: Any) -> tuple[Json, Json] | None:
-    """Kind and hints of a type without children; None for the others. Raises UnsupportedTypeError."""
+    """Return kind and hints of a type without children; None for a type with children. Raises UnsupportedTypeError."""
     kind_type = None if pa.types.is_nested(type_) else kind_of(type_)
     if kind_type is not None:
         kind, converted = kind_type
@@ -251,7 +251,7 @@ Note = Callable[[FieldPath, str], None]
 def from_arrow(
     schema: ArrowSchema, file: str, report: Report, note: Note = lambda _path, _text: None
 ) -> Json:
-    """Return the values of `fields` and `extra` for an Arrow schema; what has no word is in the report."""
+    """Return an Arrow schema as a manifest tree with `fields` and `extra`; types without a kind are reported."""
     conversion = _FromArrow(file, report, note)
     fields = [conversion.member(field, (field.name,)) for field in schema]
     extra = schema_attributes(conversion.texts(schema.metadata, ()), lambda text: note((), text))
@@ -345,7 +345,7 @@ class _FromArrow:
     def _type_of_engine(
         self, type_: Any, metadata: dict[str, str], path: FieldPath
     ) -> tuple[Json, Json] | None:
-        """Types that an engine has made of its attributes."""
+        """Return kind and attributes of a type that an engine made of its attributes; None for any other type."""
 
         def note(text: str) -> None:
             self._note(path, text)
@@ -449,7 +449,7 @@ def _message(content: bytes) -> bytes:
 
 
 def _without_encodings(value: Any) -> Any:
-    """Return the same without hints about the Arrow layout, at every depth."""
+    """Return a manifest tree without hints about the Arrow layout, at every depth."""
     if isinstance(value, list):
         return [_without_encodings(item) for item in value]
     if not isinstance(value, dict):

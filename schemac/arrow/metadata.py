@@ -103,7 +103,7 @@ compact: Callable[[Any], str] = json.JSONEncoder(
 
 
 def field_metadata(extra: Mapping[str, Any]) -> dict[str, str]:
-    """Metadata of a field with these (checked) attributes, keys sorted."""
+    """Return the metadata of a field with these checked attributes, keys sorted."""
     if not are_telling(extra):
         return {key: compact(extra[key]) for key in sorted(extra)}
     metadata: dict[str, str] = {}
@@ -125,7 +125,7 @@ def field_metadata(extra: Mapping[str, Any]) -> dict[str, str]:
 
 
 def schema_metadata(extra: Mapping[str, Any]) -> dict[str, str]:
-    """Metadata of a schema with these attributes, keys sorted."""
+    """Return the metadata of a schema with these attributes, keys sorted."""
     plain: dict[str, str] = extra.get(arrow.METADATA.key, {})
     written = {key: compact(value) for key, value in extra.items() if key != arrow.METADATA.key}
     return dict(sorted({**plain, **written}.items()))

@@ -79,7 +79,7 @@ class _ToArrow:
     def special_type(
         self, field: SchemaField, storage: ArrowType, hints: Hints, metadata: dict[str, str]
     ) -> ArrowType:
-        """Return the storage type inside what the attributes ask for."""
+        """Return the dictionary or extension type that the attributes ask for around a storage type; the storage type if they ask for none."""
         extra = field.extra
         if hints.dictionary is not None:
             index: ArrowType = getattr(pa, hints.dictionary.index_type.lower())()
@@ -107,7 +107,7 @@ def _part_name(field: SchemaField) -> str:
 
 
 def _registered_extension(extension: arrow.ExtensionType, storage: Any) -> ArrowType | None:
-    """Pyarrow's own type for the names it knows: its reader would make one of them in any case."""
+    """Return pyarrow's own type for an extension type that it knows; None for any other, which keeps its storage type."""
     name = extension.name
     if name == "arrow.uuid":
         return pa.uuid()

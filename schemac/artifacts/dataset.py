@@ -108,7 +108,7 @@ class StoredRows(ABC):
     @property
     @abstractmethod
     def schema(self) -> "pa.Schema":
-        """Their columns."""
+        """The columns of the rows."""
 
     @abstractmethod
     def batches(self, columns: Sequence[str]) -> "Iterator[pa.RecordBatch]":

@@ -60,7 +60,7 @@ class Build:
         return made == content if made is not None else digest(content) == expected_digest
 
     def completed(self, datasets: Sequence[str]) -> "Build":
-        """Return the same with the contents of these datasets."""
+        """Return the build with the contents of these datasets, which are made if only their digests are known."""
         missing = {name for name in datasets if any(path not in self.contents for path in self.files(name))}
         return replace(self, contents={**self.contents, **self.missing(missing)}) if missing else self
 
@@ -248,7 +248,7 @@ class OutputStore:
 
 
 def _union(before: Provenance, after: Provenance) -> Provenance:
-    """Everything that may be in the folder while it changes."""
+    """Return the provenance of everything that may be in the folder while it changes."""
     datasets = {**before.datasets, **after.datasets}
     for name in before.datasets.keys() & after.datasets.keys():
         new = after.datasets[name]

@@ -203,7 +203,7 @@ def exchange(one: str, other: str) -> bool:
 
 @cache
 def _call() -> Callable[[bytes, bytes], int] | None:
-    """Return the system's function that exchanges two absolute paths, which returns 0 or an errno; None if it has none."""
+    """Return a function that exchanges two absolute paths and returns 0 or an errno; None if the system has no such call."""
     # Imported here for start-up time: only a build that changes a dataset needs it.
     import ctypes
 

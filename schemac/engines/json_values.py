@@ -108,7 +108,7 @@ _LAST_DAY = 2932896
 
 
 def bound_keywords(constraint: Bound) -> Json | None:
-    """Return the keywords of a bound; None for a type without such texts."""
+    """Return the JSON Schema keywords of a bound; None for a type whose texts have no order."""
     type_, limit = constraint.type, constraint.limit
     if not _has_ordered_texts(type_):
         return None
@@ -122,7 +122,7 @@ def bound_keywords(constraint: Bound) -> Json | None:
 
 
 def enum_keywords(constraint: Enum) -> Json | None:
-    """Return the keywords of the only values; None for a type without such texts."""
+    """Return the JSON Schema keywords of an enumeration; None for a type whose values have no patterns."""
     type_ = constraint.type
     if type_.family is Family.DATE:
         return {"enum": [shown(type_, value) for value in constraint.values]}
@@ -140,7 +140,7 @@ def _has_ordered_texts(type_: LogicalType) -> bool:
 
 
 def _shortest(type_: LogicalType, value: int) -> str | None:
-    """Return a value without the zeros that may be left out; None for one behind the last."""
+    """Return the shortest text of a value, without zeros that may be left out; None for a value after the last day."""
     per_day = 1 if type_.family is Family.DATE else _SECONDS_A_DAY * PER_SECOND[getattr(type_, "unit")]  # noqa: B009  of the family
     if value // per_day > (0 if type_.family is Family.TIME else _LAST_DAY):
         return None

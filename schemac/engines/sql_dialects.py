@@ -33,7 +33,7 @@ def _vectors(make: Callable[[], ArrowType]) -> sql.Rule:
 
 
 def _postgres_interval(written: sql.SqlType) -> sql.TypeMapping | None:
-    """Judge intervals: those with months have no kind."""
+    """Return a duration for an interval of days or less; None for one that may have months."""
     is_of_days = written.text.upper().startswith(("INTERVAL DAY", "INTERVAL HOUR", "INTERVAL MINUTE"))
     is_exact = is_of_days or written.text.upper() == "INTERVAL SECOND"
     return sql.TypeMapping(pa.duration("us")) if is_exact else None
@@ -79,7 +79,7 @@ _HUGE = "not kept: the type {}, which has values with 39 digits"
 
 
 def _duckdb_timestamp(written: sql.SqlType) -> sql.TypeMapping:
-    """Judge a timestamp by its digits after the second: DuckDB stores them in the next unit that has as many, in nanoseconds at most."""
+    """Return a timestamp in the coarsest unit that has the digits after the second, as DuckDB stores it."""
     digits = written.numbers[0] if written.numbers else 6
     unit = next((unit for most, unit in ((0, "s"), (3, "ms"), (6, "us")) if digits <= most), "ns")
     return sql.TypeMapping(pa.timestamp(unit))

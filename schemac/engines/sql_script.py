@@ -70,11 +70,11 @@ class SqlTable:
     key: tuple[str, ...] = ()
     comment: str | None = None
     head: list[str] = dataclasses.field(default_factory=list)
-    """What is to be said of the table as a whole."""
+    """Notes about the table as a whole."""
     constraints: list[SqlConstraint] = dataclasses.field(default_factory=list)
 
     def column(self, name: str) -> SqlColumn | None:
-        """Return the column of a name."""
+        """Return the column of a name; None if there is none."""
         return next((column for column in self.columns if column.name == name), None)
 
 
@@ -219,7 +219,7 @@ class SqlScript:
     def _row_constraint(
         self, kind: Expression, written: Expression, column: str = ""
     ) -> SqlConstraint | None:
-        """Return a constraint of rows; None for what is none, or has a form of its own."""
+        """Return a UNIQUE, FOREIGN KEY or CHECK constraint; None for any other one, or one that a manifest cannot have."""
         exp = self._exp
         text = self.parser.sql(written)
         if isinstance(kind, exp.CheckColumnConstraint):

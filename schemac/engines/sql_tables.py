@@ -234,7 +234,7 @@ class _Reader:
         return ImportedSchema(tree, tuple(head), self._names[id(table)], self._notes)
 
     def _enter_constraint(self, one: SqlConstraint) -> None:
-        """Enter a constraint of rows."""
+        """Enter a UNIQUE, FOREIGN KEY or CHECK constraint of the table."""
         fields = [dotted((name,)) for name in one.columns]
         if one.condition:
             self._constraints.add_check(one.condition, one.text)

@@ -45,7 +45,7 @@ _BLOCK = 1 << 30
 
 
 def read_csv(path: Path, report: Report) -> ImportedSchema | None:
-    """Return the inferred schema."""
+    """Return the schema inferred from a sample of CSV; None after reporting why there is none."""
     sample = read_sample(path, report)
     if sample is None:
         return None
@@ -158,7 +158,7 @@ class _NoRecordError(Exception):
 
 
 def read_ndjson(path: Path, report: Report) -> ImportedSchema | None:
-    """Return the inferred schema."""
+    """Return the schema inferred from a sample of JSON records; None after reporting why there is none."""
     sample = read_sample(path, report)
     if sample is None:
         return None
@@ -175,7 +175,7 @@ def read_ndjson(path: Path, report: Report) -> ImportedSchema | None:
 
 
 def _records(text: str, goes_on: bool) -> Iterator[Json]:
-    """Each record. The last one may be cut where the file goes on."""
+    """Yield the records of a sample; where the file goes on, the last one may be cut off and is left out. Raises _NoRecordError."""
     features = _FEATURES.match(text) if '"FeatureCollection"' in text[:4096] else None
     is_array = features is not None or text.lstrip().startswith("[")
     at = features.end() if features is not None else text.index("[") + 1 if is_array else 0
@@ -215,7 +215,7 @@ def _after_blanks(text: str, at: int) -> int:
 
 
 class _SampledValues:
-    """What the values of one place were."""
+    """The sorts of values that a sample has at one place, from which the type follows."""
 
     def __init__(self, depth: int = 0) -> None:
         self.count = 0
@@ -226,7 +226,7 @@ class _SampledValues:
         self._members: dict[str, _SampledValues] = {}
 
     def add(self, value: Any) -> None:
-        """Look at one more value."""
+        """Count one more value."""
         self.count += 1
         sort = self._sort(value)
         self._sorts[sort] = self._sorts.get(sort, 0) + 1

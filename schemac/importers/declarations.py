@@ -95,32 +95,32 @@ class SourceNode:
         return value
 
     def number(self, key: str) -> int | None:
-        """Return an integer."""
+        """Return the integer at a key; None if there is none."""
         value: int | None = self._read("an integer", (int,), key)
         return value
 
     def node(self, key: str) -> "SourceNode | None":
-        """Return a mapping in this one."""
+        """Return the mapping at a key; None if there is none."""
         value = self._read("a mapping", (dict,), key)
         return None if value is None else SourceNode(value, (*self.path, self._key(key)))
 
     def nodes(self, key: str) -> "list[SourceNode]":
-        """Return the mappings of a list."""
+        """Return the mappings in the list at a key; none if there is no list."""
         return [SourceNode(item, (*self.path, self._key(key), i)) for i, item in enumerate(self.items(key))]
 
     def items(self, key: str) -> list[Any]:
-        """Return a list as it is."""
+        """Return the list at a key as it is; empty if there is none."""
         return self._read("a list", (list,), key) or []
 
     def members(self, key: str) -> "list[tuple[str, SourceNode]]":
-        """Return the mappings of a mapping, each with its key."""
+        """Return the mappings in the mapping at a key, each with its own key; none if there is none."""
         holder = self.node(key)
         if holder is None:
             return []
         return [(str(name), SourceNode(item, (*holder.path, name))) for name, item in holder._value.items()]
 
     def texts(self, key: str) -> list[str]:
-        """Return a list of texts."""
+        """Return the list of texts at a key; empty if there is none."""
         items = self.items(key)
         if not all(isinstance(item, str) for item in items):
             raise self._wrong(key, "a list of texts")
@@ -144,11 +144,11 @@ class SourceNode:
         return [key for key in self._left if self._value[key] not in _SILENT]
 
     def losses(self) -> list[str]:
-        """Return these as notes."""
+        """Return the unread keys with their values, as notes."""
         return [f"not kept: {key}: {_value_text(self._value[key])}" for key in self.unread()]
 
     def loss_of_keys(self, whole: str) -> list[str]:
-        """Return a note with the names of these, as part of the file or contract as a whole; none without any."""
+        """Return one note with the names of the unread keys of a file or contract as a whole; none if there are none."""
         keys = ", ".join(map(str, self.unread()))
         return [f"not kept of the {whole}: {keys}"] if keys else []
 

@@ -44,7 +44,7 @@ class ImportNotes:
                 self.add(path if column is None else (*column, *path[1:]), text)
 
     def all(self) -> Iterator[str]:
-        """Return the texts of all fields."""
+        """Yield the texts of all fields."""
         for texts in self._texts.values():
             yield from texts
 

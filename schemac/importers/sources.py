@@ -97,7 +97,7 @@ def read_sample(path: Path, report: Report) -> tuple[str, bool] | None:
 def described(
     fields: Iterable[ArrowField], rows: str, path: Path, notes: ImportNotes, report: Report, *more: str
 ) -> ImportedSchema:
-    """Return the schema of a sample, with what it was inferred from."""
+    """Return the schema of a sample, with a comment on what it was inferred from."""
     comment = f"inferred from {rows} of {path.name}; check every type, and which fields may be null"
     return ImportedSchema(
         from_arrow(pa.schema(list(fields)), str(path), report), (comment, *more), notes=notes
@@ -274,7 +274,7 @@ def import_value(format: str, value: Any, file: str, report: Report) -> Imported
 
 
 def standard_form(imported: ImportedSchema) -> ImportedSchema:
-    """Return the same with nothing that the standard does not have; what is left out or changed becomes a note."""
+    """Return an imported schema without what the standard does not have; what is left out or changed becomes a note."""
     notes = imported.notes
 
     def type_(tree: Any, path: FieldPath, *, is_nested: bool) -> Any:

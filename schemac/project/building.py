@@ -248,7 +248,7 @@ def compile_files(
     *,
     is_whole: bool = False,
 ) -> Output:
-    """All manifests of a run, checked, and the artifacts for the targets in the options.
+    """Check all manifests of a run, and return them with the artifacts for the targets in the options.
 
     With `is_whole` they are all manifests of the project, so unused groups are reported. If the report has errors, the artifacts must not be used.
     """

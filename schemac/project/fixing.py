@@ -50,7 +50,7 @@ class Fixing:
     _refused: set[Fix] = field(default_factory=set)
 
     def run(self, check: Check, unsaved: dict[str, bytes]) -> Sequence[Diagnostic]:
-        """Apply all fixes, and return the remaining findings; `given` are contents that are not on disk."""
+        """Apply all fixes, and return the remaining findings; `unsaved` are contents that are not on disk, by absolute path."""
         findings = check(unsaved)
         for _ in range(MOST_ROUNDS):
             fixable = [
@@ -66,7 +66,7 @@ class Fixing:
         return findings
 
     def _changes(self, findings: Sequence[Diagnostic], unsaved: dict[str, bytes]) -> bool:
-        """Carry out the fixes of findings, in every file; whether a file changed."""
+        """Apply the fixes of findings in memory; return whether a text changed, or a fix was refused."""
         fixes = [d.fix for d in findings if d.fix is not None]
         is_changed = False
         for name in files_of(fixes):
@@ -103,7 +103,7 @@ class Fixing:
         return {os.path.abspath(name): self.text(name).encode() for name in self.after}
 
     def text(self, name: str) -> str:
-        """Return a changed text with the byte order mark that it had."""
+        """Return the new text of a changed file, with the byte order mark that it had."""
         mark = _FIX_MARK if self.before[name].startswith(_FIX_MARK) else ""
         return mark + self.after[name]
 
@@ -113,7 +113,7 @@ class Fixing:
         self.done = [fix for fix in self.done if any(edit.file in self.written for edit in fix.edits)]
 
     def left(self, findings: Sequence[Diagnostic]) -> Counter[bool]:
-        """Count the fixes that are left: those that are safe, and those that are not."""
+        """Return how many findings have a fix that is safe (True), and how many one that is not (False)."""
         return Counter(d.fix.is_safe for d in findings if d.fix is not None)
 
 
@@ -132,7 +132,7 @@ def rewrite(name: str, before: str, after: str, report: Report) -> bool:
 
 
 def _mistakes(source: SourceText) -> Counter[str]:
-    """Count what is wrong with a text as YAML, by code."""
+    """Return how often each code is reported for a text as YAML."""
     report = Report()
     parse(source, report)
     return Counter(d.code for d in report.diagnostics)
@@ -177,7 +177,7 @@ class Ignoring:
         return remaining
 
     def of_comments(self, path: str, findings: Iterable[Diagnostic], *, has_schema: bool) -> list[Diagnostic]:
-        """Return the findings about the manifest's own comments, after all findings went through `kept`."""
+        """Return the findings about the manifest's own comments, after all findings went through `not_ignored`."""
         if self._manifest_ignores is None:
             return []
         selection = self._project.selection

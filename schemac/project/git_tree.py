@@ -45,7 +45,7 @@ class GitObjects:
         return git_output(f"--git-dir={self.folder}", *words, input=input, environment=_free_environment())
 
     def read(self, ids: Iterable[str]) -> dict[str, bytes]:
-        """Contents by object id; objects that the store does not have are left out."""
+        """Return contents by object id; objects that the store does not have are left out."""
         object_ids = list(dict.fromkeys(ids))
         if not object_ids:
             return {}
@@ -86,7 +86,7 @@ class Submodule:
 
     @property
     def reason(self) -> str:
-        """What is missing."""
+        """Why its files cannot be read, as the end of a sentence."""
         return f"commit {self.commit[:12]} of the submodule {self.path} is not in this clone"
 
 
@@ -149,7 +149,7 @@ class CommitTree:
                 yield path, path[len(start) :]
 
     def read(self, entries: Sequence[TreeEntry]) -> dict[str, bytes]:
-        """Contents by object id; objects that this clone does not have are left out."""
+        """Return contents by object id; objects that this clone does not have are left out."""
         by_store: dict[GitObjects, list[str]] = {}
         for entry in entries:
             if not entry.unreadable:

@@ -63,7 +63,7 @@ class FolderFiles:
         yield from (project.folder / folder for folder in project.configuration.import_folders)
 
     def place(self, path: str) -> Path:
-        """Return where a file is."""
+        """Return the path on disk of a file that the manifest names."""
         return Path(os.path.normpath(os.path.join(self.manifest.parent, path)))
 
     def name(self, path: str) -> str:
@@ -90,7 +90,7 @@ class ManifestImports:
 
     @classmethod
     def of(cls, reuse: "Reuse") -> "ManifestImports":
-        """Return what is kept of a compilation."""
+        """Return the imports that a compilation used, in an order that does not depend on it."""
         return cls(
             tuple(sorted(reuse.imports.items())), tuple(sorted(reuse.used)), tuple(reuse.unused.items())
         )

@@ -95,7 +95,7 @@ class LostLocks:
         return bool(lost)
 
     def _report_lock_of(self, dataset: LogicalDataset, file: CompiledFile, report: Report) -> None:
-        """Report where the lock of a dataset may be."""
+        """Report the lock that has the ids of a dataset, if there is one that may be its own."""
         expected_path = lock_path(file.file.path)
         names = {one.name for one in file.datasets}
         news = {str(field.segment) for field in dataset.columns}

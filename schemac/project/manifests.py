@@ -57,7 +57,7 @@ class CompiledFile:
 
 
 class _Checked(NamedTuple):
-    """What is kept of a manifest."""
+    """The cache entry of a checked manifest."""
 
     findings: tuple[Diagnostic, ...]
     named: tuple[DatasetName, ...]
@@ -87,7 +87,7 @@ class CheckInputs:
 
 
 class ManifestChecks:
-    """Checks manifests one by one, each as if it were alone."""
+    """Checks the manifests of one run, each as if it were alone, and caches what is found."""
 
     def __init__(self, project: Project, options: CompileOptions) -> None:
         self._project = project
@@ -232,7 +232,7 @@ class FieldFilter:
     is_deprecated: bool = False
 
     def takes(self, ownership: Ownership) -> bool:
-        """Whether a field is asked for."""
+        """Whether a field with this ownership fulfils all conditions."""
         return (
             self.tags <= set(ownership.tags)
             and (not self.owners or ownership.owner in self.owners)
@@ -254,7 +254,7 @@ class ListedField:
     line: int
 
     def to_json(self) -> Json:
-        """Return it for programs; what is not known is null."""
+        """Return the field as JSON; what is not known is null."""
         deprecation = self.ownership.deprecation
         return {
             "dataset": self.dataset,

@@ -182,7 +182,7 @@ def path_after(path: str, renamed: Mapping[str, str]) -> str | None:
 def edits_of_references(
     dataset: LogicalDataset, renamed: RenamedPaths
 ) -> Iterator[tuple[Location, NameEdit]]:
-    """Yield what the references of a dataset call fields that get other paths. Raises NoEditError.
+    """Yield the edits of references of a dataset to fields that get other paths. Raises NoEditError.
 
     A reference without `to` gets one where its fields are not called the same in both datasets any more. What it has in `fields`
     is for `edits_of_column`.

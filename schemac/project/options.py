@@ -108,7 +108,7 @@ class CompileOptions:
 
     @cached_property
     def arrow_options(self) -> "ArrowOptions":
-        """How schemas become Arrow's."""
+        """The encodings and metadata of Arrow schemas."""
         from schemac.arrow.to_arrow import ArrowOptions  # for start-up time, as above
 
         return ArrowOptions(ArrowDefaults(**self.encodings), self.has_metadata)
@@ -129,7 +129,7 @@ class RunOverlay:
     def over(
         self, dataset: LogicalDataset, locked: Locked | None, project: Project, report: Report
     ) -> tuple[LogicalDataset, Locked | None]:
-        """Return a dataset and its ids with the overlay; what is wrong with it then is in the report."""
+        """Return a dataset and its ids with the overlay applied; mistakes that this makes are reported."""
         overlaid = self.overlay.over(dataset, report)
         if overlaid is dataset:
             return dataset, locked

@@ -62,7 +62,7 @@ class _ReferenceChecks:
         self._report = report
 
     def check(self) -> None:
-        """Check all of them."""
+        """Report what is wrong with the references."""
         for i, reference in enumerate(REFERENCES.read(self._dataset.schema.extra) or ()):
             at = ("extra", REFERENCES.key, i)
             holder = self._holders.get(reference.dataset)

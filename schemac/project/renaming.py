@@ -159,7 +159,7 @@ def _outcomes(
     members: Iterable[_Member],
     relocked: Mapping[Path, name_edits.Relocked],
 ) -> Iterator[name_edits.Renamed]:
-    """Yield what becomes of each dataset, first of the one whose field was asked for."""
+    """Yield the result for each dataset, first for the one whose field was asked for."""
     for member in sorted(members, key=lambda one: one.dataset.name != dataset.name):
         name, new_path = member.file.file.name, next(iter(member.new_paths.values()))
         if member.dataset.name == dataset.name:

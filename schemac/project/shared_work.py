@@ -149,7 +149,7 @@ class SharedWork(Generic[T]):
 
 @contextmanager
 def collector_paused(*, is_last: bool = False) -> Iterator[None]:
-    """Without the cyclic collector: a compilation makes many values and no cycles, and it would look at all of them.
+    """Turn the cyclic garbage collector off: a compilation makes many values and no cycles, and it would look at all of them.
 
     With `is_last` the objects live until the process ends, so collecting them later is useless too.
     """

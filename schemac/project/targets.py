@@ -72,7 +72,7 @@ def emit_targets(
 def _emit(
     compilation: Compilation, names: Sequence[str], options: CompileOptions
 ) -> tuple[list[Artifact], dict[str, Sequence[Loss]], tuple[Diagnostic, ...]]:
-    """Artifacts, losses by target, and findings of some targets."""
+    """Return the artifacts of some targets, the losses by target, and all findings."""
     report = Report()
     artifacts: list[Artifact] = []
     losses: dict[str, Sequence[Loss]] = {}

@@ -17,7 +17,7 @@ _TASKS: list[Callable[[], Any]] = []
 
 
 def cores() -> int:
-    """Cores that this process may use; 1 where processes cannot be copied."""
+    """Return the number of cores that this process may use; 1 where processes cannot be forked."""
     # macOS can fork too, but its own libraries do not survive it.
     return 1 if sys.platform == "darwin" else len(os.sched_getaffinity(0))
 

@@ -72,12 +72,12 @@ def builtin_codes() -> dict[str, Code]:
 
 
 def builtin_code(id: str) -> Code | None:
-    """Return one of these; for a code of the core nothing else is loaded."""
+    """Return a code that comes with the compiler by its number, None if there is none; for one of the core, no engine is loaded."""
     return CATALOGUE.get(id) or builtin_codes().get(id)
 
 
 def builtin_providers() -> tuple[Bringer, ...]:
-    """Return what comes with the compiler and brings codes."""
+    """Return the engines and rooms that come with the compiler, which bring codes."""
     return (*builtin_engines(), *_ROOMS)
 
 

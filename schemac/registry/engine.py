@@ -40,7 +40,7 @@ class Format(NamedTuple):
     """Databases in small letters whose types it reads as texts, as contracts and projects name them."""
 
     def is_source(self, path: "Path") -> bool:
-        """Ask `recognizes` about a path. Raises EngineError."""
+        """Return whether `recognizes` takes a path for such a source. Raises EngineError."""
         recognizes = _function(self.recognizes, f"`recognizes` of the format {self.name}")
         return bool(recognizes(path))
 
@@ -160,7 +160,7 @@ class Capability(NamedTuple, Generic[T]):
         return bool(getattr(engine, self.field))
 
     def of(self, engine: Engine) -> T:
-        """Load it. Raises EngineError if it cannot be loaded, or is not what its room expects."""
+        """Return an engine's object for this capability, loaded now. Raises EngineError if it cannot be loaded, or is of another type."""
         return load_as(getattr(engine, self.field), self.type, f"`{self.field}` of the engine {engine.name}")
 
     def names(self, engines: Iterable[Engine]) -> tuple[str, ...]:

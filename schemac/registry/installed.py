@@ -68,7 +68,7 @@ _NAME = re.compile(r"[a-z][a-z0-9_-]*")
 
 @cache
 def engines() -> tuple[Engine, ...]:
-    """All engines by position, then by name; those of other distributions follow the compiler's own. Raises EngineError."""
+    """Return all engines by position, then by name; those of other distributions follow the compiler's own. Raises EngineError."""
     core_engines = builtin_engines()
     engines_by_name = {engine.name: engine for engine in core_engines}
     formats = {format.name: engine.name for engine in core_engines for format in engine.formats}

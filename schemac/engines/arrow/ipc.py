@@ -43,7 +43,7 @@ def emit(compilation: Compilation, emission: Emission) -> list[Artifact]:
 
 
 def types(compilation: Compilation, emission: Emission) -> dict[SchemaField, str]:
-    """Return Arrow's types."""
+    """Return the Arrow type of each field as pyarrow writes it."""
     return {
         field.field: f"{field.arrow.type}{'' if field.arrow.nullable else ' not null'}"
         for field in compilation.lowered.preorder()
@@ -121,14 +121,14 @@ class _Files(StoredRows):
         return self.dataset.schema
 
     def batches(self, columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
-        """Read file by file."""
+        """Return some columns of all rows, file by file."""
         from pyarrow import dataset  # for start-up time: it takes as long to load as all others
 
         # By fields, for a text would be taken for a path.
         return iter(self.dataset.to_batches(columns={name: dataset.field(name) for name in columns}))
 
     def expression(self, rows: Sequence[int]) -> str:
-        """Ask pyarrow for rows."""
+        """Return a call of pyarrow that takes rows by their numbers."""
         return f"pyarrow.dataset.dataset({self.path!r}, format={self.format!r}, partitioning='hive').take({list(rows)})"
 
 

@@ -47,7 +47,7 @@ class PrimitiveType(NamedTuple):
 
     @property
     def title(self) -> str:
-        """As people write it."""
+        """The type as people write it."""
         if self.logical == "decimal":
             return f"decimal({self.precision}, {self.scale})"
         return self.logical or self.type
@@ -77,7 +77,7 @@ _PROMOTIONS = {
 
 
 def leaf_of(declared: LogicalType) -> PrimitiveType | None:
-    """Avro's type for one without parts; None for types with parts, and for what Avro cannot hold."""
+    """Return Avro's type for a type without parts; None for one with parts, and for what Avro cannot hold."""
     type_: Any = declared
     if type_.family in _PLAIN:
         return _PLAIN[type_.family]
@@ -184,7 +184,7 @@ TYPE = "schemac.dev/type"
 
 
 def emit(compilation: Compilation, emission: Emission) -> list[Artifact]:
-    """Write the schema's JSON."""
+    """Return the file with the JSON of the record."""
     document = _Writer(emission).dataset(compilation.dataset)
     text = json.dumps(document, indent=2, ensure_ascii=False)
     return [Artifact("avro/schema.avsc", f"{text}\n".encode())]

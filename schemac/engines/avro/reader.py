@@ -40,7 +40,7 @@ _NAMED = ("record", "error", "enum", "fixed")
 
 
 class MalformedAvroError(Exception):
-    """Something that is not an Avro schema, and why."""
+    """A schema that is not valid Avro; the message says why."""
 
 
 class NamedTypes:
@@ -136,7 +136,7 @@ def members_of(type_: Json, path: FieldPath) -> list[Any]:
 
 
 def of_path(path: FieldPath) -> str:
-    """Return the place of a type, within a sentence."""
+    """Return `of <path> ` for a message about a type; empty for the whole record."""
     return f"of {dotted(path)} " if path else ""
 
 
@@ -269,7 +269,7 @@ class _Reader:
         return with_attributes(tree, _extra(type_)) if tree["kind"] != "Option" else tree
 
     def _any_json(self, path: FieldPath, what: str) -> Json:
-        """Return the type of any value, which the field takes."""
+        """Return the type of any value of JSON, with a note of what the field was."""
         self._notes.add(path, f"any value of JSON; not kept: {what}")
         return any_json()
 
@@ -375,7 +375,7 @@ def _with_extra(tree: Json, extra: Json) -> Json:
 
 
 def _extra(holder: Json) -> Json:
-    """Attributes among the properties of a field or type."""
+    """Return the attributes among the properties of a field or type."""
     doc = {DESCRIPTION.key: holder["doc"]} if isinstance(holder.get("doc"), str) else {}
     return {**doc, **{key: value for key, value in holder.items() if _KEY.fullmatch(key) and key != TYPE}}
 

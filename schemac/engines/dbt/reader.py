@@ -159,7 +159,7 @@ class _Reader(declarations.DatasetReader):
         return member(name, *self.finished(node, typed, path, is_required=is_required))
 
     def _enter_column_rule(self, sort: str, arguments: Json, path: FieldPath, tree: Json) -> bool:
-        """Enter a constraint or test of a column; whether there is a place for it."""
+        """Enter a constraint or test of a column; return whether a manifest has a place for it."""
         (column,) = path
         description = f"{sort} of {column}"
         match sort:
@@ -189,7 +189,7 @@ class _Reader(declarations.DatasetReader):
         return True
 
     def _enter_row_rule(self, rule: Any) -> bool:
-        """Enter a constraint of a model, likewise."""
+        """Enter a constraint of a model as a whole; return whether a manifest has a place for it."""
         sort, arguments = _name_and_arguments(rule)
         columns = arguments.get("columns")
         fields = [dotted((str(column),)) for column in columns] if isinstance(columns, list) else []

@@ -39,7 +39,7 @@ _DEEPEST = 100
 
 
 class DeltaColumns:
-    """Reads the columns of one version of a table."""
+    """Reads the columns of one version of a table: a StructType without the metadata that only Delta has."""
 
     def __init__(self, notes: ImportNotes) -> None:
         self.ids: dict[FieldPath, int] = {}
@@ -104,7 +104,7 @@ class DeltaColumns:
         return type_
 
     def _note_rules(self, metadata: Json, path: FieldPath) -> None:
-        """Take out rules and histories: a manifest has no place for them."""
+        """Remove rules, defaults and type histories from the metadata of a column, and note them: a manifest has no place for them."""
         generated = metadata.pop("delta.generationExpression", None)
         if generated is not None:
             self._notes.add(path, f"not kept: GENERATED ALWAYS AS ({generated})")

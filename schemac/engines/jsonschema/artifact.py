@@ -58,7 +58,7 @@ _KEYS = {
 
 
 def emit(compilation: Compilation, emission: Emission) -> list[Artifact]:
-    """Return the schema."""
+    """Return the file with the JSON Schema of a record."""
     dataset = compilation.dataset
     writer = _Writer(emission)
     for attribute in OF_ROWS:

@@ -77,7 +77,7 @@ def binary(length: int | None = None) -> Json:
 
 
 def date() -> Json:
-    """Return the schema of days."""
+    """Return the schema of dates."""
     return text(json_values.DATE, format="date")
 
 
@@ -250,7 +250,7 @@ def is_narrow(type_: LogicalType) -> bool:
 
 
 def _edge_of(bound: field_constraints.Bound) -> Json:
-    """Return the bound of the numbers that are rounded to values within a bound."""
+    """Return the keyword of a bound for a narrow float: of the numbers that are rounded to values within it."""
     limit, bits = float(bound.limit), _bits(bound.type)
     if bound.is_lower:
         return _lower_edge(limit + _step_below(-limit, bits) if bound.is_exclusive else limit, bits)
@@ -270,7 +270,7 @@ def _upper_edge(value: float, bits: int) -> Json:
 
 
 def _edge(value: float, bits: int) -> tuple[Decimal, bool]:
-    """Return the middle of a narrow float and the one below it, and whether it is rounded up."""
+    """Return the midpoint between a narrow float and the one below it, and whether the midpoint is rounded up."""
     middle = value - _step_below(value, bits) / 2
     is_even = value / _unit(value, bits) % 2 == 0
     if bits == 32:
@@ -280,13 +280,13 @@ def _edge(value: float, bits: int) -> tuple[Decimal, bool]:
 
 
 def _step_below(value: float, bits: int) -> float:
-    """Return how far the next lower float is: below a power of two, half as far as above it."""
+    """Return the distance to the next lower float: below a power of two, half of that above it."""
     unit, (_, least) = _unit(value, bits), _DIGITS[bits]
     return max(unit / 2, least) if math.frexp(value)[0] == 0.5 else unit
 
 
 def _unit(value: float, bits: int) -> float:
-    """Return what the last digit of a float counts."""
+    """Return the value of the last binary digit of a float."""
     digits, least = _DIGITS[bits]
     return max(math.ldexp(1, math.frexp(value)[1] - digits), least) if value else least
 

@@ -85,7 +85,7 @@ class _Writer:
         return self._bare_type(field, indent)
 
     def _bare_type(self, field: SchemaField, indent: str) -> str:
-        """Return the type inside its Option."""
+        """Return the lines of a type without its Option."""
         children = list(field.children)
         lines = [f"{indent}kind: {scalar(field.type.kind)}\n"]
         for item, value in binary.standard_properties(field, self._lose):
@@ -102,7 +102,7 @@ class _Writer:
 
 
 def _block(value: Any, indent: str) -> str:
-    """Return a value after its key and colon."""
+    """Return the YAML of a value as it follows its key and colon, with the line break."""
     if value.__class__ is str:
         return f" {scalar(value)}\n"
     if not isinstance(value, dict) or not value:
@@ -113,7 +113,7 @@ def _block(value: Any, indent: str) -> str:
 
 
 def _flow(value: Any) -> str:
-    """Return a value on one line."""
+    """Return the YAML of a value on one line."""
     if isinstance(value, dict):
         return "{" + ", ".join([f"{_key(key, '')}: {_flow(item)}" for key, item in value.items()]) + "}"
     return "[" + ", ".join(map(_flow, value)) + "]" if isinstance(value, list) else scalar(value)
@@ -126,7 +126,7 @@ def _key(key: str, indent: str) -> str:
 
 
 def scalar(value: Any) -> str:
-    """Return a text, number, truth value or null."""
+    """Return the YAML of a text, number, truth value or null."""
     if value.__class__ is str:
         if _PLAIN.fullmatch(value) and value.lower() not in _NOT_PLAIN:
             return str(value)

@@ -98,7 +98,7 @@ def standard_extra(field: SchemaField, lose: Lose = ignore) -> ExtraAttributes:
 
 
 def standard_attributes(extra: Mapping[str, Any]) -> ExtraAttributes:
-    """Attributes with keys sorted, and words in the standard's spelling."""
+    """Return attributes with sorted keys, and words in the standard's spelling."""
     attributes: ExtraAttributes = {}
     for key in sorted(extra):
         value = extra[key]
@@ -148,7 +148,7 @@ class _Writer:
         return bytes(self._builder.Output())
 
     def _fields(self, fields: tuple[SchemaField, ...]) -> int:
-        """Return the vector of fields."""
+        """Write the vector of the tables of fields, and return its offset in the buffer."""
         tables = [self._field(field) for field in fields]
         builder = self._builder
         builder.StartVector(_OFFSET_FLAGS.bytewidth, len(tables), _OFFSET_FLAGS.bytewidth)
@@ -179,7 +179,7 @@ class _Writer:
         return table
 
     def _type(self, field: SchemaField) -> int:
-        """Return the table of a field's type."""
+        """Return the offset of the table of a field's type; equal leaf types are written once."""
         properties = standard_properties(field)
         if field.children:
             return self._new_type(field, properties)
@@ -262,7 +262,7 @@ class Buffer:
         return FlatTable(self, self.follow(offset), depth)
 
     def follow(self, offset: int) -> int:
-        """Where the reference at an offset leads."""
+        """Return the offset that the reference at an offset leads to. Raises MalformedBufferError."""
         self.check(offset, _WIDTH)
         target = int(flat.Table(self.content, 0).Indirect(offset))
         if target == offset:
@@ -270,7 +270,7 @@ class Buffer:
         return target
 
     def check(self, offset: int, size: int) -> None:
-        """Refuse what is not inside the buffer."""
+        """Raise MalformedBufferError for bytes that are not inside the buffer."""
         if offset < 0 or offset + size > self._length:
             outside = offset if offset < 0 else max(offset, self._length)
             raise MalformedBufferError(f"byte {outside} is outside its {self._length} bytes")
@@ -294,12 +294,12 @@ class FlatTable:
         buffer.check(start, self._size)
 
     def scalar(self, field: int, flags: Any) -> Any:
-        """Return a number or truth value."""
+        """Return the number or truth value of a field; None if it is empty."""
         offset = self._offset(field, flags.bytewidth)
         return None if offset is None else self._flat.Get(flags, self._flat.Pos + offset)
 
     def text(self, field: int) -> str | None:
-        """Return a text."""
+        """Return the text of a field; None if it is empty."""
         offset = self._vector(field)
         if offset is None:
             return None
@@ -312,17 +312,17 @@ class FlatTable:
             ) from error
 
     def bytes(self, field: int) -> bytes | None:
-        """Return a vector of bytes, which is laid out as a text is."""
+        """Return the bytes of a field, which are laid out as a text is; None if it is empty."""
         offset = self._vector(field)
         return None if offset is None else bytes(self._flat.String(self._flat.Pos + offset))
 
     def table(self, field: int) -> "FlatTable | None":
-        """Return a table."""
+        """Return the table of a field; None if it is empty."""
         offset = self._offset(field, _WIDTH)
         return None if offset is None else self._buffer.table(self._flat.Pos + offset, self._depth + 1)
 
     def tables(self, field: int) -> "Iterator[FlatTable] | None":
-        """Return a vector of tables."""
+        """Return the tables in the vector of a field; None if it is empty."""
         offset = self._vector(field, _WIDTH)
         if offset is None:
             return None
@@ -331,7 +331,7 @@ class FlatTable:
         return (self._buffer.table(offset, self._depth + 1) for offset in offsets)
 
     def _offset(self, field: int, size: int) -> int | None:
-        """Where in the table the value of a field is."""
+        """Return where in the table the value of a field is; None if it is empty."""
         offset = int(self._flat.Offset(4 + 2 * field))
         if offset == 0:
             return None

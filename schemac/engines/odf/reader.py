@@ -122,7 +122,7 @@ def _comments(text: str, whole: Span, spans: list[Span]) -> list[list[str]]:
 def _columns(
     line: str, span: Span | None, source: SourceText, notes: ImportNotes, report: Report
 ) -> list[Json]:
-    """Return the fields of one line, which is mostly one."""
+    """Return the fields that a line of DDL declares; none after reporting that it is malformed."""
     reader = TypeReader(type_words(line), line)
     try:
         columns = reader.columns()
@@ -133,7 +133,7 @@ def _columns(
 
 
 def _field(column: ColumnText, line: str, notes: ImportNotes) -> Json:
-    """Return a field's tree; note clauses that are lost. Raises MalformedError for a type without a kind."""
+    """Return a field's tree; note clauses that are lost. Raises MalformedTypeError for a type without a kind."""
     meaning = suggest_meaning(column.type)
     if meaning is None:
         raise MalformedTypeError("there is no kind for its type", Span(0, len(line)))
@@ -220,7 +220,7 @@ def _raw_arrow(source: SourceText) -> tuple[str | None, str] | None:
 
 
 def _schema_events(value: Any, name: str | None) -> list[tuple[str | None, Json]]:
-    """All SetDataSchema events below a value, each with the name of its dataset."""
+    """Return all SetDataSchema events below a value, each with the name of its dataset."""
     if isinstance(value, list):
         return [item for event in value for item in _schema_events(event, name)]
     if not isinstance(value, dict):

@@ -67,7 +67,7 @@ class MessageText:
         return message
 
     def text(self, indent: str = "") -> Iterator[str]:
-        """Return its lines."""
+        """Yield the lines of its declaration."""
         if self.around:
             yield f"{indent}// {MARK} {json.dumps({'around': self.around}, sort_keys=True)}"
         yield f"{indent}message {self.name} {{"
@@ -80,7 +80,7 @@ class MessageText:
 
 
 def emit(compilation: Compilation, emission: Emission) -> list[Artifact]:
-    """Return the message."""
+    """Return the `.proto` file with the message of the dataset."""
     dataset = compilation.dataset
     writer = _Writer(compilation, emission)
     name = types.message_name(dataset.name)
@@ -138,7 +138,7 @@ class _Writer:
             self.field(message, field, str(field.segment), number)
 
     def field(self, message: MessageText, schema_field: SchemaField, name: str, number: int) -> None:
-        """Enter a field for a field: a member, or the value of a message that exists for it."""
+        """Write the line of a field into a message: of a member, or of the value that the message is only there for."""
         typed = self.type(message, schema_field, name)
         label = f"{typed.label} " if typed.label else ""
         annotation: Json = {}

@@ -48,8 +48,8 @@ _SCALARS = {
     "uint64": "UInt64",
 }
 _CLOCKS = {types.TIMESTAMP: "Timestamp", types.DURATION: "Duration"}
-_AROUND = {"option": 1, "item": 1, "value": 1, "entry": 2}
-"""What messages of the compiler are there for, with the number of their fields."""
+_FIELDS_OF_WRAPPERS = {"option": 1, "item": 1, "value": 1, "entry": 2}
+"""How many fields a message has that the compiler wrote around a value, by what it is there for."""
 _PRESENCE = "features.field_presence"
 
 
@@ -91,7 +91,7 @@ class _Reader:
         free = [
             message
             for message in declared
-            if message.fields and not any(outer.fields for outer in _around(message))
+            if message.fields and not any(outer.fields for outer in _enclosing_messages(message))
         ]
         reached = {id(message): self._reached_from(message) for message in free}
         tops = [
@@ -109,7 +109,7 @@ class _Reader:
         for message in unused if tables else ():
             if message.fields or not message.inner:
                 # At the table that it is declared in, else at the first one.
-                owner = next((i for i, top in enumerate(tops) if top in _around(message)), 0)
+                owner = next((i for i, top in enumerate(tops) if top in _enclosing_messages(message)), 0)
                 why = "which no field has" if message.fields else "which has no fields"
                 tables[owner].notes.add((), f"not kept: the message {_full_name(message)}, {why}")
         return tables
@@ -201,7 +201,7 @@ class _Reader:
         return extra
 
     def _is_required(self, message: ProtoMessage, field: ProtoField) -> bool:
-        """Whether rules require a message."""
+        """Whether the rules of a field require its message to be there."""
         is_ruled = any(rule.is_required and not rule.parts for rule in rules_of(field.options))
         return is_ruled and field.label == "" and self._is_message(field, message)
 
@@ -213,7 +213,7 @@ class _Reader:
 
     def _field(self, message: ProtoMessage, field: ProtoField, annotation: Json, path: FieldPath) -> Json:
         """Return the type of a field, with its Option."""
-        around = self._around(field.type, message) if field.label != "map" else None
+        around = self._wrapper_of(field.type, message) if field.label != "map" else None
         if around is not None and _annotation(around)["around"] == "option":
             (inner,) = around.fields
             return optional(self._type_without_option(around, inner, annotation, path), is_required=False)
@@ -238,7 +238,7 @@ class _Reader:
     ) -> Json:
         """Return the type of a field without its Option."""
         tree: Json
-        around = self._around(field.type, message) if field.label == "repeated" else None
+        around = self._wrapper_of(field.type, message) if field.label == "repeated" else None
         if field.label == "map":
             key, value = field.type.split(",")
             tree = map_of(
@@ -259,7 +259,7 @@ class _Reader:
 
     def _part(self, message: ProtoMessage, type_: str, annotation: Json, path: FieldPath, part: Part) -> Json:
         """Return the type of an item, key or value, with its attributes."""
-        around = self._around(type_, message)
+        around = self._wrapper_of(type_, message)
         if around is not None:
             return self._type_in_wrapper(around, around.fields[0], (*path, part))
         tree = self._type_of_value(message, type_, (*path, part))
@@ -311,15 +311,15 @@ class _Reader:
         tree = any_json()
         return {**tree, "extra": {**tree["extra"], TYPE.key: type_}}
 
-    def _around(self, type_: str, message: ProtoMessage) -> ProtoMessage | None:
-        """Return the wrapper message of a type; None if its label is enough."""
+    def _wrapper_of(self, type_: str, message: ProtoMessage) -> ProtoMessage | None:
+        """Return the message that the compiler wrote around a value, by the name of its type; None for any other type."""
         wrapper = self._declared_type(type_, message)
         if wrapper is None or not wrapper.fields or "around" not in _annotation(wrapper):
             return None
         return wrapper
 
     def _declared_type(self, type_: str, message: ProtoMessage) -> ProtoMessage | None:
-        """Return the message or enum of a name, from the inside out."""
+        """Return the message or enum that a name means in a message, looked for from the inside out; None if the file does not declare it."""
         steps = type_.lstrip(".").split(".")
         package = self._file.package.split(".") if self._file.package else []
         is_absolute = package and steps[: len(package)] == package
@@ -335,8 +335,8 @@ class _Reader:
         return None
 
 
-def _around(message: ProtoMessage) -> list[ProtoMessage]:
-    """Return the messages that one is declared in, without the file."""
+def _enclosing_messages(message: ProtoMessage) -> list[ProtoMessage]:
+    """Return the messages that a message is declared in, the innermost first, without the root of the file."""
     enclosing: list[ProtoMessage] = []
     outer = message.outer
     while outer is not None and outer.outer is not None:
@@ -347,7 +347,7 @@ def _around(message: ProtoMessage) -> list[ProtoMessage]:
 
 def _full_name(message: ProtoMessage) -> str:
     """Return the name of a message with those of the messages around it, divided by dots."""
-    return ".".join([message.name, *(outer.name for outer in _around(message))][::-1])
+    return ".".join([message.name, *(outer.name for outer in _enclosing_messages(message))][::-1])
 
 
 def _with_extra(tree: Json, extra: Json) -> Json:
@@ -390,7 +390,7 @@ def _is_of_compiler(annotation: Json, about: ProtoField | ProtoMessage | None) -
         and isinstance(annotation.get("type", {}), dict)
         and isinstance(extra, dict)
         and all(re.fullmatch(KEY_PATTERN, key) for key in extra)
-        and ("around" not in annotation or count == _AROUND.get(str(around)))
+        and ("around" not in annotation or count == _FIELDS_OF_WRAPPERS.get(str(around)))
         and all(isinstance(part, dict) and _is_of_compiler(part, None) for part in parts)
     )
 

@@ -33,7 +33,7 @@ _CLOSING = {"{": "}", "<": ">"}
 
 
 class MalformedProtoError(Exception):
-    """Something that is no `.proto`, and why."""
+    """A text that is not a `.proto` file; the message says why."""
 
 
 class ProtoWord(str):
@@ -88,7 +88,7 @@ class ProtoMessage:
     is_enum: bool = False
 
     def all(self) -> "Iterator[ProtoMessage]":
-        """Return the message, and all that are declared in it."""
+        """Yield the message, and all messages and enums that are declared in it."""
         yield self
         for inner in self.inner.values():
             yield from inner.all()
@@ -105,7 +105,7 @@ class ProtoFile:
 
 
 def parse(text: str) -> ProtoFile:
-    """Return what a file declares."""
+    """Return the declarations of a `.proto` file. Raises MalformedProtoError."""
     try:
         return _Parser(text).file()
     except RecursionError:
@@ -153,7 +153,7 @@ class _Tokens:
                 above, is_same_line, can_trail = [], True, True
 
     def _detach(self, comments: list[str]) -> None:
-        """Leave comments to the last token."""
+        """Attach comments to the last token."""
         if comments:
             self.trailing.setdefault(len(self.texts) - 1, []).extend(comments)
 
@@ -184,7 +184,7 @@ class _Parser:
         return file
 
     def _member(self, message: ProtoMessage) -> None:
-        """Read what is in a message, or at the top of a file."""
+        """Read one statement of a message, or of the top of a file."""
         if self._peek() in ("export", "local") and self._peek(1) in ("message", "enum"):
             self._skip(1)
         word, comments = self._peek(), self._tokens.leading[self._at]
@@ -307,7 +307,7 @@ class _Parser:
         return option
 
     def _options(self) -> Iterator[ProtoOption]:
-        """Read the options in brackets."""
+        """Yield the options in brackets."""
         self._expect("[")
         while True:
             yield self._option()

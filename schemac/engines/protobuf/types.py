@@ -97,7 +97,7 @@ def leaf_of(field: SchemaField) -> ScalarType | None:
 
 
 def usual_leaf(declared: LogicalType) -> ScalarType | None:
-    """Return the leaf type of a type without attributes."""
+    """Return the type of a field without parts as its manifest type alone decides it; None as for `leaf_of`."""
     type_: Any = declared
     if type_.family in _PLAIN:
         return _PLAIN[type_.family]
@@ -132,7 +132,7 @@ def usual_leaf(declared: LogicalType) -> ScalarType | None:
 
 
 def valid(name: str) -> str:
-    """Return the nearest name of a field."""
+    """Return the nearest name that a field may have in Protobuf."""
     valid_name = re.sub(r"[^A-Za-z0-9_]", "_", name)
     return valid_name if valid_name[:1].isalpha() else f"f_{valid_name}".rstrip("_")
 

@@ -137,11 +137,11 @@ class Leaves(RecordTypeWriter[Annotation]):
         return type_.type
 
     def decimal(self, lowered: LoweredField, arrow_type: Any) -> Annotation:
-        """Return that of decimals with all digits."""
+        """Return the annotation of decimals with all digits."""
         return _before_validator("Decimal", f"decimal({arrow_type.precision}, {arrow_type.scale})")
 
     def timestamp(self, lowered: LoweredField, arrow_type: Any) -> Annotation:
-        """Return that of instants, which are in UTC, or of readings of a clock without a zone."""
+        """Return the annotation of timestamps: of instants in UTC, or of local times without a zone."""
         field: SchemaField = lowered.field
         digits = FRACTION_DIGITS[arrow_type.unit]
         zone = arrow_type.tz
@@ -172,12 +172,12 @@ class Leaves(RecordTypeWriter[Annotation]):
         return Annotation("Nanoseconds", (f"PlainValidator({validator})", written))
 
     def duration(self, lowered: LoweredField, arrow_type: Any) -> Annotation:
-        """Return that of counts of the unit, as JSON has them."""
+        """Return the annotation of durations as counts of their unit."""
         self.lose(lowered, f"a duration in {arrow_type.unit}", "its count")
         return _before_validator("int", "count()")
 
     def fixed_size_binary(self, lowered: LoweredField, arrow_type: Any) -> Annotation:
-        """Return that of bytes of one length."""
+        """Return the annotation of bytes of one length."""
         return _binary(arrow_type.byte_width)
 
     def struct(self, lowered: LoweredField, arrow_type: Any) -> Annotation:

@@ -129,7 +129,7 @@ class ModelClass(NamedTuple):
 
 
 def emit(compilation: Compilation, emission: Emission) -> list[Artifact]:
-    """Return the module."""
+    """Return the module with the models of a dataset."""
     dataset = compilation.dataset
     module = _Module(dataset, annotations.Leaves(emission))
     module.model((), compilation.lowered.fields, dataset.schema.extra, dataset.name)
@@ -150,7 +150,7 @@ class _Module:
         """What the members of a struct are called, by its path."""
 
     def lines(self) -> Iterator[str]:
-        """Return the whole module."""
+        """Yield the lines of the whole module."""
         body = [
             line for part in self._classes for line in ("", "", f"class {part.name}(Record):", *part.lines)
         ]

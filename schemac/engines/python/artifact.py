@@ -75,7 +75,7 @@ def __getattr__(name: str) -> Any:
 
 
 def emit(compilation: Compilation, emission: Emission) -> list[Artifact]:
-    """Return the module."""
+    """Return the module with the schemas and column names of a dataset."""
     dataset = compilation.dataset
     spark = _file_of_target(*_SPARK, compilation, emission) or b""
     arrow = _file_of_target(*_ARROW, compilation, emission) or b""

@@ -73,7 +73,7 @@ def castability(old: Any, new: Any) -> Castability:
 
 
 def _value_bits(type_: Any) -> int:
-    """Bits besides the sign."""
+    """Return the bits of an integer type besides the sign."""
     return int(type_.bits - type_.is_signed)
 
 
@@ -187,7 +187,7 @@ _BYTES = (Family.TEXT, Family.BYTES)
 
 
 def missing_cast(old: SchemaField, new: SchemaField) -> str:
-    """Which cast pyarrow lacks between two layouts; empty if it has the one in question."""
+    """Return why pyarrow cannot cast one layout to another; empty if it can."""
     before, after = read_hints(old.extra), read_hints(new.extra)
     had_view = before.buffer is not None and before.buffer.kind == "View"
     has_view = after.buffer is not None and after.buffer.kind == "View"

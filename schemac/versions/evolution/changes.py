@@ -332,7 +332,7 @@ class Verdict:
         return f"{self.engine}.{self.change.fact}"
 
     def to_json(self) -> Json:
-        """Return the verdict for programs."""
+        """Return the verdict as JSON."""
         return {
             **self.change.to_json(),
             "engine": self.engine,
@@ -343,7 +343,7 @@ class Verdict:
 
 
 def _json(judgement: Judgement, codes: Mapping[Outcome, Code]) -> dict[str, str | None]:
-    """Return a judgement for programs; its code is null where the outcome has none."""
+    """Return a judgement as JSON; its code is null where the outcome has none."""
     code = codes.get(judgement.outcome)
     return {
         "code": code.id if code else None,

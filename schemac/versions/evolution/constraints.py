@@ -87,7 +87,7 @@ class ConstraintRule:
 
     @property
     def question(self) -> str:
-        """What is asked of the rows."""
+        """The condition that the rows have to fulfil, in words."""
         match self.subject:
             case rows.Unique(several):
                 return f"no two rows may have the same value{'s' if len(several) > 1 else ''}"
@@ -162,7 +162,7 @@ def row_rules(
 
 
 def constraints_of(rules: Iterable[ConstraintRule]) -> rows.RowConstraints:
-    """Return those that are about whole rows."""
+    """Return the constraints of whole rows among some rules."""
     subjects = [rule.subject for rule in rules]
     return rows.RowConstraints(
         tuple([one for one in subjects if isinstance(one, rows.Unique)]),
@@ -284,7 +284,7 @@ def constraint_of(change: Change) -> Constraint | None:
 
 
 def tightened(change: Change, pair: VersionPair | None, find: str = "") -> Judgement:
-    """Return the meaning for stored rows; `find` is the command that finds rows that break it."""
+    """Return what a new or narrower constraint means for stored rows; `find` is the command that finds rows that break it."""
     constraint = constraint_of(change)
     if constraint is not None:
         reason = f"{change.path} has to be {constraint.text}, but existing rows were not checked"
@@ -302,7 +302,7 @@ def verify_of(change: Change) -> str:
 
 
 def loosened(change: Change) -> Judgement:
-    """Return what it means for programs with the old schema."""
+    """Return what a loosened constraint means for programs with the old schema."""
     where = f" of {change.path}" if change.path else ""
     return depends_on_data(
         f"old readers may rely on `{change.key}: {json.dumps(change.old, ensure_ascii=False)}`{where}",

@@ -128,12 +128,12 @@ def _changed_keys(old: _Extra, new: _Extra) -> Iterator[tuple[str, Any, Any]]:
 
 
 def diff(old: SchemaVersion, new: SchemaVersion) -> tuple[Change, ...]:
-    """All changes from the old version to the new one."""
+    """Return all changes from the old version to the new one."""
     return diff_of(pair_versions(old, new))
 
 
 def diff_of(pair: VersionPair) -> tuple[Change, ...]:
-    """All changes of a version pair."""
+    """Return all changes of a version pair, those of the schema as a whole first."""
     changes = [
         Change(
             fact,
@@ -183,7 +183,7 @@ def _field_changes(pair: VersionPair, old: SchemaField, new: SchemaField) -> Ite
 def _order_changes(
     pair: VersionPair, parent: SchemaField | None, old: Sequence[SchemaField], new: Sequence[SchemaField]
 ) -> Iterator[Change]:
-    """One fact where members that stayed are in another order."""
+    """Yield one change if members that stayed are in another order."""
     old_index = {field: index for index, field in enumerate(old)}
     stayed = [(old_index[before], field) for field in new if (before := pair.before.get(field)) in old_index]
     indices = [index for index, _ in stayed]

@@ -52,7 +52,7 @@ class SchemaVersion(Viewed):
         return Compilation.of(self.dataset)
 
     def location(self, field: SchemaField | None, *steps: str | int) -> SourceLocation:
-        """Where a field, or a part of it, is."""
+        """Return the location of a field or of a part of it, of the schema for None; without a line where it is in no text."""
         origins = self.dataset.origins
         path = (*field.declared_at, *steps) if field is not None else steps
         location = origins.location(path)
@@ -118,7 +118,7 @@ class InferredSchemaVersion(SchemaVersion):
 
 
 def locked_schema_version(locked: LockedDataset, number: int) -> LockedSchemaVersion:
-    """One version of a locked dataset; there has to be one of this number."""
+    """Return a version of a locked dataset by its number, which has to exist."""
     version = locked.version(number)
     assert version is not None
     opened = open_version(locked, version)

@@ -332,7 +332,7 @@ def _with_parents(
 
 
 def _last_states(locked: LockedDataset, id: int) -> dict[int, FieldState]:
-    """Return the version that a field was last in."""
+    """Return the states, by id, of the last version that had a field. Raises RestoreError if none had it."""
     last = max(
         (
             len(locked.versions) if state.last is None else state.last

@@ -40,7 +40,7 @@ class ByEngine(Generic[T]):
 
     @classmethod
     def make(cls, values: Mapping[str, T]) -> Self:
-        """Out of a mapping; an engine without numbers is left out."""
+        """Return the values of a mapping by engine; an empty tuple is left out."""
         return cls(tuple([(name, values[name]) for name in sorted(values) if values[name] != ()]))
 
     @property
@@ -233,7 +233,7 @@ def paths_of(states: Iterable[FieldState]) -> dict[int, FieldPath]:
 
 
 def order_of(state: FieldState) -> tuple[int, Decimal, int]:
-    """Sorts siblings: parts of a map by their part, members by their position."""
+    """Return the key that sorts siblings: parts of a map by their part, members by their position."""
     shape = state.shape
     if isinstance(shape.segment, Part):
         return (_PARTS.index(shape.segment), Decimal(0), state.id)
@@ -302,7 +302,7 @@ ENGINE_NAME = "[A-Za-z0-9_.-]+"
 
 
 def numberings() -> dict[str, Numbering]:
-    """How each of the installed engines numbers fields, by its name. Raises EngineError."""
+    """Return how each of the installed engines numbers fields, by its name. Raises EngineError."""
     numberings_by_name: dict[str, Numbering] = {}
     for engine in engines():
         if not NUMBERING.is_of(engine):

@@ -236,7 +236,7 @@ class _Merge:
             self.restore(wrong)
 
     def misplaced_fields(self) -> Iterator[int]:
-        """Fields that cannot stay as they are; the first one is right only until it is put back."""
+        """Yield a field that cannot stay as it is; the others are right only once that one is restored."""
         places: dict[tuple[int | None, Any], int] = {}
         parts: dict[int, set[Part]] = {}
         for id, shape in self.head.items():
@@ -283,7 +283,7 @@ class _Merge:
         return self.head.get(id) != self.mine.get(id)
 
     def part_of(self, id: int, part: Part) -> int:
-        """Our item, key or value of a field."""
+        """Return the id of our item, key or value of a field."""
         return next(one for one, shape in self.mine.items() if (shape.parent, shape.segment) == (id, part))
 
     def restore(self, id: int) -> None:

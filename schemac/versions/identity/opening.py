@@ -118,7 +118,7 @@ class LockedVersion:
 
 
 def open_version(dataset: LockedDataset, version: Version) -> LockedVersion:
-    """Rebuild a version."""
+    """Return a version of a lock, rebuilt with the numbers of all installed engines."""
     opened = _locked_version(dataset, version)
     for engine, numbering in numberings().items():
         if version.is_numbered_by(engine):
@@ -171,7 +171,7 @@ def _with_numbers(opened: LockedVersion, engine: str, made: _Numbered) -> Locked
 
 
 class _Replay:
-    """Numbers the versions of a dataset that an installed engine did not number.
+    """Numbers, for engines installed since, the versions of a dataset that they did not number.
 
     It starts at the last version that is numbered, and ends at the one that is asked for; no version is rebuilt twice.
     """
