@@ -19,20 +19,7 @@ from schemac.language.logical.dataset import LogicalDataset
 from schemac.language.logical.findings import Findings
 from schemac.language.logical.model import dotted
 from schemac.language.logical.schema_fields import SchemaField, preorder
-from schemac.versions.identity.lock import (
-    EngineData,
-    FieldNumbers,
-    FieldShape,
-    FieldState,
-    Highest,
-    LockedDataset,
-    Numbers,
-    Version,
-    not_installed,
-    numberings,
-    paths_of,
-    positions,
-)
+from schemac.versions.identity import lock as locks
 from schemac.versions.identity.lockfile import digest_of
 from schemac.versions.identity.match import Ids, Matcher, lost
 from schemac.versions.identity.opening import LockedVersion, former_of, open_version, shape_of
@@ -43,9 +30,9 @@ class NumberedFields:
     """The fields of a schema with their ids and numbers."""
 
     ids: Ids
-    numbers: Mapping[SchemaField, Numbers]
-    shapes: Mapping[SchemaField, FieldShape]
-    version: Version
+    numbers: Mapping[SchemaField, locks.Numbers]
+    shapes: Mapping[SchemaField, locks.FieldShape]
+    version: locks.Version
     """The newest version where nothing changed, else the next one, without its digest."""
     is_changed: bool
     """Whether the schema differs from the newest locked version, or there is none."""
@@ -53,7 +40,7 @@ class NumberedFields:
 
 def identify(
     dataset: LogicalDataset,
-    locked: LockedDataset,
+    locked: locks.LockedDataset,
     findings: Findings | None = None,
     renamed: Mapping[str, str] | None = None,
 ) -> NumberedFields:
@@ -66,27 +53,29 @@ def identify(
     return number_fields(dataset, locked, before, ids)
 
 
-def freeze(locked: LockedDataset, identified: NumberedFields) -> LockedDataset:
+def freeze(locked: locks.LockedDataset, identified: NumberedFields) -> locks.LockedDataset:
     """Return the lock with this schema as its newest version; the same lock where nothing changed."""
     if not identified.is_changed:
         return locked
     return with_version(locked, identified.version, identified)
 
 
-def next_version(before: Version | None, highest: Highest, extra: str) -> Version:
+def next_version(before: locks.Version | None, highest: locks.Highest, extra: str) -> locks.Version:
     """Return the version that comes after another one, with these highest numbers and attributes; its digest is not made yet."""
-    data = before.data if before is not None else EngineData()
-    for engine, numbering in numberings().items():
+    data = before.data if before is not None else locks.EngineData()
+    for engine, numbering in locks.numberings().items():
         if numbering.is_existing_only and highest.get(engine) is None:
             continue
         remembered = numbering.next_data(data.of(engine))
         if remembered:
             data = data.with_value(engine, compact(dict(remembered)))
     number = before.number + 1 if before is not None else 1
-    return Version(number, highest, data, extra, carried=not_installed(highest))
+    return locks.Version(number, highest, data, extra, carried=locks.not_installed(highest))
 
 
-def with_version(locked: LockedDataset, version: Version, identified: NumberedFields) -> LockedDataset:
+def with_version(
+    locked: locks.LockedDataset, version: locks.Version, identified: NumberedFields
+) -> locks.LockedDataset:
     """Return the lock with one more version of these fields."""
     fields = {
         id: (identified.shapes[field], identified.numbers[field]) for field, id in identified.ids.items()
@@ -95,8 +84,10 @@ def with_version(locked: LockedDataset, version: Version, identified: NumberedFi
 
 
 def advance(
-    locked: LockedDataset, version: Version, fields: Mapping[int, tuple[FieldShape, Numbers]]
-) -> LockedDataset:
+    locked: locks.LockedDataset,
+    version: locks.Version,
+    fields: Mapping[int, tuple[locks.FieldShape, locks.Numbers]],
+) -> locks.LockedDataset:
     """Return the lock with one more version, of exactly these fields; its digest is made here."""
     lasting = {state.id: state for state in locked.states if state.last is None}
     states = [state for state in locked.states if state.last is not None]
@@ -107,18 +98,18 @@ def advance(
             continue
         if before is not None:
             states.append(replace(before, last=version.number - 1))
-        states.append(FieldState(id, version.number, None, shape, numbers))
+        states.append(locks.FieldState(id, version.number, None, shape, numbers))
     states += [replace(state, last=version.number - 1) for state in lasting.values()]
     states.sort(key=lambda state: (state.id, state.first))
     present = [state for state in states if state.last is None]
     digest = digest_of(version, present)
     version = replace(version, digest=digest, seal=digest)
-    return LockedDataset(locked.name, (*locked.versions, version), tuple(states))
+    return locks.LockedDataset(locked.name, (*locked.versions, version), tuple(states))
 
 
 def number_fields(
     dataset: LogicalDataset,
-    locked: LockedDataset,
+    locked: locks.LockedDataset,
     before: LockedVersion | None,
     matched: Ids,
     back: frozenset[int] = frozenset(),
@@ -153,14 +144,14 @@ def number_fields(
 
 def _assigned_numbers(
     dataset: LogicalDataset, before: LockedVersion | None, matched: Ids, back: frozenset[int]
-) -> tuple[dict[SchemaField, Numbers], Highest]:
+) -> tuple[dict[SchemaField, locks.Numbers], locks.Highest]:
     """Return the numbers of all engines; those of engines that are not installed stay with the fields that have them."""
-    made: dict[str, FieldNumbers] = {}
-    highest = before.version.highest if before is not None else Highest()
-    for engine in not_installed(highest):
+    made: dict[str, locks.FieldNumbers] = {}
+    highest = before.version.highest if before is not None else locks.Highest()
+    for engine in locks.not_installed(highest):
         assert before is not None
         made[engine] = {field: before.states_by_id[id].numbers.of(engine) for field, id in matched.items()}
-    for engine, numbering in numberings().items():
+    for engine, numbering in locks.numberings().items():
         if numbering.is_existing_only and highest.get(engine) is None:
             continue
         former = former_of(before, matched, engine, back) if before is not None else None
@@ -169,20 +160,24 @@ def _assigned_numbers(
     return numbers_of(preorder(dataset.columns), made), highest
 
 
-def numbers_of(fields: Iterable[SchemaField], made: Mapping[str, FieldNumbers]) -> dict[SchemaField, Numbers]:
+def numbers_of(
+    fields: Iterable[SchemaField], made: Mapping[str, locks.FieldNumbers]
+) -> dict[SchemaField, locks.Numbers]:
     """Return the numbers by field, from those by engine."""
     engines = sorted(made.items())
     return {
-        field: Numbers(tuple([(engine, numbers) for engine, of in engines if (numbers := of.get(field))]))
+        field: locks.Numbers(
+            tuple([(engine, numbers) for engine, of in engines if (numbers := of.get(field))])
+        )
         for field in fields
     }
 
 
 def _shapes(
-    columns: Sequence[SchemaField], ids: Ids, states: Mapping[int, FieldState]
-) -> dict[SchemaField, FieldShape]:
+    columns: Sequence[SchemaField], ids: Ids, states: Mapping[int, locks.FieldState]
+) -> dict[SchemaField, locks.FieldShape]:
     """Return the shapes of all fields; siblings that remain have their old positions, and new ones get some between them."""
-    shapes: dict[SchemaField, FieldShape] = {}
+    shapes: dict[SchemaField, locks.FieldShape] = {}
 
     def siblings(fields: Sequence[SchemaField], parent: int | None) -> None:
         known: list[Decimal | None] = []
@@ -190,7 +185,7 @@ def _shapes(
             state = states.get(ids[field])
             is_here = state is not None and state.shape.parent == parent
             known.append(state.shape.position if state is not None and is_here else None)
-        placed: Sequence[Decimal | None] = positions(known) if fields and fields[0].is_member else known
+        placed: Sequence[Decimal | None] = locks.positions(known) if fields and fields[0].is_member else known
         for field, position in zip(fields, placed, strict=True):
             shapes[field] = shape_of(field, parent, position if field.is_member else None)
             if field.children:
@@ -207,11 +202,11 @@ def extra_of(dataset: LogicalDataset) -> str:
 
 def adopt(
     dataset: LogicalDataset,
-    locked: LockedDataset,
-    existing_ids: Mapping[SchemaField, Numbers],
-    highest: Highest,
-    data: EngineData,
-) -> LockedDataset | None:
+    locked: locks.LockedDataset,
+    existing_ids: Mapping[SchemaField, locks.Numbers],
+    highest: locks.Highest,
+    data: locks.EngineData,
+) -> locks.LockedDataset | None:
     """Return the lock with this schema as its next version, whatever the version before was.
 
     None if an engine would give a field more or fewer numbers than `existing_ids` has: the numbers belong to another schema.
@@ -221,7 +216,7 @@ def adopt(
     identities = number_fields(
         dataset, locked, before, _ids_by_number(dataset, before, existing_ids) if before else {}
     )
-    numbers: dict[SchemaField, Numbers] = {}
+    numbers: dict[SchemaField, locks.Numbers] = {}
     for field, made in identities.numbers.items():
         field_numbers = made
         for engine, engine_numbers in existing_ids[field].entries:
@@ -241,7 +236,7 @@ def adopt(
 
 
 def _ids_by_number(
-    dataset: LogicalDataset, before: LockedVersion, existing_ids: Mapping[SchemaField, Numbers]
+    dataset: LogicalDataset, before: LockedVersion, existing_ids: Mapping[SchemaField, locks.Numbers]
 ) -> Ids:
     """Return the ids of the fields that were there before."""
     matched: Ids = {}
@@ -259,7 +254,9 @@ def _ids_by_number(
     return matched
 
 
-def adopt_ids(dataset: LogicalDataset, locked: LockedDataset, ids: Ids, highest: int) -> LockedDataset:
+def adopt_ids(
+    dataset: LogicalDataset, locked: locks.LockedDataset, ids: Ids, highest: int
+) -> locks.LockedDataset:
     """Return the lock with this schema as its next version, whose fields have these ids; those without one get new ones.
 
     `highest` is the highest id that was ever used where the ids come from.
@@ -280,7 +277,7 @@ class RestoreError(Exception):
 
 def restored(
     dataset: LogicalDataset,
-    locked: LockedDataset,
+    locked: locks.LockedDataset,
     requested_ids: Mapping[str, int],
     findings: Findings | None = None,
 ) -> NumberedFields:
@@ -300,8 +297,8 @@ def restored(
         present = _with_dropped_field(locked, present, path_text, id)
     # A version as there was none: the newest, and what is given back.
     states = tuple(replace(state, first=newest.number, last=None) for state in present.values())
-    before = open_version(LockedDataset(locked.name, locked.versions, states), opened.version)
-    path_texts = {id: dotted(path) for id, path in paths_of(states).items()}
+    before = open_version(locks.LockedDataset(locked.name, locked.versions, states), opened.version)
+    path_texts = {id: dotted(path) for id, path in locks.paths_of(states).items()}
     renamed = {path_text: path_texts[id] for path_text, id in requested_ids.items()}
     ids = Matcher(states, dataset.columns, renamed, locked).match(findings)
     by_path = {field.path_text: id for field, id in ids.items()}
@@ -313,8 +310,8 @@ def restored(
 
 def _with_parents(
     dataset: LogicalDataset,
-    locked: LockedDataset,
-    present: Mapping[int, FieldState],
+    locked: locks.LockedDataset,
+    present: Mapping[int, locks.FieldState],
     requested_ids: Mapping[str, int],
 ) -> dict[str, int]:
     """Return the requested ids, parents first, with those of the fields around each that were dropped with it."""
@@ -331,7 +328,7 @@ def _with_parents(
     return with_parents
 
 
-def _last_states(locked: LockedDataset, id: int) -> dict[int, FieldState]:
+def _last_states(locked: locks.LockedDataset, id: int) -> dict[int, locks.FieldState]:
     """Return the states, by id, of the last version that had a field. Raises RestoreError if none had it."""
     last = max(
         (
@@ -353,13 +350,13 @@ def _last_states(locked: LockedDataset, id: int) -> dict[int, FieldState]:
 
 
 def _with_dropped_field(
-    locked: LockedDataset, present: Mapping[int, FieldState], path_text: str, id: int
-) -> dict[int, FieldState]:
+    locked: locks.LockedDataset, present: Mapping[int, locks.FieldState], path_text: str, id: int
+) -> dict[int, locks.FieldState]:
     """Return the states of a version with those of a field that was dropped, and of what was in it."""
     if id in present:
         return dict(present)
     then = _last_states(locked, id)
-    paths = paths_of(then.values())
+    paths = locks.paths_of(then.values())
     parent = then[id].shape.parent
     if parent is not None and parent not in present:
         path = dotted(paths[parent])

@@ -24,18 +24,7 @@ from schemac.text.source.catalogue import DAMAGED_LOCK, UNMERGED_LOCK
 from schemac.text.source.report import Report
 from schemac.text.source.span import Region
 from schemac.text.source.text import reason_of
-from schemac.versions.identity.lock import (
-    ENGINE_NAME,
-    EngineData,
-    FieldShape,
-    FieldState,
-    Highest,
-    Lock,
-    LockedDataset,
-    Numbers,
-    Version,
-    numberings,
-)
+from schemac.versions.identity import lock as locks
 
 HEADER = """\
 # schemac lock 2: the ids of every field, for life. `schemac lock` writes it; edits by hand are refused.
@@ -47,17 +36,17 @@ FORMS = (1, 2)
 _HEAD = re.compile(r"# schemac lock (\d+):")
 _DIGEST = "[0-9a-f]{16}"
 _VERSION_1 = re.compile(
-    rf"version (?P<number>\d+) schema-(?P<schema>\d+) (?P<highest>{ENGINE_NAME}<=-?\d+ {ENGINE_NAME}<=-?\d+)"
+    rf"version (?P<number>\d+) schema-(?P<schema>\d+) (?P<highest>{locks.ENGINE_NAME}<=-?\d+ {locks.ENGINE_NAME}<=-?\d+)"
     rf"(?: id<=(?P<id>\d+))?(?: made (?P<made>\d+))?(?: (?P<extra>\{{.*\}}))? (?P<digest>{_DIGEST})"
 )
 _VERSION = re.compile(
-    rf"version (?P<number>\d+)(?: highest(?P<highest>(?: {ENGINE_NAME}=-?\d+)+))?(?: carried (?P<carried>[^ ]+))?"
+    rf"version (?P<number>\d+)(?: highest(?P<highest>(?: {locks.ENGINE_NAME}=-?\d+)+))?(?: carried (?P<carried>[^ ]+))?"
     rf"(?: id<=(?P<id>\d+))?(?: was (?P<was>{_DIGEST}))?(?P<rest> .*)"
 )
-_DATA = re.compile(rf" ({ENGINE_NAME})=")
+_DATA = re.compile(rf" ({locks.ENGINE_NAME})=")
 _IDS = {
-    1: rf" (?P<ids>{ENGINE_NAME} (?:-|[0-9,]+) {ENGINE_NAME} (?:-|[0-9,]+))",
-    2: rf"(?: ids(?P<ids>(?: {ENGINE_NAME}=[0-9,]+)+))?",
+    1: rf" (?P<ids>{locks.ENGINE_NAME} (?:-|[0-9,]+) {locks.ENGINE_NAME} (?:-|[0-9,]+))",
+    2: rf"(?: ids(?P<ids>(?: {locks.ENGINE_NAME}=[0-9,]+)+))?",
 }
 _PLAIN_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _PLAIN_TYPE = re.compile(r"([A-Za-z0-9]+)(\??)")
@@ -86,7 +75,7 @@ def form_of(text: str) -> int | None:
     return int(match[1]) if match is not None else None
 
 
-def version_core(version: Version) -> str:
+def version_core(version: locks.Version) -> str:
     """Return the line of a version without its digest."""
     words = [f"version {version.number}"]
     if version.highest.entries:
@@ -104,7 +93,7 @@ def version_core(version: Version) -> str:
     return " ".join(words)
 
 
-def field_core(state: FieldState) -> str:
+def field_core(state: locks.FieldState) -> str:
     """Return the line of a field without its id and its versions."""
     shape = state.shape
     parent = f"in {shape.parent} " if shape.parent is not None else ""
@@ -122,7 +111,7 @@ def _name(segment: Segment) -> str:
     return segment if _PLAIN_NAME.fullmatch(segment) else compact(segment)
 
 
-def parse_version(line: str, form: int) -> tuple[Version, str]:
+def parse_version(line: str, form: int) -> tuple[locks.Version, str]:
     """Return a version with the digest that closes its line. Raises DamageError."""
     if form == 1:
         return _version_of_form_1(line)
@@ -135,9 +124,9 @@ def parse_version(line: str, form: int) -> tuple[Version, str]:
     if not re.fullmatch(f" {_DIGEST}", rest):
         raise _no_version()
     seal = rest[1:]
-    version = Version(
+    version = locks.Version(
         int(match["number"]),
-        Highest.make({engine: int(number) for engine, number in highest.items()}),
+        locks.Highest.make({engine: int(number) for engine, number in highest.items()}),
         data,
         extra,
         match["was"] or seal,
@@ -148,7 +137,7 @@ def parse_version(line: str, form: int) -> tuple[Version, str]:
     return version, seal
 
 
-def _version_of_form_1(line: str) -> tuple[Version, str]:
+def _version_of_form_1(line: str) -> tuple[locks.Version, str]:
     """Return a version of a lock of form 1 with the digest that closes its line. Raises DamageError."""
     match = _VERSION_1.fullmatch(line)
     if match is None:
@@ -156,13 +145,13 @@ def _version_of_form_1(line: str) -> tuple[Version, str]:
     highest = dict(entry.split("<=") for entry in match["highest"].split())
     remembered = {
         engine: numbering.data_of_form_1(int(match["schema"]), int(match["made"] or 0))
-        for engine, numbering in numberings().items()
+        for engine, numbering in locks.numberings().items()
         if numbering.data_of_form_1 is not None
     }
-    version = Version(
+    version = locks.Version(
         int(match["number"]),
-        Highest.make({engine: int(number) for engine, number in highest.items()}),
-        EngineData.make({engine: compact(dict(data)) for engine, data in remembered.items()}),
+        locks.Highest.make({engine: int(number) for engine, number in highest.items()}),
+        locks.EngineData.make({engine: compact(dict(data)) for engine, data in remembered.items()}),
         match["extra"] or "",
         match["digest"],
         int(match["id"] or 0),
@@ -175,14 +164,14 @@ def _no_version() -> DamageError:
     return DamageError("the line of a version needs its highest ids and its digest")
 
 
-def _data(rest: str) -> tuple[EngineData, str]:
+def _data(rest: str) -> tuple[locks.EngineData, str]:
     """Return the data of engines about a version, and the rest of the line."""
     data_by_engine: dict[str, str] = {}
     if rest.startswith(" data "):
         rest = rest.removeprefix(" data")
         while match := _DATA.match(rest):
             data_by_engine[match[1]], rest = _object(rest[match.end() :])
-    return EngineData.make(data_by_engine), rest
+    return locks.EngineData.make(data_by_engine), rest
 
 
 def _object(text: str) -> tuple[str, str]:
@@ -194,7 +183,7 @@ def _object(text: str) -> tuple[str, str]:
     return text[:end], text[end:]
 
 
-def parse_field(line: str, form: int) -> tuple[FieldState, str]:
+def parse_field(line: str, form: int) -> tuple[locks.FieldState, str]:
     """Return a state of a field with the core of its line. Raises DamageError."""
     match = _FIELD[form].match(line)
     if match is None:
@@ -202,11 +191,11 @@ def parse_field(line: str, form: int) -> tuple[FieldState, str]:
     type_, extra = _type(line[match.end() + 1 :])
     name, words = match["name"], (match["ids"] or "").replace("=", " ").split()
     pairs = zip(words[::2], words[1::2], strict=True)
-    state = FieldState(
+    state = locks.FieldState(
         int(match["id"]),
         int(match["first"]),
         int(match["last"]) if match["last"] else None,
-        FieldShape(
+        locks.FieldShape(
             int(match["parent"]) if match["parent"] else None,
             str(_json(name, "the field's name is not a text in quotes"))
             if name.startswith('"')
@@ -215,7 +204,7 @@ def parse_field(line: str, form: int) -> tuple[FieldState, str]:
             type_,
             extra,
         ),
-        Numbers.make({name: tuple(map(int, ids.split(","))) for name, ids in pairs if ids != "-"}),
+        locks.Numbers.make({name: tuple(map(int, ids.split(","))) for name, ids in pairs if ids != "-"}),
     )
     return state, line[match.end("last") + 1 :]
 
@@ -258,7 +247,7 @@ _CONFLICT = ("<<<<<<<", "=======", ">>>>>>>", "|||||||")
 _DATASET = re.compile(r"dataset (.+)")
 
 
-def write_lock(lock: Lock) -> str:
+def write_lock(lock: locks.Lock) -> str:
     """Return the whole file."""
     lines: list[str] = []
     for dataset in lock.datasets:
@@ -270,7 +259,7 @@ def write_lock(lock: Lock) -> str:
     return HEADER + "".join(f"{line}{_checksum(line)}\n" for line in (*lines, _END))
 
 
-def digest_of(version: Version, states: Iterable[FieldState]) -> str:
+def digest_of(version: locks.Version, states: Iterable[locks.FieldState]) -> str:
     """Return the digest of a version with these states."""
     ordered = sorted(states, key=lambda state: state.id)
     return _digest(version_core(version), ((state.id, field_core(state)) for state in ordered))
@@ -284,7 +273,7 @@ def _digest(version: str, fields: Iterable[tuple[int, str]]) -> str:
     return hash.hexdigest()
 
 
-def read_lock(text: str, file: str, report: Report) -> Lock | None:
+def read_lock(text: str, file: str, report: Report) -> locks.Lock | None:
     """Return the lock in a file's text; None after reporting what is wrong with it."""
     # A mark of the encoding, as some editors put it before a text, changes nothing.
     lines = text.removeprefix("\ufeff").replace("\r\n", "\n").split("\n")
@@ -333,12 +322,12 @@ class _Reader:
         self._file = file
         self._form = form
         self._report = report
-        self._datasets: list[LockedDataset] = []
+        self._datasets: list[locks.LockedDataset] = []
         self._name: str | None = None
         self._at: dict[int, int] = {}
         self.is_ended = False
-        self._versions: list[Version] = []
-        self._states: list[FieldState] = []
+        self._versions: list[locks.Version] = []
+        self._states: list[locks.FieldState] = []
         self._texts: dict[int, tuple[str, str]] = {}
         """Of each version its line without the digest, and the digest."""
         self._cores: list[str] = []
@@ -387,9 +376,9 @@ class _Reader:
             self._states.append(state)
             self._cores.append(core)
 
-    def lock(self) -> Lock | None:
+    def lock(self) -> locks.Lock | None:
         """Return the lock; None if something was reported."""
-        return None if self._report.has_errors else Lock(tuple(self._datasets))
+        return None if self._report.has_errors else locks.Lock(tuple(self._datasets))
 
     def _finish_dataset(self) -> None:
         """Finish the dataset that is being read: report a version that its digest does not fit, and seal those without a seal."""
@@ -413,7 +402,7 @@ class _Reader:
             else replace(version, seal=digest_of(version, [self._states[i] for i in places]))
             for version, places in zip(self._versions, members, strict=True)
         ]
-        self._datasets.append(LockedDataset(self._name, tuple(versions), tuple(self._states)))
+        self._datasets.append(locks.LockedDataset(self._name, tuple(versions), tuple(self._states)))
 
 
 def _checksum(line: str) -> str:

@@ -18,24 +18,12 @@ from typing import Any, TypeVar
 from schemac.arrow.metadata import compact
 from schemac.language.logical.model import ExtraAttributes, Part, dotted
 from schemac.language.logical.schema_fields import SchemaField
+from schemac.versions.identity import lock as locks
 from schemac.versions.identity.freeze import advance, next_version, numbers_of
-from schemac.versions.identity.lock import (
-    FieldNumbers,
-    FieldShape,
-    FieldState,
-    Highest,
-    Lock,
-    LockedDataset,
-    Numbers,
-    numberings,
-    order_of,
-    paths_of,
-    positions,
-)
 from schemac.versions.identity.opening import LockedVersion, former_of, open_version
 
 _Value = TypeVar("_Value")
-Shapes = dict[int, FieldShape]
+Shapes = dict[int, locks.FieldShape]
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,12 +42,12 @@ class Choice:
 class MergedLock:
     """The settled lock, and the fields that both branches changed, each in its own way."""
 
-    lock: Lock
+    lock: locks.Lock
     choices: tuple[Choice, ...] = ()
     """What was decided."""
 
 
-def merge(ours: Lock, theirs: Lock) -> MergedLock:
+def merge(ours: locks.Lock, theirs: locks.Lock) -> MergedLock:
     """Return one lock with what both branches did, and the choices that this took."""
     lock, choices = ours, list[Choice]()
     for dataset in theirs.datasets:
@@ -69,7 +57,9 @@ def merge(ours: Lock, theirs: Lock) -> MergedLock:
     return MergedLock(lock, tuple(choices))
 
 
-def _merge(ours: LockedDataset, theirs: LockedDataset) -> tuple[LockedDataset, Sequence[Choice]]:
+def _merge(
+    ours: locks.LockedDataset, theirs: locks.LockedDataset
+) -> tuple[locks.LockedDataset, Sequence[Choice]]:
     """Return one dataset with the versions of both branches, theirs on top of ours, and the choices that this took."""
     pairs = zip(ours.versions, theirs.versions, strict=False)
     shared = len(list(takewhile(lambda pair: pair[0].digest == pair[1].digest, pairs)))
@@ -110,7 +100,7 @@ def _merged_extra(base: str, mine: str, other: str, clash: Callable[[], None]) -
 class _Merge:
     """Combines their changes with ours; the result need not be valid yet."""
 
-    def __init__(self, ours: LockedDataset, theirs: LockedDataset, shared: int) -> None:
+    def __init__(self, ours: locks.LockedDataset, theirs: locks.LockedDataset, shared: int) -> None:
         self.ours, self.theirs = ours, theirs
         self.base_extra = ours.versions[shared - 1].extra if shared else ""
         self.base: Shapes = {state.id: state.shape for state in ours.states_of(shared)}
@@ -140,7 +130,7 @@ class _Merge:
         for id in self.base.keys() - self.other.keys():
             self.drop(id)
 
-    def with_our_parent(self, shape: FieldShape) -> FieldShape:
+    def with_our_parent(self, shape: locks.FieldShape) -> locks.FieldShape:
         """Return a shape of theirs with the parent's id in the merged lock."""
         parent = shape.parent
         return shape if parent is None else replace(shape, parent=self.new_ids.get(parent, parent))
@@ -164,7 +154,7 @@ class _Merge:
         self.new_ids[id] = new
         self.head[new] = shape
 
-    def change(self, id: int, shape: FieldShape) -> None:
+    def change(self, id: int, shape: locks.FieldShape) -> None:
         """Take their changes of a field that both branches had, property by property; ours stay where both changed the same."""
         base, mine = self.base[id], self.mine.get(id)
         if mine is None:
@@ -196,7 +186,7 @@ class _Merge:
         mark = _three_way(base.type[-1:] == "?", mine.type[-1:] == "?", shape.type[-1:] == "?", clash)
         before, here, there = (side.type.removesuffix("?") for side in (base, mine, shape))
         type_ = _three_way(before, here, there, clash)
-        self.head[id] = FieldShape(
+        self.head[id] = locks.FieldShape(
             parent,
             _three_way(base.segment, mine.segment, shape.segment, clash_of_names),
             shape.position if is_theirs else mine.position,
@@ -224,7 +214,7 @@ class _Merge:
 
     def path_with_them(self, id: int) -> str:
         """Return the path of a field as they have it."""
-        return dotted(paths_of(state for state in self.theirs.states if state.last is None)[id])
+        return dotted(locks.paths_of(state for state in self.theirs.states if state.last is None)[id])
 
     def repair(self) -> None:
         """Make the merged shapes a tree again: a field that cannot stay at its new place returns to its place in ours.
@@ -313,23 +303,23 @@ class _Merge:
         return _merged_extra(self.base_extra, ours, theirs, clash)
 
 
-def _merged_lock(merge: _Merge) -> LockedDataset:
+def _merged_lock(merge: _Merge) -> locks.LockedDataset:
     """Return our lock with one more version, of the merged fields."""
     ours, theirs = (open_version(side, side.versions[-1]) for side in (merge.ours, merge.theirs))
     highest = ours.version.highest.merged(theirs.version.highest)
     version = next_version(ours.version, highest, merge.extra)
     # Both sides may have added a field at the same position.
-    members: dict[int | None, list[FieldState]] = {}
+    members: dict[int | None, list[locks.FieldState]] = {}
     for id, shape in merge.head.items():
         if not isinstance(shape.segment, Part):
-            members.setdefault(shape.parent, []).append(FieldState(id, 0, None, shape, Numbers()))
+            members.setdefault(shape.parent, []).append(locks.FieldState(id, 0, None, shape, locks.Numbers()))
     shapes = dict(merge.head)
     for siblings in members.values():
-        siblings.sort(key=order_of)
+        siblings.sort(key=locks.order_of)
         known: list[Decimal | None] = [state.shape.position for state in siblings]
-        for state, position in zip(siblings, positions(known), strict=True):
+        for state, position in zip(siblings, locks.positions(known), strict=True):
             shapes[state.id] = replace(state.shape, position=position)
-    draft = advance(merge.ours, version, {id: (shape, Numbers()) for id, shape in shapes.items()})
+    draft = advance(merge.ours, version, {id: (shape, locks.Numbers()) for id, shape in shapes.items()})
     merged = open_version(draft, draft.versions[-1])
     numbers, highest = _numbers(merge, ours, theirs, merged)
     highest_id = max(merge.highest_id, merge.theirs.highest_id)
@@ -346,19 +336,19 @@ def _merged_lock(merge: _Merge) -> LockedDataset:
 
 def _numbers(
     merge: _Merge, ours: LockedVersion, theirs: LockedVersion, merged: LockedVersion
-) -> tuple[dict[int, Numbers], Highest]:
+) -> tuple[dict[int, locks.Numbers], locks.Highest]:
     """Return our numbers where an engine keeps them; else theirs, if no field of ours has them; else new ones."""
     here = merged.ids
     there = merge.ids_with_them(here)
-    highest, made = merged.version.highest, dict[str, FieldNumbers]()
+    highest, made = merged.version.highest, dict[str, locks.FieldNumbers]()
     for engine in highest.engines:
         mine, other = former_of(ours, here, engine), former_of(theirs, there, engine)
         used = {one for state in merge.ours.states for one in state.numbers.of(engine)}
         used |= {one for state in ours.states.values() for one in state.numbers.of(engine)}
-        numbering = numberings().get(engine)
+        numbering = locks.numberings().get(engine)
         if numbering is None:
             # Whoever has the engine may number what has nothing yet.
-            numbers: FieldNumbers = {field: old.numbers for field, old in mine.fields.items()}
+            numbers: locks.FieldNumbers = {field: old.numbers for field, old in mine.fields.items()}
             adoptable: Container[SchemaField] = here.keys() - numbers.keys()
         else:
             numbers, most = numbering.number(merged.logical, mine, highest.of(engine))
@@ -375,7 +365,7 @@ def _numbers(
     return {here[field]: field_numbers for field, field_numbers in numbers_of(here, made).items()}, highest
 
 
-def _parents_first(shapes: Mapping[int, FieldShape]) -> Iterator[int]:
+def _parents_first(shapes: Mapping[int, locks.FieldShape]) -> Iterator[int]:
     """Yield the ids of fields, each after that of the field around it."""
     done: set[int] = set()
     for start in sorted(shapes):
@@ -388,17 +378,17 @@ def _parents_first(shapes: Mapping[int, FieldShape]) -> Iterator[int]:
         yield from reversed(way)
 
 
-def _comparable_content(shape: FieldShape) -> tuple[Any, ...]:
+def _comparable_content(shape: locks.FieldShape) -> tuple[Any, ...]:
     """Return the changes that a person would list; a position among siblings is not one."""
     return (shape.parent, shape.segment, shape.type, shape.extra)
 
 
-def _name(shape: FieldShape) -> str:
+def _name(shape: locks.FieldShape) -> str:
     """Return the name of a field for a message, a part of a list or map in brackets."""
     return f"[{shape.segment.value}]" if isinstance(shape.segment, Part) else shape.segment
 
 
-def _kind(shape: FieldShape) -> str:
+def _kind(shape: locks.FieldShape) -> str:
     """Return the kind of a field, whether it may be null or not."""
     text = shape.type.removesuffix("?")
     return str(json.loads(text)["kind"]) if text.startswith("{") else text

@@ -19,23 +19,12 @@ from schemac.language.logical.dataset import LogicalDataset, Origins
 from schemac.language.logical.model import PART_KEYS, Part, Schema
 from schemac.language.logical.schema_fields import SchemaField, columns, preorder
 from schemac.text.source.json_object import Json
-from schemac.versions.identity.lock import (
-    FieldShape,
-    FieldState,
-    Former,
-    LockedDataset,
-    Numbering,
-    Numbers,
-    Old,
-    Version,
-    numberings,
-    order_of,
-)
+from schemac.versions.identity import lock as locks
 
 _CHILDREN = frozenset({"fields", *PART_KEYS.values()})
 
 
-def shape_of(field: SchemaField, parent: int | None, position: Decimal | None) -> FieldShape:
+def shape_of(field: SchemaField, parent: int | None, position: Decimal | None) -> locks.FieldShape:
     """Return the shape of a field that is below a parent."""
     type_ = field.type
     properties: Json = {}
@@ -48,24 +37,24 @@ def shape_of(field: SchemaField, parent: int | None, position: Decimal | None) -
             properties[key] = value
     text = compact({"kind": type_.kind, **properties}) if properties else str(type_.kind)
     extra = compact(dict(field.extra)) if field.extra else ""
-    return FieldShape(parent, field.segment, position, f"{text}?" if field.is_nullable else text, extra)
+    return locks.FieldShape(parent, field.segment, position, f"{text}?" if field.is_nullable else text, extra)
 
 
-def schema_of(dataset: LockedDataset, version: Version) -> Schema:
+def schema_of(dataset: locks.LockedDataset, version: locks.Version) -> Schema:
     """Return the schema of a version, attributes next to the names of fields."""
     children = _children(dataset.states_of(version.number))
     return Schema.model_validate({"fields": _members(children, None), **_extra(version.extra)})
 
 
-def _children(states: Iterable[FieldState]) -> dict[int | None, list[FieldState]]:
+def _children(states: Iterable[locks.FieldState]) -> dict[int | None, list[locks.FieldState]]:
     """Return the siblings in their order, by the id of what is around them."""
-    children: dict[int | None, list[FieldState]] = {}
-    for state in sorted(states, key=order_of):
+    children: dict[int | None, list[locks.FieldState]] = {}
+    for state in sorted(states, key=locks.order_of):
         children.setdefault(state.shape.parent, []).append(state)
     return children
 
 
-def _members(children: Mapping[int | None, list[FieldState]], parent: int | None) -> list[Json]:
+def _members(children: Mapping[int | None, list[locks.FieldState]], parent: int | None) -> list[Json]:
     """Return the fields below a parent as a manifest has them; the columns if the parent is None."""
     return [
         {"name": state.shape.segment, "type": _type(children, state), **_extra(state.shape.extra)}
@@ -78,7 +67,7 @@ def _extra(text: str) -> Json:
     return {"extra": json.loads(text)} if text else {}
 
 
-def _type(children: Mapping[int | None, list[FieldState]], state: FieldState) -> Json:
+def _type(children: Mapping[int | None, list[locks.FieldState]], state: locks.FieldState) -> Json:
     """Return the type of a field with all its parts as a manifest has it, `Option` around one that may be null."""
     text = state.shape.type
     is_nullable = text.endswith("?")
@@ -97,9 +86,9 @@ def _type(children: Mapping[int | None, list[FieldState]], state: FieldState) ->
 class LockedVersion:
     """One version as it was: its schema, and the state behind every field, with the numbers of all installed engines."""
 
-    version: Version
+    version: locks.Version
     logical: LogicalDataset
-    states: Mapping[SchemaField, FieldState]
+    states: Mapping[SchemaField, locks.FieldState]
 
     @cached_property
     def ids(self) -> dict[SchemaField, int]:
@@ -107,20 +96,20 @@ class LockedVersion:
         return {field: state.id for field, state in self.states.items()}
 
     @cached_property
-    def numbers(self) -> dict[SchemaField, Numbers]:
+    def numbers(self) -> dict[SchemaField, locks.Numbers]:
         """The engines' numbers of the fields."""
         return {field: state.numbers for field, state in self.states.items()}
 
     @cached_property
-    def states_by_id(self) -> dict[int, FieldState]:
+    def states_by_id(self) -> dict[int, locks.FieldState]:
         """The states by the ids of their fields."""
         return {state.id: state for state in self.states.values()}
 
 
-def open_version(dataset: LockedDataset, version: Version) -> LockedVersion:
+def open_version(dataset: locks.LockedDataset, version: locks.Version) -> LockedVersion:
     """Return a version of a lock, rebuilt with the numbers of all installed engines."""
     opened = _locked_version(dataset, version)
-    for engine, numbering in numberings().items():
+    for engine, numbering in locks.numberings().items():
         if version.is_numbered_by(engine):
             continue
         made = dataset.view(_Replay).numbered(engine, numbering, version.number)
@@ -129,14 +118,14 @@ def open_version(dataset: LockedDataset, version: Version) -> LockedVersion:
     return opened
 
 
-def _locked_version(dataset: LockedDataset, version: Version) -> LockedVersion:
+def _locked_version(dataset: locks.LockedDataset, version: locks.Version) -> LockedVersion:
     """Return a version as the lock has it, without numbers of engines that did not number it."""
     schema = schema_of(dataset, version)
     logical = LogicalDataset(
         dataset.name, schema, columns(schema), Origins(f"version {version.number} of {dataset.name}")
     )
     children = _children(dataset.states_of(version.number))
-    states: list[FieldState] = []
+    states: list[locks.FieldState] = []
     stack = children.get(None, [])[::-1]
     while stack:
         states.append(stack.pop())
@@ -176,13 +165,13 @@ class _Replay:
     It starts at the last version that is numbered, and ends at the one that is asked for; no version is rebuilt twice.
     """
 
-    def __init__(self, dataset: LockedDataset) -> None:
+    def __init__(self, dataset: locks.LockedDataset) -> None:
         self._dataset = dataset
         self._places = {version.number: place for place, version in enumerate(dataset.versions)}
         self._opened: dict[int, LockedVersion] = {}
         self._numbered: dict[tuple[str, int], _Numbered] = {}
 
-    def numbered(self, engine: str, numbering: Numbering, number: int) -> _Numbered | None:
+    def numbered(self, engine: str, numbering: locks.Numbering, number: int) -> _Numbered | None:
         """Return the numbers of an engine for the version of this number; None if it numbers nothing there."""
         place = self._places.get(number)
         if place is None:
@@ -232,12 +221,12 @@ class _Replay:
 
 def former_of(
     before: LockedVersion, ids: Mapping[SchemaField, int], engine: str, back: frozenset[int] = frozenset()
-) -> Former:
+) -> locks.Former:
     """Return the former version as an engine's numbering gets it, with its fields matched to those of another schema."""
     schema_fields = {state.id: field for field, state in before.states.items()}
     fields = {
-        field: Old(schema_fields[id], before.states[schema_fields[id]].numbers.of(engine), id in back)
+        field: locks.Old(schema_fields[id], before.states[schema_fields[id]].numbers.of(engine), id in back)
         for field, id in ids.items()
         if id in schema_fields
     }
-    return Former(before.logical, fields)
+    return locks.Former(before.logical, fields)
