@@ -167,8 +167,7 @@ class UnchangedLocks:
         if entry is None:
             return None
         findings, searched_locks = entry
-        search = self.lost_locks.search
-        is_current = searched_locks is None or searched_locks == search.digest_for(file.file.path)
+        is_current = searched_locks is None or searched_locks == self.lost_locks.digest_for(file.file.path)
         return findings if is_current else None
 
     def keep(
@@ -176,7 +175,7 @@ class UnchangedLocks:
     ) -> None:
         """Keep that a lock is as it should be, if it is still what lay there when the key was made."""
         if key is not None and key == self.key(file) and not lock_report.has_errors:
-            searched_locks = self.lost_locks.search.digest_for(file.file.path) if is_looked_for else None
+            searched_locks = self.lost_locks.digest_for(file.file.path) if is_looked_for else None
             self._project.cache.put(key, (lock_report.diagnostics, searched_locks))
 
     def keep_written(self, file: CompiledFile, lock: Lock) -> None:

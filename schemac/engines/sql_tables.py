@@ -15,7 +15,14 @@ from typing import Any, NamedTuple
 
 from schemac.arrow.from_arrow import from_arrow
 from schemac.engines.sql_script import SqlColumn, SqlConstraint, SqlScript, SqlTable
-from schemac.importers.datasets import MOST_DIGITS, Constraints, decimal_type, enumerated, mark_key
+from schemac.importers.datasets import (
+    MOST_DIGITS,
+    Constraints,
+    decimal_type,
+    enumerated,
+    mark_key,
+    with_attributes,
+)
 from schemac.importers.importer import (
     ImportedSchema,
     Importer,
@@ -222,7 +229,7 @@ class _Reader:
         if not mark_key(tree, table.key):
             head.append(f"not kept: PRIMARY KEY ({', '.join(table.key)})")
         if table.comment is not None:
-            tree["extra"] = {**tree.get("extra", {}), DESCRIPTION.key: table.comment}
+            tree = with_attributes(tree, {DESCRIPTION.key: table.comment})
         for field in tree["fields"]:
             described = table.column(field["name"])
             if described is not None and described.comment is not None:

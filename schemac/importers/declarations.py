@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from schemac.importers.datasets import Constraints, fitting, kind_of, mark_key, optional
+from schemac.importers.datasets import Constraints, fitting, kind_of, mark_key, optional, with_attributes
 from schemac.importers.importer import ImportedSchema, ImportNotes, refuse, together
 from schemac.importers.sources import formats, import_value
 from schemac.language.attributes import builtin, constraints
@@ -278,9 +278,7 @@ class DatasetReader:
         remarks: Sequence[str] = (),
     ) -> ImportedSchema:
         """Return the dataset of a node, whose own attributes win over `extra`."""
-        tree: Json = {"fields": fields}
-        if extra := {**(extra or {}), **meaning(node)}:
-            tree["extra"] = extra
+        tree = with_attributes({"fields": fields}, {**(extra or {}), **meaning(node)})
         comments = [*head, *node.losses(), *remarks]
         if not mark_key(tree, self.key):
             comments.append(f"not kept: the primary key {', '.join(self.key)}{self.no_key}")

@@ -176,28 +176,24 @@ class _CommitReader:
         place = self._tree.path_of(self._moved.get(path, path))
         return FolderFiles(path, path.name) if place is None else _TreeFiles(self._tree, self._ref, place)
 
+    def _report_unknown(self, name: str, message: str, help: str) -> None:
+        """Report that it is unknown what a manifest was."""
+        self._report.add(UNKNOWN_PAST, message, file=name, help=help)
+
     def _pair(self, file: ManifestFile) -> None:
         """Pair a manifest with the file that was at its path."""
         if self._tree.path_of(file.path) is None:
-            self._report.add(
-                UNKNOWN_PAST,
-                f"{file.name} is outside the repository of `git:{self._ref}`",
-                file=file.name,
-                help="run the command inside the repository of the manifest",
-            )
+            message = f"{file.name} is outside the repository of `git:{self._ref}`"
+            self._report_unknown(file.name, message, "run the command inside the repository of the manifest")
         entry = self._tree.entry(file.path)
         self._names[file.path] = f"{self._ref}:{file.name}"
         if entry is None:
             return
         if entry.unreadable:
-            self._report.add(
-                UNKNOWN_PAST,
-                f"git cannot show {file.name} as it was at {self._ref}: {entry.unreadable}",
-                file=file.name,
-                help="fetch it with `git submodule update --init --recursive`, or compare with a folder or a manifest"
-                if "submodule" in entry.unreadable
-                else "compare with a folder or a manifest",
-            )
+            message = f"git cannot show {file.name} as it was at {self._ref}: {entry.unreadable}"
+            fetch = "fetch it with `git submodule update --init --recursive`, or "
+            help = f"{fetch if 'submodule' in entry.unreadable else ''}compare with a folder or a manifest"
+            self._report_unknown(file.name, message, help)
             return
         # The lock lies beside the manifest as it is called, also where that is a link.
         path = self._tree.path_of(file.path) or entry.path
@@ -247,12 +243,8 @@ class _CommitReader:
             if entry.id in contents:
                 self._contents[key] = contents[entry.id]
             elif key in self._names:
-                self._report.add(
-                    UNKNOWN_PAST,
-                    f"git cannot read the content of {self._names[key]}",
-                    file=self._names[key],
-                    help="run `git fsck` to find out what is wrong",
-                )
+                message = f"git cannot read the content of {self._names[key]}"
+                self._report_unknown(self._names[key], message, "run `git fsck` to find out what is wrong")
 
     def _load_others(self, keys: Sequence[Path]) -> None:
         """Read manifests of the commit, and their locks, by their paths in the working tree."""

@@ -303,29 +303,20 @@ def _old_versions(old: SchemaVersion | None, request: ComparisonRequest) -> list
 
 def _compare(old: SchemaVersion | None, new: SchemaVersion | None, request: ComparisonRequest) -> Comparison:
     """Return the changes of one dataset with their verdicts; a version that is None makes it added or dropped as a whole."""
-    engines: Sequence[str] = request.engines
     if old is None or new is None:
         version = new or old
         assert version is not None
-        fact = Fact.DATASET_ADDED if old is None else Fact.DATASET_DROPPED
         place = version.location(None)
-        change = Change(
-            fact,
-            version.dataset.name,
-            "",
-            old_location=place if new is None else None,
-            new_location=place if old is None else None,
+        change = (
+            Change(Fact.DATASET_ADDED, version.dataset.name, "", new_location=place)
+            if old is None
+            else Change(Fact.DATASET_DROPPED, version.dataset.name, "", old_location=place)
         )
-        verdicts = judge([change], None, engines)
+        labels = old.label if old else "", new.label if new else ""
+        verdicts = judge([change], None, request.engines)
         touched = concerns_of_dropped(old) if old is not None else ()
-        return Comparison(
-            version.dataset.name,
-            old.label if old else "",
-            new.label if new else "",
-            (change,),
-            verdicts,
-            touched,
-        )
+        return Comparison(version.dataset.name, *labels, (change,), verdicts, touched)
+    engines: Sequence[str] = request.engines
     pair = pair_versions(old, new)
     changes = diff_of(pair)
     is_by_any_way = not request.is_asked_outright

@@ -18,6 +18,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from schemac.engines.delta.log import Log, Metadata, UnreadableDeltaLogError, log_files, log_folder, read_log
+from schemac.importers.datasets import with_attributes
 from schemac.importers.importer import ImportedSchema, Importer, ImportNotes, NumberedVersion, refuse
 from schemac.importers.sources import import_value
 from schemac.language.attributes.builtin import DESCRIPTION
@@ -193,9 +194,7 @@ def _schema(metadata: Metadata, columns: DeltaColumns, path: Path, report: Repor
 
 def _described(tree: Json, metadata: Metadata) -> Json:
     """Return a schema's tree with the table's description in `extra`, if there is one."""
-    if metadata.description is None:
-        return tree
-    return {**tree, "extra": {**tree.get("extra", {}), DESCRIPTION.key: metadata.description}}
+    return with_attributes(tree, {DESCRIPTION.key: metadata.description} if metadata.description else {})
 
 
 def _comments(log: Log, metadata: Metadata, columns: DeltaColumns) -> list[str]:

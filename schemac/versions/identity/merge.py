@@ -12,6 +12,7 @@ import json
 from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
+from functools import partial
 from itertools import takewhile
 from typing import Any, TypeVar
 
@@ -144,7 +145,7 @@ class _Merge:
             self.new_ids[id] = duplicate
             mine = self.mine[duplicate]
             if (mine.type, mine.extra) != (shape.type, shape.extra):
-                self.choices.append(Choice(f"{_name(shape)} was added by both: our version is kept"))
+                self.choose(f"{_name(shape)} was added by both: our version is kept")
             return
         new = id
         if new in self.used_ids:
@@ -159,28 +160,13 @@ class _Merge:
         base, mine = self.base[id], self.mine.get(id)
         if mine is None:
             if _comparable_content(shape) != _comparable_content(base):
-                self.choices.append(
-                    Choice(
-                        f"{_name(base)} was changed by them and dropped by us: it stays dropped",
-                        id,
-                        self.path_with_them(id),
-                    )
-                )
+                self.choose(f"{_name(base)} was changed by them and dropped by us: it stays dropped", id)
             return
-
-        def clash() -> None:
-            self.choices.append(Choice(f"{_name(mine)} was changed by both: our version is kept"))
-
-        def clash_of_names() -> None:
-            self.choices.append(
-                Choice(
-                    f"{_name(base)} was renamed to {_name(mine)} by us and to {_name(shape)} by them: it"
-                    f" stays {_name(mine)}",
-                    id,
-                    self.path_with_them(id),
-                )
-            )
-
+        clash = partial(self.choose, f"{_name(mine)} was changed by both: our version is kept")
+        renamings = f"to {_name(mine)} by us and to {_name(shape)} by them"
+        clash_of_names = partial(
+            self.choose, f"{_name(base)} was renamed {renamings}: it stays {_name(mine)}", id
+        )
         parent = _three_way(base.parent, mine.parent, shape.parent, clash)
         is_theirs = parent != mine.parent or (parent == base.parent and mine.position == base.position)
         mark = _three_way(base.type[-1:] == "?", mine.type[-1:] == "?", shape.type[-1:] == "?", clash)
@@ -200,7 +186,7 @@ class _Merge:
         if mine is None:
             return
         if _comparable_content(mine) != _comparable_content(self.base[id]):
-            self.choices.append(Choice(f"{_name(mine)} was dropped by them and changed by us: it is kept"))
+            self.choose(f"{_name(mine)} was dropped by them and changed by us: it is kept")
         else:
             del self.head[id]
 
@@ -212,9 +198,10 @@ class _Merge:
         theirs = {id: id for id in self.base} | {new: id for id, new in self.new_ids.items()}
         return {field: theirs[id] for field, id in ids.items() if id in theirs}
 
-    def path_with_them(self, id: int) -> str:
-        """Return the path of a field as they have it."""
-        return dotted(locks.paths_of(state for state in self.theirs.states if state.last is None)[id])
+    def choose(self, text: str, id: int | None = None) -> None:
+        """Enter a choice; the id is that of a field which goes by another name with them, or is not there any more."""
+        states = [state for state in self.theirs.states if state.last is None and id is not None]
+        self.choices.append(Choice(text, id, dotted(locks.paths_of(states)[id]) if id is not None else ""))
 
     def repair(self) -> None:
         """Make the merged shapes a tree again: a field that cannot stay at its new place returns to its place in ours.
@@ -285,20 +272,15 @@ class _Merge:
             if left.parent in self.left_out:
                 # Told of what was around it.
                 return
-            text = f"{_name(left)} was added by them in a place that no longer exists: it is left out"
-            self.choices.append(Choice(text))
+            self.choose(f"{_name(left)} was added by them in a place that no longer exists: it is left out")
             return
-        self.choices.append(Choice(f"{_name(shape)} cannot be changed as they did: our version is kept"))
+        self.choose(f"{_name(shape)} cannot be changed as they did: our version is kept")
         self.head[id] = shape
 
     @property
     def extra(self) -> str:
         """The attributes of the schema."""
-
-        def clash() -> None:
-            text = "attributes of the schema were changed by both: our version is kept"
-            self.choices.append(Choice(text))
-
+        clash = partial(self.choose, "attributes of the schema were changed by both: our version is kept")
         ours, theirs = self.ours.versions[-1].extra, self.theirs.versions[-1].extra
         return _merged_extra(self.base_extra, ours, theirs, clash)
 
