@@ -162,11 +162,11 @@ def find_manifests(
             report.add(UNREADABLE_FILE, f"cannot read {shortened(path_text)}: {reason_of(error)}")
             continue
         if is_folder:
-            for entry in _entries(path, out, _SUFFIXES, exclusion):
-                where = _display_path(entry.path)
-                if not entry.is_symlink() or os.path.exists(entry.path):
-                    manifest = ManifestFile(Path(entry.path), where, is_named=False)
-                    manifests.setdefault(real_path(entry.path), manifest)
+            for file in walk(path, out, exclusion=exclusion):
+                where = _display_path(os.fspath(file))
+                if not file.is_symlink() or os.path.exists(file):
+                    manifest = ManifestFile(file, where, is_named=False)
+                    manifests.setdefault(real_path(os.fspath(file)), manifest)
                     continue
                 report.add(UNREADABLE_FILE, f"{where} is a broken link", file=where, help="remove it")
         elif exists:
@@ -195,44 +195,18 @@ def find_manifests(
 def walk(
     folder: Path, out: Path, suffixes: tuple[str, ...] = _SUFFIXES, exclusion: Exclusion = _USUAL
 ) -> Iterator[Path]:
-    """Yield the files of these endings in a folder that may be a project's own."""
-    return (Path(entry.path) for entry in _entries(folder, out, suffixes, exclusion))
-
-
-def _entries(
-    folder: Path, out: Path, suffixes: tuple[str, ...], exclusion: Exclusion
-) -> "Iterator[os.DirEntry[str]]":
-    """Yield the same as entries of folders, for path objects are slow in large projects."""
-    todo = [os.fspath(folder)]
-    while todo:
-        here = todo.pop()
-        folders: list[str] = []
-        files: list[os.DirEntry[str]] = []
-        try:
-            with os.scandir(here) as scanned:
-                entries = sorted(scanned, key=lambda entry: entry.name)
-        except OSError:
-            continue
-        for entry in entries:
-            try:
-                is_folder = entry.is_dir()
-            except OSError:
-                is_folder = False
-            if not is_folder:
-                files.append(entry)
-            elif not entry.is_symlink() and not (
-                exclusion.hides_folder(here, entry.name) or Path(entry.path) == out
-            ):
-                folders.append(entry.path)
-        todo += reversed(folders)
-        # The ODF artifact is YAML, and a manifest; an earlier build into another folder is no input of this one.
-        if os.path.basename(here) == "odf" and any(entry.name == "schema.bin" for entry in files):
-            continue
-        yield from (
-            entry
-            for entry in files
-            if entry.name.endswith(suffixes) and not exclusion.hides_file(here, entry.name)
+    """Yield the files of these endings in a folder that may be a project's own, folder by folder, by name."""
+    for here, folders, files in os.walk(folder):
+        folders[:] = sorted(
+            name
+            for name in folders
+            if not (os.path.islink(os.path.join(here, name)) or exclusion.hides_folder(here, name))
+            and Path(here, name) != out
         )
+        # The ODF artifact is YAML, and a manifest; an earlier build into another folder is no input of this one.
+        if os.path.basename(here) != "odf" or "schema.bin" not in files:
+            names = (name for name in sorted(files) if name.endswith(suffixes))
+            yield from (Path(here, name) for name in names if not exclusion.hides_file(here, name))
 
 
 def is_manifest_name(folder: Path, inside: str, exclusion: Exclusion) -> bool:
