@@ -72,18 +72,11 @@ def read_commit(
         if folder.exists():
             continue
         if not any(True for place in tree.places_of(folder) for _ in tree.below(place)):
-            report.add(
-                UNREADABLE_FILE,
-                f"there is no file or folder {folder}, neither now nor in the version to compare with",
-                file=str(folder),
-                help="check the path",
-            )
+            message = f"there is no file or folder {folder}, neither now nor in the version to compare with"
+            report.add(UNREADABLE_FILE, message, file=str(folder), help="check the path")
     if not files and not before.gone and not report.has_errors:
-        report.add(
-            NOTHING_TO_COMPILE,
-            "there is no YAML file to compare, neither now nor in the version to compare with",
-            help="name a manifest, or start one with `schemac init`",
-        )
+        message = "there is no YAML file to compare, neither now nor in the version to compare with"
+        report.add(NOTHING_TO_COMPILE, message, help="name a manifest, or start one with `schemac init`")
     return before
 
 

@@ -173,11 +173,9 @@ def compare(
         if references.is_output(Path(request.against)):
             comparisons += [_compare(run.fixed[name], None, request) for name in missing if folders]
         elif not run.is_alone and len(missing) == len(run.fixed):
-            report.add(
-                UNKNOWN_REFERENCE,
-                f"{request.against} has none of the datasets to compare",
-                help=f"it has {', '.join(missing)}" if missing else "it contains no schema",
-            )
+            message = f"{request.against} has none of the datasets to compare"
+            help = f"it has {', '.join(missing)}" if missing else "it contains no schema"
+            report.add(UNKNOWN_REFERENCE, message, help=help)
     return sorted(comparisons, key=lambda comparison: (comparison.dataset, comparison.old))
 
 

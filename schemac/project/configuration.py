@@ -222,12 +222,9 @@ def _settings_table(file: SettingsFile, report: Report) -> Json | None:
         report.add(INVALID_CONFIGURATION, message, file=file.name, at=Region.within(line, column, column + 1))
         return None
     if document is None:
-        report.add(
-            INVALID_CONFIGURATION,
-            f"{path.name} is nested too deeply or too large for a configuration",
-            file=file.name,
-            help="the page `Settings` of the guide lists all of them",
-        )
+        message = f"{path.name} is nested too deeply or too large for a configuration"
+        help = "the page `Settings` of the guide lists all of them"
+        report.add(INVALID_CONFIGURATION, message, file=file.name, help=help)
         return None
     if path.name != "pyproject.toml":
         return document

@@ -173,12 +173,8 @@ def find_manifests(
             text = os.fspath(path)
             manifests.setdefault(real_path(text), ManifestFile(path, _display_path(text), is_named=True))
         else:
-            report.add(
-                UNREADABLE_FILE,
-                f"there is no file or folder {path_text}",
-                file=path_text,
-                help="check the path",
-            )
+            message = f"there is no file or folder {path_text}"
+            report.add(UNREADABLE_FILE, message, file=path_text, help="check the path")
     if not manifests and not report.has_errors:
         where = ", ".join(paths)
         # The settings may hide all that there is.

@@ -78,12 +78,8 @@ def save_lock(file: LockFile, lock: Lock, report: Report) -> bool:
     try:
         with _folder_lock(file.path) as is_locked:
             if not is_locked or _present_text(file.path) != file.text:
-                report.add(
-                    catalogue.LOCK_CONTENTION,
-                    f"another process is writing {file.name}, or has just written it; nothing was written here",
-                    file=file.name,
-                    help="run the command again",
-                )
+                message = f"another process is writing {file.name}, or has just written it; nothing was written here"
+                report.add(catalogue.LOCK_CONTENTION, message, file=file.name, help="run the command again")
                 return False
             replace_file(file.path, text.encode())
     except OSError as error:
@@ -152,12 +148,9 @@ def numbered_by_lock(
             return restored(dataset, locked, requested_ids, findings)
         except RestoreError as error:
             name = dataset.origins.file
-            report.add(
-                catalogue.REFUSED_RESTORE,
-                str(error),
-                file=name,
-                help="see the ids in the lock next to the manifest",
-            )
+            message = str(error)
+            help = "see the ids in the lock next to the manifest"
+            report.add(catalogue.REFUSED_RESTORE, message, file=name, help=help)
     return identify(dataset, locked, findings)
 
 
@@ -238,12 +231,9 @@ def report_returned_names(
             and identities.ids[field] != id
         ):
             restore_argument = shlex.quote(f"{change.path}={id}")
-            findings.at_name(
-                field,
-                catalogue.RETURNED_NAME,
-                f"{change.path} is a new field without the data of the dropped field of the same name",
-                help=f"if it is the same field, run `schemac lock {shlex.quote(dataset.origins.file)} --restore {restore_argument}`",
-            )
+            message = f"{change.path} is a new field without the data of the dropped field of the same name"
+            help = f"if it is the same field, run `schemac lock {shlex.quote(dataset.origins.file)} --restore {restore_argument}`"
+            findings.at_name(field, catalogue.RETURNED_NAME, message, help=help)
 
 
 _COUNTED = (
@@ -307,12 +297,9 @@ def resolve(path: Path, name: str, report: Report) -> bool:
     local_report = Report()
     ours, theirs = (read_lock(side, name, local_report) for side in texts)
     if ours is None or theirs is None:
-        report.add(
-            catalogue.DAMAGED_LOCK,
-            f"{name} has merge conflict markers, but the two branches can no longer be told apart",
-            file=name,
-            help=f"restore the conflict with git: git checkout --merge -- {shlex.quote(name)}",
-        )
+        message = f"{name} has merge conflict markers, but the two branches can no longer be told apart"
+        help = f"restore the conflict with git: git checkout --merge -- {shlex.quote(name)}"
+        report.add(catalogue.DAMAGED_LOCK, message, file=name, help=help)
         return False
     return _write_merged(path, name, ours, theirs, report)
 

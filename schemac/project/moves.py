@@ -201,12 +201,9 @@ class DatasetMoves:
         """Report datasets that seem new, but may be in what cannot be read, or be similar ones under a new name."""
         for name in sorted(self._unpaired):
             for reason in self.before.unreadable_reasons:
-                self.report.add(
-                    UNKNOWN_PAST,
-                    f"it is unknown whether {name} is new: {reason}",
-                    file=self._new[name].label,
-                    help="fetch it with `git submodule update --init --recursive`",
-                )
+                message = f"it is unknown whether {name} is new: {reason}"
+                help = "fetch it with `git submodule update --init --recursive`"
+                self.report.add(UNKNOWN_PAST, message, file=self._new[name].label, help=help)
         explained = {version.dataset.name for version in self.removed} | self.names
         for path in self.before.others if self._unpaired else ():
             if not self.before.is_of_places or path.exists():

@@ -54,12 +54,8 @@ def locked_versions(file: CompiledFile, number: int | None, report: Report) -> p
             if locked.newest is not None:
                 last = locked.newest.number
                 help = "its only version is 1" if last == 1 else f"its versions are 1 to {last}"
-            report.add(
-                UNKNOWN_REFERENCE,
-                f"{lock_file.name} has no {what} of {dataset.name}",
-                file=file.file.name,
-                help=help,
-            )
+            message = f"{lock_file.name} has no {what} of {dataset.name}"
+            report.add(UNKNOWN_REFERENCE, message, file=file.file.name, help=help)
             continue
         versions[dataset.name] = locked_schema_version(locked, version.number)
     return versions
@@ -71,11 +67,8 @@ def lock_number(against: str, report: Report) -> int | None:
     if not colon:
         return None
     if not (text.isascii() and text.isdigit()):
-        report.add(
-            UNKNOWN_REFERENCE,
-            f"'{text}' is not a version number",
-            help="write `lock:3` for version 3, or `lock` for the newest",
-        )
+        message = f"'{text}' is not a version number"
+        report.add(UNKNOWN_REFERENCE, message, help="write `lock:3` for version 3, or `lock` for the newest")
         return None
     return int(text)
 
@@ -125,13 +118,13 @@ def find_path(reference: str, report: Report) -> Path | None:
     if reference and os.path.exists(path):
         return path
     near = closest(reference.partition(":")[0], ("lock", "git")) if reference else None
-    report.add(
-        UNKNOWN_REFERENCE,
-        f"there is nothing at '{reference}' to compare with",
-        help=f"did you mean `{near}`?"
+    message = f"there is nothing at '{reference}' to compare with"
+    help = (
+        f"did you mean `{near}`?"
         if near
-        else "name a manifest, a folder of manifests or artifacts, `lock`, `lock:N` or `git:REF`",
+        else "name a manifest, a folder of manifests or artifacts, `lock`, `lock:N` or `git:REF`"
     )
+    report.add(UNKNOWN_REFERENCE, message, help=help)
     return None
 
 

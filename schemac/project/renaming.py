@@ -176,12 +176,9 @@ def _field_at(dataset: LogicalDataset, path_text: str, report: Report) -> Schema
     fields = {field.path_text: field for field in preorder(dataset.columns) if field.is_member}
     if path_text not in fields:
         near = closest(path_text, fields)
-        report.add(
-            UNKNOWN_COLUMN,
-            f"{dataset.name} has no field {path_text}",
-            file=dataset.origins.file,
-            help=f"did you mean {near}?" if near else f"its fields are {', '.join(fields)}",
-        )
+        message = f"{dataset.name} has no field {path_text}"
+        help = f"did you mean {near}?" if near else f"its fields are {', '.join(fields)}"
+        report.add(UNKNOWN_COLUMN, message, file=dataset.origins.file, help=help)
     return fields.get(path_text)
 
 
@@ -203,14 +200,13 @@ def _new_place(dataset: LogicalDataset, field: SchemaField, new: str, report: Re
     parent = structs.get(path_text)
     if parent is None:
         near = closest(path_text, structs)
-        report.add(
-            UNKNOWN_COLUMN,
-            f"{dataset.name} has no struct {path_text} to move {field.path_text} into",
-            file=dataset.origins.file,
-            help=f"did you mean {near}?"
+        message = f"{dataset.name} has no struct {path_text} to move {field.path_text} into"
+        help = (
+            f"did you mean {near}?"
             if near
-            else "add the struct to the manifest and lock it first; if the dot is part of a name, put the name in backticks",
+            else "add the struct to the manifest and lock it first; if the dot is part of a name, put the name in backticks"
         )
+        report.add(UNKNOWN_COLUMN, message, file=dataset.origins.file, help=help)
         return None
     if parent is field or dotted(parent.path).startswith(f"{field.path_text}."):
         name_edits.refuse_edit(dataset, field, f"{field.path_text} cannot be moved into itself", report)

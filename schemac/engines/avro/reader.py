@@ -227,10 +227,8 @@ class _Reader:
         if _with_extra(inner, of_type) == any_json():
             return {DEFAULT.key: json.dumps(value, ensure_ascii=False)}
         if not _fits(value, tree):
-            self._notes.add(
-                path,
-                f"not kept: the default {json.dumps(value, ensure_ascii=False)[:200]}, which is not a value of its type",
-            )
+            message = f"not kept: the default {json.dumps(value, ensure_ascii=False)[:200]}, which is not a value of its type"
+            self._notes.add(path, message)
             return {}
         return {DEFAULT.key: value}
 

@@ -147,12 +147,9 @@ def emit(compilation: Compilation, emission: Emission) -> list[Artifact]:
     """Return the event, as text and as bytes; nothing where the standard has no such kind."""
     strangers = [s for s in preorder(compilation.dataset.columns) if s.type.kind not in binary.TAGS]
     for field in strangers:
-        emission.findings.at_type(
-            field,
-            ODF_KIND,
-            f"{field.path_text}: the standard has no kind {field.type.kind}",
-            help=f"leave it out of this dataset's engines with `{TARGETS_OF.key}` under the schema's `extra:`",
-        )
+        message = f"{field.path_text}: the standard has no kind {field.type.kind}"
+        help = f"leave it out of this dataset's engines with `{TARGETS_OF.key}` under the schema's `extra:`"
+        emission.findings.at_type(field, ODF_KIND, message, help=help)
     if strangers:
         return []
     text = to_text(compilation.dataset, "event", emission.lose)

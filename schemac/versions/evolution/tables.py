@@ -205,12 +205,8 @@ HELP_FOR_ROWS = "read them into an Arrow table and pass it to `Dataset.validate`
 
 def report_rows_without_reader(path: str, report: Report) -> None:
     """Report that no engine can read the rows of a table."""
-    report.add(
-        catalogue.UNCHECKED_ROWS,
-        f"{path}: schemac cannot read the rows of such a table",
-        file=path,
-        help=HELP_FOR_ROWS,
-    )
+    message = f"{path}: schemac cannot read the rows of such a table"
+    report.add(catalogue.UNCHECKED_ROWS, message, file=path, help=HELP_FOR_ROWS)
 
 
 def report_unrepresentable(

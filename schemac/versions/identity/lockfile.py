@@ -294,13 +294,9 @@ def read_lock(text: str, file: str, report: Report) -> locks.Lock | None:
         )
         return None
     if form not in FORMS:
-        report.add(
-            DAMAGED_LOCK,
-            f"{file}: this lock has format {form}, but this version of schemac reads only formats up to {FORMS[-1]}",
-            file=file,
-            at=Region.point(1, 1),
-            help="install the newer version of schemac that wrote it",
-        )
+        message = f"{file}: this lock has format {form}, but this version of schemac reads only formats up to {FORMS[-1]}"
+        help = "install the newer version of schemac that wrote it"
+        report.add(DAMAGED_LOCK, message, file=file, at=Region.point(1, 1), help=help)
         return None
     reader = _Reader(file, form, report)
     for number, line in enumerate(lines, 1):
