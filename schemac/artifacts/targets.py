@@ -133,9 +133,8 @@ def load_target(name: str) -> ArtifactTarget:
     if target.name != name:
         raise EngineError(f"the target of the engine {name} is called {target.name}; both need the same name")
     if target.loss_code not in codes_of(engine(name)):
-        raise EngineError(
-            f"the engine {name} reports losses as {target.loss_code.id}, which is not among its `codes`"
-        )
+        message = f"the engine {name} reports losses as {target.loss_code.id}, which is not among its `codes`"
+        raise EngineError(message)
     return target
 
 

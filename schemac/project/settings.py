@@ -85,9 +85,8 @@ class _Lint(AuthoredModel):
 def _pattern(text: str) -> str:
     """Return a pattern of `.gitignore`. Raises ValueError if it is invalid."""
     if not is_pattern(text):
-        raise ValueError(
-            f"'{text}' is not a pattern of .gitignore; write one such as `charts/` or `*.tpl.yaml`"
-        )
+        message = f"'{text}' is not a pattern of .gitignore; write one such as `charts/` or `*.tpl.yaml`"
+        raise ValueError(message)
     return text
 
 

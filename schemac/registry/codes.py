@@ -53,9 +53,8 @@ def codes() -> dict[str, Code]:
                     f" write a code like {engine.name.upper()}501"
                 )
             if code.id in codes_by_id or code.slug in slugs:
-                raise EngineError(
-                    f"the engine {engine.name} has a code {code.id} {code.slug}, which is already used"
-                )
+                message = f"the engine {engine.name} has a code {code.id} {code.slug}, which is already used"
+                raise EngineError(message)
             codes_by_id[code.id] = code
             slugs.add(code.slug)
     return codes_by_id

@@ -257,9 +257,8 @@ class _Reader:
                 return self._any_json(path, f"the record {type_}, which contains itself")
             declared_type = self._types.find(full)
             if declared_type is None:
-                raise MalformedAvroError(
-                    f"{dotted(path)} is of a type '{type_}' that is declared neither before it nor in a file of its folder"
-                )
+                message = f"{dotted(path)} is of a type '{type_}' that is declared neither before it nor in a file of its folder"
+                raise MalformedAvroError(message)
             return self._type(declared_type, full.rpartition(".")[0], path)
         if not isinstance(type_, dict) or "type" not in type_:
             raise MalformedAvroError(f"the type of {dotted(path)} is not valid")

@@ -139,9 +139,8 @@ class _Reader(DatasetReader):
                 )
             scale = _SCALE if scale is None else scale
             if not 0 <= scale <= precision:
-                raise MisplacedError(
-                    f"a scale of {scale} is not between 0 and {precision}", (*node.path, "scale")
-                )
+                message = f"a scale of {scale} is not between 0 and {precision}"
+                raise MisplacedError(message, (*node.path, "scale"))
             return datasets.kind_of(datasets.decimal_type(precision, scale))
         if name == "null":
             return datasets.kind_of(pa.null())

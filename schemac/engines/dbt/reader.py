@@ -82,9 +82,8 @@ def read(path: Path, report: Report) -> ImportedSchema | None:
 def _resources(document: declarations.SourceNode, dialect: str | None) -> Iterator[ImportedSchema]:
     """Yield one dataset per model, seed, snapshot and table of a source. Raises MisplacedError in a file without such keys."""
     if not any(document.has(key) for key in (*_PLURALS, "sources")):
-        raise declarations.MisplacedError(
-            "the document has none of `models`, `sources`, `seeds` and `snapshots`", ()
-        )
+        message = "the document has none of `models`, `sources`, `seeds` and `snapshots`"
+        raise declarations.MisplacedError(message, ())
     resources = [(plural[:-1], "", node) for plural in _PLURALS for node in document.nodes(plural)]
     for source in document.nodes("sources"):
         prefix = f"{source.needed_text('name')}/"

@@ -161,9 +161,8 @@ def read_log(files: LogFiles, folder: Path, *, with_history: bool) -> Log:
         lowest -= 1
     bases = sorted(version for version in files.checkpoints if lowest - 1 <= version <= newest)
     if lowest > 0 and not bases:
-        raise UnreadableDeltaLogError(
-            folder, f"the commit {lowest - 1:020d}.json is missing, and a checkpoint for it"
-        )
+        message = f"the commit {lowest - 1:020d}.json is missing, and a checkpoint for it"
+        raise UnreadableDeltaLogError(folder, message)
     if with_history:
         bases = bases[:1] if lowest > 0 else []
     base = bases[-1] if bases else -1
@@ -173,9 +172,8 @@ def read_log(files: LogFiles, folder: Path, *, with_history: bool) -> Log:
     for version in range(base + 1, newest + 1):
         _enter_actions(_commit(files.commits[version]), version, files.commits[version], log)
     if not log.metadata or log.metadata[-1].schema is None:
-        raise UnreadableDeltaLogError(
-            folder, "it has no `metaData` with a `schemaString`, so the table has no schema"
-        )
+        message = "it has no `metaData` with a `schemaString`, so the table has no schema"
+        raise UnreadableDeltaLogError(folder, message)
     if log.reader is None:
         raise UnreadableDeltaLogError(folder, "it has no `protocol`")
     # The schema of a table that needs more of its readers than is known here may mean something else.
@@ -213,9 +211,8 @@ def _commit(file: Path) -> Iterator[Mapping[str, Any]]:
         while line := stream.readline(_LONGEST_LINE + 1):
             number += 1
             if len(line) > _LONGEST_LINE:
-                raise UnreadableDeltaLogError(
-                    file, f"line {number} is longer than {_LONGEST_LINE // 1024**2} MiB"
-                )
+                message = f"line {number} is longer than {_LONGEST_LINE // 1024**2} MiB"
+                raise UnreadableDeltaLogError(file, message)
             line = line.strip()
             if not line:
                 continue
@@ -227,9 +224,8 @@ def _commit(file: Path) -> Iterator[Mapping[str, Any]]:
                 action = json.loads(line)
                 json.dumps(action, ensure_ascii=False).encode()
             except (ValueError, RecursionError) as error:
-                raise UnreadableDeltaLogError(
-                    file, f"line {number} is not valid JSON: {first_line(error)}"
-                ) from error
+                message = f"line {number} is not valid JSON: {first_line(error)}"
+                raise UnreadableDeltaLogError(file, message) from error
             yield action
 
 

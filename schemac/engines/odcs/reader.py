@@ -33,9 +33,8 @@ def _objects(contract: declarations.SourceNode) -> Iterator[ImportedSchema]:
     """Yield one dataset per object. Raises MisplacedError for another document or an unsupported version."""
     version = contract.text("apiVersion") or ""
     if contract.text("kind") != "DataContract" or not version:
-        raise declarations.MisplacedError(
-            "the document has to have `kind: DataContract` and an `apiVersion`", ()
-        )
+        message = "the document has to have `kind: DataContract` and an `apiVersion`"
+        raise declarations.MisplacedError(message, ())
     is_second = version.lstrip("v").startswith("2.")
     if not (is_second or version.lstrip("v").startswith("3.")):
         raise declarations.MisplacedError(
@@ -204,9 +203,8 @@ class _Reader(declarations.DatasetReader):
         if logical is not None and self._is_second:
             return self.unknown(path, f"there is no kind for its type {logical}")
         if logical is not None:
-            raise declarations.MisplacedError(
-                f"there is no logicalType {logical}", (*node.path, "logicalType")
-            )
+            message = f"there is no logicalType {logical}"
+            raise declarations.MisplacedError(message, (*node.path, "logicalType"))
         return self.unknown(path, "the contract does not specify its type")
 
 

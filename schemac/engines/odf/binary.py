@@ -307,9 +307,8 @@ class FlatTable:
         try:
             return content.decode()
         except UnicodeDecodeError as error:
-            raise MalformedBufferError(
-                f"the text in slot {field} at byte {self._flat.Pos} is not UTF-8"
-            ) from error
+            message = f"the text in slot {field} at byte {self._flat.Pos} is not UTF-8"
+            raise MalformedBufferError(message) from error
 
     def bytes(self, field: int) -> bytes | None:
         """Return the bytes of a field, which are laid out as a text is; None if it is empty."""

@@ -128,9 +128,8 @@ class _Tokens:
         while at < len(text):
             match = _TOKEN.match(text, at)
             if match is None:
-                raise MalformedProtoError(
-                    f"'{text[at]}' is not expected in line {text.count(chr(10), 0, at) + 1}"
-                )
+                message = f"'{text[at]}' is not expected in line {text.count(chr(10), 0, at) + 1}"
+                raise MalformedProtoError(message)
             at = match.end()
             if match["space"]:
                 is_same_line = is_same_line and "\n" not in match[0]

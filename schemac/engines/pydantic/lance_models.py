@@ -105,9 +105,8 @@ class AnnotationTypes:
             dimension = self._module.values.get(dimension.id)
         length = dimension.value if isinstance(dimension, ast.Constant) else None
         if type(length) is not int or not 0 < length < _LONGEST:
-            raise UnknownTypeError(
-                f"{ast.unparse(call)}, whose dimension is known only when the program runs"
-            )
+            message = f"{ast.unparse(call)}, whose dimension is known only when the program runs"
+            raise UnknownTypeError(message)
         value = pa.float32()
         if written is not None:
             if name_of(written) not in _VALUES:

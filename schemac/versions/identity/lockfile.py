@@ -353,9 +353,10 @@ class _Reader:
             if self._states:
                 raise DamageError(f"version {version.number} comes after a field")
             if version.number != len(self._versions) + 1:
-                raise DamageError(
+                message = (
                     f"version {version.number} follows {len(self._versions) or 'nothing'}; a line is missing"
                 )
+                raise DamageError(message)
             self._versions.append(version)
             self._texts[version.number] = line.removesuffix(f" {digest}"), digest
             self._at[version.number] = number
