@@ -16,28 +16,28 @@ OLD_SUFFIX = ".schemac-old"
 """What the name of a file ends with that may be wanted again."""
 
 
-class _FileBeside:
+class _AdjacentFile:
     """A file next to the one whose place it can take, under a name of its own until then."""
 
     def __init__(self, path: Path, suffix: str) -> None:
         # A link stays one: what it points at is written.
         self._path = path.resolve()
-        self._beside = self._path.with_name(self._path.name + suffix)
+        self._adjacent = self._path.with_name(self._path.name + suffix)
 
     def put(self) -> None:
         """Take the place of the other file, which needs no room. Raises OSError, and leaves nothing behind then."""
         try:
-            self._beside.replace(self._path)
+            self._adjacent.replace(self._path)
         except OSError:
             self.drop()
             raise
 
     def drop(self) -> None:
         """Remove it, if it has taken no other place."""
-        self._beside.unlink(missing_ok=True)
+        self._adjacent.unlink(missing_ok=True)
 
 
-class NewFile(_FileBeside):
+class NewFile(_AdjacentFile):
     """A whole new file next to the one that it is to replace."""
 
     def __init__(self, path: Path, content: bytes, *, is_synced: bool = True) -> None:
@@ -47,19 +47,19 @@ class NewFile(_FileBeside):
         """
         super().__init__(path, SUFFIX)
         try:
-            with self._beside.open("wb") as stream:
+            with self._adjacent.open("wb") as stream:
                 stream.write(content)
                 stream.flush()
                 if is_synced:
                     os.fsync(stream.fileno())
             if self._path.exists():
-                shutil.copymode(self._path, self._beside)
+                shutil.copymode(self._path, self._adjacent)
         except OSError:
             self.drop()
             raise
 
 
-class OldFile(_FileBeside):
+class OldFile(_AdjacentFile):
     """A copy of a file beside it, which can be restored even on a full disk."""
 
     def __init__(self, path: Path) -> None:
@@ -67,11 +67,11 @@ class OldFile(_FileBeside):
         super().__init__(path, OLD_SUFFIX)
         self.drop()
         try:
-            os.link(self._path, self._beside)
+            os.link(self._path, self._adjacent)
         except OSError:
             # Some file systems have no links.
             try:
-                shutil.copy2(self._path, self._beside)
+                shutil.copy2(self._path, self._adjacent)
             except OSError:
                 self.drop()
                 raise

@@ -33,7 +33,7 @@ NAMING: Listed = {
     "type tables of engines, the way back: their types into those of a manifest": {
         "engines/avro/reader.py": "Binary Bool Date Decimal Float32 Float64 Int32 Int64 List Map Null Option String Struct Time Timestamp",
         "engines/iceberg/reader.py": "Binary Bool Date Decimal Float32 Float64 Int32 Int64 Null Time Timestamp String",
-        "engines/jsonschema/reader.py": "List Map Null Option String Struct",
+        "engines/jsonschema/reader.py": "List Map Null String Struct",
         "engines/jsonschema/keywords.py": "Binary Bool Date Decimal Float16 Float32 Float64 Int64 Null String Timestamp",
         "engines/lance/arrow_form.py": "Binary Float32 List Option",
         "engines/lance/tables/fields.py": "List Map Struct",
@@ -42,7 +42,7 @@ NAMING: Listed = {
         "engines/paimon/reader.py": "Binary Bool Date Decimal Float32 Float64 Int8 Int16 Int32 Int64 Struct Time Timestamp String",
         "engines/pydantic/reader.py": "Bool Decimal Float32 Int64 List Map Null Option String Struct",
         "engines/pydantic/modules.py": "Binary Bool Date Decimal Duration Float64 Int64 List Null String Time Timestamp",
-        "engines/protobuf/reader.py": "Binary Bool Duration Float32 Float64 Int32 Int64 List Option String Struct Timestamp UInt32 UInt64",
+        "engines/protobuf/reader.py": "Binary Bool Duration Float32 Float64 Int32 Int64 List String Struct Timestamp UInt32 UInt64",
         "importers/data_files.py": "Decimal String",
     },
     "Python has a type of the same name": {
