@@ -93,9 +93,7 @@ def _typed_and_raw(text: str, delimiter: str, goes_on: bool) -> tuple[Any, Any]:
             ),
             csv.ParseOptions(delimiter=delimiter, newlines_in_values=True, invalid_row_handler=skip),
             csv.ConvertOptions(
-                strings_can_be_null=True,
-                null_values=[""],
-                column_types=dict.fromkeys(columns, pa.string()),
+                strings_can_be_null=True, null_values=[""], column_types=dict.fromkeys(columns, pa.string())
             ),
         )
 

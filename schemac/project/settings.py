@@ -66,8 +66,7 @@ class _Lint(AuthoredModel):
         {}, description="Severity of the findings of rules, if not a warning."
     )
     per_path: dict[str, Items[str]] = Field(
-        {},
-        description="Rules to disable in some manifests, by patterns of paths from the project's folder.",
+        {}, description="Rules to disable in some manifests, by patterns of paths from the project's folder."
     )
     rules: Items[str] = Field((), description="Python files with rules of the project's own.")
     max_name_length: int = Field(_DEFAULT.lint.max_name_length, ge=1, description="Characters of a name.")
@@ -209,10 +208,7 @@ def report_rules(file: SettingsFile, select: "Callable[[], Selection]", report: 
 
 
 def report_vocabularies(
-    settings: SettingsFile,
-    files: Mapping[str, str],
-    contents: Mapping[str, bytes | OSError],
-    report: Report,
+    settings: SettingsFile, files: Mapping[str, str], contents: Mapping[str, bytes | OSError], report: Report
 ) -> None:
     """Report what is wrong with the vocabularies of a configuration, by domain."""
     for domain, file in files.items():

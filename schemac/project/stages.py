@@ -38,11 +38,7 @@ _PLAIN = CompileOptions(targets=())
 
 
 def compile_source(
-    source: SourceText,
-    project: Project,
-    options: CompileOptions,
-    report: Report,
-    reuse: Reuse | None = None,
+    source: SourceText, project: Project, options: CompileOptions, report: Report, reuse: Reuse | None = None
 ) -> "list[Emitted]":
     """Compile one text: a value for each of its datasets, in their order; none without targets or where the report has errors.
 

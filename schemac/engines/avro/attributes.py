@@ -26,8 +26,6 @@ ALIASES = Attribute[list[str]](
     example="[old_name]",
 )
 DEFAULT = Attribute[Any](
-    f"{DOMAIN}/default",
-    Any,
-    "the value of the field in data without it, as Avro's JSON",
+    f"{DOMAIN}/default", Any, "the value of the field in data without it, as Avro's JSON"
 )
 ATTRIBUTES = (NAMESPACE, ALIASES, DEFAULT)

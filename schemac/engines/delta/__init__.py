@@ -13,9 +13,7 @@ ENGINE = Engine(
     documents="schemac.engines.delta.log:DOCUMENTS",
     formats=(
         Format(
-            "delta",
-            "schemac.engines.delta.reader:IMPORTER",
-            recognizes="schemac.engines.delta.log:is_source",
+            "delta", "schemac.engines.delta.reader:IMPORTER", recognizes="schemac.engines.delta.log:is_source"
         ),
     ),
 )

@@ -94,9 +94,7 @@ def _is_delta(value: Any) -> bool:
 
 DOCUMENTS = (
     ForeignDocument(
-        "a commit of a Delta table's log",
-        _is_delta,
-        "import the table's folder, which contains `_delta_log`",
+        "a commit of a Delta table's log", _is_delta, "import the table's folder, which contains `_delta_log`"
     ),
 )
 """What to import in place of such a file."""

@@ -45,7 +45,7 @@ _TABLE: TypeTable[Json] = TypeTable(
         **dict.fromkeys(("STRING", "LARGE_STRING", "STRING_VIEW"), _STRING),
         **dict.fromkeys(("BINARY", "LARGE_BINARY", "BINARY_VIEW"), keywords.binary()),
         **dict.fromkeys(("DATE32", "DATE64"), keywords.date()),
-    },
+    }
 )
 _KEYS = {
     Family.BOOLEAN: json_values.BOOLEAN,

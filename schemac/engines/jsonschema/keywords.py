@@ -52,11 +52,7 @@ def floating(bits: int) -> Json:
     limit = json_values.FLOAT_LIMITS.get(bits)
     if limit is not None:
         return {"type": "number", "exclusiveMinimum": limit.copy_negate(), "exclusiveMaximum": limit}
-    return {
-        "type": "number",
-        "minimum": -json_values.LARGEST_DOUBLE,
-        "maximum": json_values.LARGEST_DOUBLE,
-    }
+    return {"type": "number", "minimum": -json_values.LARGEST_DOUBLE, "maximum": json_values.LARGEST_DOUBLE}
 
 
 def decimal(precision: int, scale: int) -> Json:
@@ -304,10 +300,7 @@ def _unique(constraint: field_constraints.UniqueItems, lose: Lose) -> Json:
     while item is not None and item.inner_type() is not None:
         item = item.inner_type()
     if item is not None and item.family in _SPELLED:
-        lose(
-            f"that items are compared by value, not by spelling ({constraint.attribute.key})",
-            "equal texts",
-        )
+        lose(f"that items are compared by value, not by spelling ({constraint.attribute.key})", "equal texts")
     return {"uniqueItems": True}
 
 

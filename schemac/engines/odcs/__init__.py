@@ -15,11 +15,7 @@ ENGINE = Engine(
     "Open Data Contract Standard",
     position=120,
     formats=(
-        Format(
-            "odcs",
-            "schemac.engines.odcs.reader:IMPORTER",
-            recognizes="schemac.engines.odcs:is_contract",
-        ),
+        Format("odcs", "schemac.engines.odcs.reader:IMPORTER", recognizes="schemac.engines.odcs:is_contract"),
     ),
 )
 

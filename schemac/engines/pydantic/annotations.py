@@ -70,7 +70,7 @@ _TABLE: TypeTable[Annotation] = TypeTable(
         **dict.fromkeys(("STRING", "LARGE_STRING", "STRING_VIEW"), _TEXT),
         **dict.fromkeys(("BINARY", "LARGE_BINARY", "BINARY_VIEW"), _binary()),
         **dict.fromkeys(("DATE32", "DATE64"), _before_validator("date", "day()")),
-    },
+    }
 )
 _KEYS = {
     Family.BOOLEAN: "boolean_key",
