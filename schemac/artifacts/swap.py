@@ -11,6 +11,7 @@ build puts it back.
 
 import errno
 import os
+import shutil
 import stat
 import sys
 from collections.abc import Callable, Collection, Iterator, Mapping
@@ -118,8 +119,6 @@ def recover(folder: OutputFolder, listed: Callable[[], Collection[str]]) -> None
                 if os.path.isdir(left):
                     _restore_foreign_files(folder, left, dataset, ours)
         folders[:] = [name for name in folders if name not in staged]
-    import shutil  # for start-up time: only a build that changes a dataset needs it
-
     shutil.rmtree(staging)
 
 
@@ -183,8 +182,6 @@ def _link(source: str, target: str) -> None:
     except OSError as error:
         if error.errno not in _NO_LINK or not stat.S_ISREG(os.lstat(source).st_mode):
             raise
-        import shutil  # for start-up time, as above
-
         shutil.copy2(source, target, follow_symlinks=False)
 
 

@@ -36,7 +36,7 @@ from schemac.cli.terminal import ExitCode, notify, put_source
 from schemac.language.manifest.documents import is_pipeline
 from schemac.language.physical import numpy_left_out
 from schemac.project.building import Output, compile_files
-from schemac.project.configuration import FILES, Project, find_project
+from schemac.project.configuration import SETTINGS_FILES, Project, find_project
 from schemac.project.discovery import ManifestFile, lock_path
 from schemac.project.fixing import Fixing, without_ignored
 from schemac.project.manifests import CompiledFile
@@ -433,7 +433,9 @@ def depfile(target: str, files: Sequence[CompiledFile], project: Project, overla
         # A manifest that comes into a folder changes the folder, and nothing else that was read.
         if not one.file.is_named:
             paths.append(one.file.path.parent)
-    paths += [project.folder / name for name in (*FILES, *project.configuration.vocabularies.values())]
+    paths += [
+        project.folder / name for name in (*SETTINGS_FILES, *project.configuration.vocabularies.values())
+    ]
     spellings: set[str] = set()
     for path in filter(Path.exists, paths):
         # From the working folder where that is shorter: Make takes two spellings for two files.

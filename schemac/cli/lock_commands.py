@@ -24,8 +24,8 @@ from schemac.language.logical.schema_fields import preorder
 from schemac.language.manifest.write import scalar, write_manifest
 from schemac.language.physical import numpy_left_out
 from schemac.project.configuration import Project
-from schemac.project.discovery import content_of, lock_name, lock_path
-from schemac.project.lock_index import LostLocks, manifests_of_lock
+from schemac.project.discovery import content_of, lock_name, lock_path, manifests_of_lock
+from schemac.project.lock_index import LostLocks
 from schemac.project.locking import (
     LockFile,
     merge_driver,

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from schemac.artifacts.targets import target_names
 from schemac.cli.terminal import ExitCode, carry_out, clear_screen, notify
 from schemac.project.cache.store import FOLDER, NO_CACHE, Cache
-from schemac.project.configuration import FILES, Project, find_project
+from schemac.project.configuration import SETTINGS_FILES, Project, find_project
 from schemac.project.discovery import ManifestFile, find_manifests, walk
 from schemac.project.git_tree import tracked_files
 from schemac.project.imported import FolderFiles
@@ -255,7 +255,7 @@ def _state(options: argparse.Namespace, done: Watched) -> dict[str, object]:
             paths += walk(path, out_folder(options, project), _SUFFIXES, project.exclusion)
         else:
             paths += [path, path.with_suffix(".lock")]
-    paths += [Path(options.config)] if options.config else [project.folder / name for name in FILES]
+    paths += [Path(options.config)] if options.config else [project.folder / name for name in SETTINGS_FILES]
     paths += [project.folder / file for file in project.configuration.vocabularies.values()]
     paths += [Path(options.overlay)] if options.overlay else []
     states: dict[str, object] = {}

@@ -15,8 +15,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
 
-from schemac.project.configuration import Project
+from schemac.project.configuration import SETTINGS_FILES, Project
 from schemac.project.discovery import (
+    SUFFIXES,
     Exclusion,
     ManifestFile,
     is_manifest_name,
@@ -33,8 +34,6 @@ from schemac.text.source.files import Files
 from schemac.text.source.json_object import Json
 from schemac.text.source.report import Report
 from schemac.text.source.text import read_file
-
-_SUFFIXES = (".yaml", ".yml")
 
 
 def read_commit(
@@ -130,7 +129,7 @@ class _CommitReader:
         others = {
             path
             for path in self._tree.listed
-            if path.endswith(_SUFFIXES)
+            if path.endswith(SUFFIXES)
             and path not in self._paired
             # An artifact in the standard's own form is a manifest too, but lies beside its binary form.
             and f"{path.rpartition('/')[0]}/schema.bin" not in self._tree.listed
@@ -251,7 +250,7 @@ class _CommitReader:
 
 def _settings_then(tree: CommitTree, project: Project) -> Json | None:
     """Return the project's settings at the commit; None if it had none, or if they cannot be read."""
-    for name in ("schemac.toml", "pyproject.toml"):
+    for name in SETTINGS_FILES:
         path = tree.path_of(project.folder / name)
         entry = tree.readable(path) if path is not None else None
         if entry is None:

@@ -175,7 +175,7 @@ def repository_of(folder: Path) -> Path | None:
     return next((one for one in (folder, *folder.parents) if (one / ".git").exists()), None)
 
 
-FILES = ("schemac.toml", "pyproject.toml")
+SETTINGS_FILES = ("schemac.toml", "pyproject.toml")
 """Where settings stand; the first that has some counts."""
 
 
@@ -184,7 +184,7 @@ def _candidates(start: Path) -> list[Path]:
     candidates: list[Path] = []
     for folder in (start, *start.parents):
         # Also what cannot be read: without its settings a build would give other schemas.
-        candidates += [path for name in FILES if os.path.lexists(path := folder / name)]
+        candidates += [path for name in SETTINGS_FILES if os.path.lexists(path := folder / name)]
         if (folder / ".git").exists():
             break
     return candidates

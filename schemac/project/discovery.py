@@ -92,7 +92,8 @@ class Exclusion:
         return GitIgnoreSpec.from_lines(self.patterns).match_file
 
 
-_SUFFIXES = (".yaml", ".yml")
+SUFFIXES = (".yaml", ".yml")
+"""Of manifests."""
 _USUAL = Exclusion()
 
 
@@ -126,6 +127,11 @@ def content_of(path: Path) -> bytes | None:
 def lock_path(manifest: Path) -> Path:
     """Return the path of the lock of a manifest: its stem with `.lock`."""
     return manifest.with_suffix(".lock")
+
+
+def manifests_of_lock(lock: Path) -> list[Path]:
+    """Return the manifests that a lock is next to."""
+    return [path for suffix in SUFFIXES if (path := lock.with_suffix(suffix)).exists()]
 
 
 def has_lock(manifest: Path) -> bool:
@@ -189,7 +195,7 @@ def find_manifests(
 
 
 def walk(
-    folder: Path, out: Path, suffixes: tuple[str, ...] = _SUFFIXES, exclusion: Exclusion = _USUAL
+    folder: Path, out: Path, suffixes: tuple[str, ...] = SUFFIXES, exclusion: Exclusion = _USUAL
 ) -> Iterator[Path]:
     """Yield the files of these endings in a folder that may be a project's own, folder by folder, by name."""
     for here, folders, files in os.walk(folder):
@@ -207,7 +213,7 @@ def walk(
 
 def is_manifest_name(folder: Path, inside: str, exclusion: Exclusion) -> bool:
     """Whether a file of this path from a folder would be looked at there."""
-    return inside.endswith(_SUFFIXES) and not exclusion.hides_below(folder, inside)
+    return inside.endswith(SUFFIXES) and not exclusion.hides_below(folder, inside)
 
 
 def real_path(path: str) -> str:

@@ -15,8 +15,8 @@ from pathlib import Path
 
 from schemac.language.logical.dataset import LogicalDataset
 from schemac.project.cache.entries import digest
-from schemac.project.configuration import Project
-from schemac.project.discovery import ManifestFile, content_of, has_lock, lock_path, walk
+from schemac.project.configuration import SETTINGS_FILES, Project
+from schemac.project.discovery import ManifestFile, content_of, has_lock, lock_path, manifests_of_lock, walk
 from schemac.project.manifests import CompiledFile, read_manifests
 from schemac.text.source.catalogue import LOST_LOCK
 from schemac.text.source.phrases import listed
@@ -25,15 +25,7 @@ from schemac.versions.identity.lock import Lock
 from schemac.versions.identity.lockfile import read_lock
 from schemac.versions.identity.match import are_similar
 
-_MARKS = (".git", "schemac.toml", "pyproject.toml")
-_SUFFIXES = (".yaml", ".yml")
-
-
-def manifests_of_lock(lock: Path) -> list[Path]:
-    """Return the manifests that a lock is next to."""
-    return [path for suffix in _SUFFIXES if (path := lock.with_suffix(suffix)).exists()]
-
-
+_MARKS = (".git", *SETTINGS_FILES)
 _START = b"# schemac lock "
 
 

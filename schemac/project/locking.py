@@ -19,7 +19,7 @@ from pathlib import Path
 from schemac.language.logical.dataset import LogicalDataset
 from schemac.language.logical.facts import Fact
 from schemac.language.logical.findings import Findings
-from schemac.project.discovery import lock_name, lock_path
+from schemac.project.discovery import lock_name, lock_path, manifests_of_lock
 from schemac.project.writing import replace_file
 from schemac.text.source import catalogue
 from schemac.text.source.diagnostic import Severity
@@ -322,8 +322,8 @@ def _write_merged(path: Path, name: str, ours: Lock, theirs: Lock, report: Repor
         help = "check that the manifest is as you want it, then lock it"
         if choice.id is not None:
             # Git's driver merges files under names of its own.
-            suffixes = [suffix for suffix in (".yaml", ".yml") if path.with_suffix(suffix).exists()]
-            manifest = [Path(name).with_suffix(suffix).as_posix() for suffix in suffixes[:1]]
+            present = manifests_of_lock(path)[:1]
+            manifest = [Path(name).with_suffix(one.suffix).as_posix() for one in present]
             command = shlex.join(["schemac", "lock", *manifest, "--restore", f"{choice.name}={choice.id}"])
             help = f"if the manifest keeps it as {choice.name}, lock it so that it keeps its id and its data: `{command}`"
         report.add(catalogue.MERGE_CHOICE, choice.text, file=name, help=help)
