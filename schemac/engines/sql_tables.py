@@ -15,14 +15,7 @@ from typing import Any, NamedTuple
 
 from schemac.arrow.from_arrow import from_arrow
 from schemac.engines.sql_script import SqlColumn, SqlConstraint, SqlScript, SqlTable
-from schemac.importers.datasets import (
-    MOST_DIGITS,
-    Constraints,
-    decimal_type,
-    enumerated,
-    mark_key,
-    with_attributes,
-)
+from schemac.importers import datasets
 from schemac.importers.importer import (
     ImportedSchema,
     Importer,
@@ -104,9 +97,11 @@ def decimals(precision: int, scale: int, loss: str = "") -> Rule:
 
     def rule(written: SqlType) -> TypeMapping | None:
         if not written.numbers:
-            return TypeMapping(decimal_type(precision, scale), loss)
+            return TypeMapping(datasets.decimal_type(precision, scale), loss)
         digits, after = (*written.numbers, 0)[:2]
-        return TypeMapping(decimal_type(digits, after)) if 0 < digits <= MOST_DIGITS else None
+        return (
+            TypeMapping(datasets.decimal_type(digits, after)) if 0 < digits <= datasets.MOST_DIGITS else None
+        )
 
     return rule
 
@@ -210,7 +205,7 @@ class _Reader:
         self._names = names
         """Names of datasets by the identities of their tables."""
         self._notes = ImportNotes()
-        self._constraints = Constraints(self._notes)
+        self._constraints = datasets.Constraints(self._notes)
 
     def table(self, table: SqlTable) -> ImportedSchema:
         """Return a table's schema; columns without a kind are in the report."""
@@ -226,10 +221,10 @@ class _Reader:
         head = list(table.head)
         if len(table.name) > 2:
             head.insert(0, f"from the table {'.'.join(table.name)}")
-        if not mark_key(tree, table.key):
+        if not datasets.mark_key(tree, table.key):
             head.append(f"not kept: PRIMARY KEY ({', '.join(table.key)})")
         if table.comment is not None:
-            tree = with_attributes(tree, {DESCRIPTION.key: table.comment})
+            tree = datasets.with_attributes(tree, {DESCRIPTION.key: table.comment})
         for field in tree["fields"]:
             described = table.column(field["name"])
             if described is not None and described.comment is not None:
@@ -324,7 +319,7 @@ class _Reader:
             self._notes.add(path, mapping.loss)
         if word == "ENUM":
             values = [str(part.name) for part in parts]
-            self._constraints.add(path, enumerated(values), f"the type {text}")
+            self._constraints.add(path, datasets.enumerated(values), f"the type {text}")
         if mapping.longest is not None:
             self._constraints.add(path, {MAX_LENGTH.key: mapping.longest}, f"the length in {text}")
         return mapping.type
@@ -341,7 +336,7 @@ class _Reader:
         if sort != "ENUM":
             return self._type(made, path)
         values = [str(part.name) for part in parts]
-        self._constraints.add(path, enumerated(values), self._script.parser.sql(made))
+        self._constraints.add(path, datasets.enumerated(values), self._script.parser.sql(made))
         return pa.string()
 
 

@@ -20,15 +20,8 @@ from io import BytesIO
 from pathlib import Path
 from typing import Any
 
+from schemac.importers import importer
 from schemac.importers.datasets import MOST_DIGITS, decimal_type, from_arrow_schema
-from schemac.importers.importer import (
-    ImportedSchema,
-    Importer,
-    ImportNotes,
-    NumberedVersion,
-    first_line,
-    refuse,
-)
 from schemac.importers.sources import ALWAYS_NULL, described, read_sample
 from schemac.language.logical.model import FieldPath, Part
 from schemac.language.physical import ArrowField, ArrowType, pa, parts_of, with_parts
@@ -44,7 +37,7 @@ _BLOCK = 1 << 30
 """More than any sample, so that all of it is one block and every row counts for the types."""
 
 
-def read_csv(path: Path, report: Report) -> ImportedSchema | None:
+def read_csv(path: Path, report: Report) -> importer.ImportedSchema | None:
     """Return the schema inferred from a sample of CSV; None after reporting why there is none."""
     sample = read_sample(path, report)
     if sample is None:
@@ -58,13 +51,13 @@ def read_csv(path: Path, report: Report) -> ImportedSchema | None:
         table, raw = _typed_and_raw(text, delimiter, goes_on)
         names = list(table.column_names)
     except (pa.ArrowException, UnicodeError) as error:
-        reason = first_line(error).partition(". Consider")[0]
-        refuse(path, f"it is not valid CSV: {reason.removeprefix('cSV parse error: ')}", report)
+        reason = importer.first_line(error).partition(". Consider")[0]
+        importer.refuse(path, f"it is not valid CSV: {reason.removeprefix('cSV parse error: ')}", report)
         return None
     if not table.num_rows:
-        refuse(path, "its types cannot be inferred: it has no rows below its header", report)
+        importer.refuse(path, "its types cannot be inferred: it has no rows below its header", report)
         return None
-    notes = ImportNotes()
+    notes = importer.ImportNotes()
     fields = [
         pa.field(name, _column_type(values.type, name, raw.column(i), notes), nullable=values.null_count > 0)
         for i, (name, values) in enumerate(zip(names, table.columns, strict=True))
@@ -102,7 +95,7 @@ def _typed_and_raw(text: str, delimiter: str, goes_on: bool) -> tuple[Any, Any]:
     return table, read([f"f{i}" for i in range(table.num_columns)]).slice(1)
 
 
-def _column_type(type_: Any, name: str, raw: Any, notes: ImportNotes) -> ArrowType:
+def _column_type(type_: Any, name: str, raw: Any, notes: importer.ImportNotes) -> ArrowType:
     """Return the type of a column for a manifest, by the inferred one and the raw texts; notes why it is another."""
     from pyarrow import compute  # for start-up time, as above
 
@@ -134,7 +127,7 @@ def _large_integers(digits: int) -> ArrowType:
     return decimal_type(38 if digits <= 38 else MOST_DIGITS)
 
 
-CSV = Importer("csv", "CSV, inferred from a sample", read_csv)
+CSV = importer.Importer("csv", "CSV, inferred from a sample", read_csv)
 
 
 _BLANK = re.compile(r"\s*")
@@ -155,19 +148,19 @@ class _NoRecordError(Exception):
         self.at = at
 
 
-def read_ndjson(path: Path, report: Report) -> ImportedSchema | None:
+def read_ndjson(path: Path, report: Report) -> importer.ImportedSchema | None:
     """Return the schema inferred from a sample of JSON records; None after reporting why there is none."""
     sample = read_sample(path, report)
     if sample is None:
         return None
     text, goes_on = sample
-    notes, top = ImportNotes(), _SampledValues()
+    notes, top = importer.ImportNotes(), _SampledValues()
     try:
         for record in _records(text, goes_on):
             top.add(record)
     except _NoRecordError as error:
         source, span = SourceText(text, str(path)), Span(error.at, error.at)
-        refuse(path, f"it has no JSON records: {error}", report, source=source, span=span)
+        importer.refuse(path, f"it has no JSON records: {error}", report, source=source, span=span)
         return None
     return described(top.fields((), notes), counted(top.count, "record"), path, notes, report)
 
@@ -259,7 +252,7 @@ class _SampledValues:
         # What is nested too deeply is kept as text.
         return "texts" if self._depth >= _DEEPEST else "objects" if isinstance(value, dict) else "lists"
 
-    def fields(self, path: FieldPath, notes: ImportNotes) -> list[ArrowField]:
+    def fields(self, path: FieldPath, notes: importer.ImportNotes) -> list[ArrowField]:
         """Return the members of the objects that were seen."""
         count = self._sorts.get("objects", 0)
         return [
@@ -271,7 +264,7 @@ class _SampledValues:
         """Whether a value is missing or null in some of the places where it could be."""
         return self.count < places or "nulls" in self._sorts
 
-    def type(self, path: FieldPath, notes: ImportNotes) -> ArrowType:
+    def type(self, path: FieldPath, notes: importer.ImportNotes) -> ArrowType:
         """Return the type that holds all the values."""
         sorts = set(self._sorts) - {"nulls"}
         if not sorts:
@@ -308,7 +301,7 @@ class _SampledValues:
         }
         return types[sort]
 
-    def _integer(self, path: FieldPath, notes: ImportNotes) -> ArrowType:
+    def _integer(self, path: FieldPath, notes: importer.ImportNotes) -> ArrowType:
         """Return the narrowest type for the integers of the sample: Int64, UInt64, a decimal, or a string with a note."""
         if self._least >= -(2**63) and self._most < 2**63:
             return pa.int64()
@@ -320,7 +313,9 @@ class _SampledValues:
         return _large_integers(digits)
 
 
-NDJSON = Importer("ndjson", "JSON records, one per line or in an array, inferred from a sample", read_ndjson)
+NDJSON = importer.Importer(
+    "ndjson", "JSON records, one per line or in an array, inferred from a sample", read_ndjson
+)
 
 
 _FIELD_ID = b"PARQUET:field_id"
@@ -334,14 +329,14 @@ _OF_WRITERS = re.compile(
 _GROUP = re.compile(r"( +)\w+ group field_id=-?\d+ (.*?)(?: \((\w+).*\))? \{")
 
 
-def read_parquet(path: Path, report: Report) -> ImportedSchema | None:
+def read_parquet(path: Path, report: Report) -> importer.ImportedSchema | None:
     """Return the schema of a Parquet file; of a folder, that of its first file."""
     # Imported here for start-up time: this part of pyarrow is not loaded with it.
     from pyarrow import parquet
 
     file = next((p for p in sorted(path.rglob("*.parquet")) if p.is_file()), None) if path.is_dir() else path
     if file is None:
-        refuse(path, "this folder has no Parquet file", report)
+        importer.refuse(path, "this folder has no Parquet file", report)
         return None
     try:
         with parquet.ParquetFile(file) as opened:
@@ -351,9 +346,9 @@ def read_parquet(path: Path, report: Report) -> ImportedSchema | None:
             ]
             variants = _variants(str(columns))
     except (pa.ArrowException, OSError, MemoryError, OverflowError) as error:
-        refuse(file, f"it is not a Parquet file: {first_line(error)}", report)
+        importer.refuse(file, f"it is not a Parquet file: {importer.first_line(error)}", report)
         return None
-    notes = ImportNotes()
+    notes = importer.ImportNotes()
     for place, logical in types:
         # The column that a leaf belongs to; names in a leaf's place may hold dots themselves.
         holders = [name for name in schema.names if f"{place}.".startswith(f"{name}.")]
@@ -370,11 +365,11 @@ def read_parquet(path: Path, report: Report) -> ImportedSchema | None:
         comments.insert(0, f"from {file.relative_to(path)}, the first file of the folder")
     tree = from_arrow_schema(_without_additions(schema), str(path), report, notes.add)
     ids = field_ids(schema)
-    numbered: tuple[NumberedVersion, ...] = ()
+    numbered: tuple[importer.NumberedVersion, ...] = ()
     if ids:
         comments.append("its ids are those of a file; those of a table are in the table's metadata")
-        numbered = (NumberedVersion(tree, ids, max(ids.values())),)
-    return ImportedSchema(tree, tuple(comments), notes=notes, numbered=numbered)
+        numbered = (importer.NumberedVersion(tree, ids, max(ids.values())),)
+    return importer.ImportedSchema(tree, tuple(comments), notes=notes, numbered=numbered)
 
 
 def field_ids(schema: "pa.Schema") -> dict[FieldPath, int]:
@@ -435,4 +430,4 @@ def _without_additions(schema: "pa.Schema") -> "pa.Schema":
     return pa.schema([field(f) for f in schema], metadata or None)
 
 
-PARQUET = Importer("parquet", "Parquet file, or a folder of them", read_parquet)
+PARQUET = importer.Importer("parquet", "Parquet file, or a folder of them", read_parquet)

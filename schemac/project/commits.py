@@ -15,16 +15,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
 
+from schemac.project import discovery
 from schemac.project.configuration import SETTINGS_FILES, Project
-from schemac.project.discovery import (
-    SUFFIXES,
-    Exclusion,
-    ManifestFile,
-    is_manifest_name,
-    is_pattern,
-    lock_name,
-    lock_path,
-)
 from schemac.project.git_tree import CommitTree, NoCommitError, TreeEntry, open_tree
 from schemac.project.imported import FolderFiles
 from schemac.project.past_manifests import Before
@@ -38,7 +30,7 @@ from schemac.text.source.text import read_file
 
 def read_commit(
     ref: str,
-    files: Sequence[ManifestFile],
+    files: Sequence[discovery.ManifestFile],
     folders: Sequence[Path],
     project: Project,
     report: Report,
@@ -122,14 +114,16 @@ class _CommitReader:
         """What is still to be read of manifests and locks of today, by their paths."""
         self._paired: set[str] = set()
 
-    def before(self, files: Sequence[ManifestFile], folders: Sequence[Path], exclusion: Exclusion) -> Before:
+    def before(
+        self, files: Sequence[discovery.ManifestFile], folders: Sequence[Path], exclusion: discovery.Exclusion
+    ) -> Before:
         """Return the past of manifests and of folders; all other manifests of the commit by their paths."""
         for file in files:
             self._pair(file)
         others = {
             path
             for path in self._tree.listed
-            if path.endswith(SUFFIXES)
+            if path.endswith(discovery.SUFFIXES)
             and path not in self._paired
             # An artifact in the standard's own form is a manifest too, but lies beside its binary form.
             and f"{path.rpartition('/')[0]}/schema.bin" not in self._tree.listed
@@ -149,7 +143,9 @@ class _CommitReader:
         for folder in folders:
             for place in self._tree.places_of(folder):
                 for path, inside in self._tree.below(place):
-                    if path in paths and (path == place or is_manifest_name(folder, inside, exclusion)):
+                    if path in paths and (
+                        path == place or discovery.is_manifest_name(folder, inside, exclusion)
+                    ):
                         gone.add(paths[path])
         return Before(
             self._contents,
@@ -172,7 +168,7 @@ class _CommitReader:
         """Report that it is unknown what a manifest was."""
         self._report.add(UNKNOWN_PAST, message, file=name, help=help)
 
-    def _pair(self, file: ManifestFile) -> None:
+    def _pair(self, file: discovery.ManifestFile) -> None:
         """Pair a manifest with the file that was at its path."""
         if self._tree.path_of(file.path) is None:
             message = f"{file.name} is outside the repository of `git:{self._ref}`"
@@ -195,11 +191,13 @@ class _CommitReader:
     def _add_pending(self, key: Path, entry: TreeEntry, path: str) -> None:
         """Enter a manifest, and its lock if it had one, to be read under the path `key` of today."""
         self._pending[key] = entry
-        lock = self._tree.readable(lock_name(path)) or self._tree.readable(lock_name(entry.path))
+        lock = self._tree.readable(discovery.lock_name(path)) or self._tree.readable(
+            discovery.lock_name(entry.path)
+        )
         if lock is not None:
-            self._pending[lock_path(key)] = lock
+            self._pending[discovery.lock_path(key)] = lock
 
-    def _pair_moved(self, files: Sequence[ManifestFile], others: set[str]) -> None:
+    def _pair_moved(self, files: Sequence[discovery.ManifestFile], others: set[str]) -> None:
         """Pair manifests that were moved without a change with what they were; take that out of the others."""
         missing = [f for f in files if f.path not in self._pending]
         left: dict[tuple[str, str], list[str]] = {}
@@ -267,13 +265,13 @@ def _settings_then(tree: CommitTree, project: Project) -> Json | None:
     return None
 
 
-def _exclusion_then(settings: Json | None, project: Project) -> Exclusion:
+def _exclusion_then(settings: Json | None, project: Project) -> discovery.Exclusion:
     """Return the exclusion at the commit: manifests that are excluded only since then count as removed."""
     if settings is None:
         return project.exclusion
     patterns = {key: settings.get(key) for key in ("exclude", "extendExclude")}
     texts = {
-        key: tuple([text for text in values if isinstance(text, str) and is_pattern(text)])
+        key: tuple([text for text in values if isinstance(text, str) and discovery.is_pattern(text)])
         for key, values in patterns.items()
         if isinstance(values, list)
     }

@@ -30,17 +30,12 @@ from schemac.text.source.catalogue import POSSIBLE_RENAME, UNKNOWN_REFERENCE
 from schemac.text.source.diagnostic import Diagnostic
 from schemac.text.source.report import Report
 from schemac.text.source.span import WHOLE_FILE
+from schemac.versions.evolution import version_pair
 from schemac.versions.evolution.changes import Change, Verdict, facts
 from schemac.versions.evolution.diff import diff_of
 from schemac.versions.evolution.judge import judge, judged_engines, load
 from schemac.versions.evolution.ownership import Concern, concerns, concerns_of_dropped
 from schemac.versions.evolution.renames import UndeclaredRename, undeclared_renames
-from schemac.versions.evolution.version_pair import (
-    LockedSchemaVersion,
-    SchemaVersion,
-    locked_schema_version,
-    pair_versions,
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -268,7 +263,7 @@ class _Comparer:
 
 def _versions_to_compare(
     file: CompiledFile, news: past_manifests.SchemaVersions, run: _Run, report: Report
-) -> list[tuple[SchemaVersion | None, SchemaVersion | None]]:
+) -> list[tuple[version_pair.SchemaVersion | None, version_pair.SchemaVersion | None]]:
     """Return the old and the new version of each dataset to compare, in the order of names; None for one that is not there."""
     if run.before is not None:
         olds = past_manifests.versions_before(run.before, file.file.path, run.project, report)
@@ -291,15 +286,21 @@ def _versions_to_compare(
     return [(old, news.get(name)) for name in names for old in _old_versions(olds.get(name), run.request)]
 
 
-def _old_versions(old: SchemaVersion | None, request: ComparisonRequest) -> list[SchemaVersion | None]:
+def _old_versions(
+    old: version_pair.SchemaVersion | None, request: ComparisonRequest
+) -> list[version_pair.SchemaVersion | None]:
     """Return the old version alone; for a comparison with all versions, the locked ones, and the old one if it is not among them."""
-    if old is None or not request.is_transitive or not isinstance(old, LockedSchemaVersion):
+    if old is None or not request.is_transitive or not isinstance(old, version_pair.LockedSchemaVersion):
         return [old]
-    versions = [locked_schema_version(old.locked, version.number) for version in old.locked.versions]
-    return [*versions, old] if diff_of(pair_versions(versions[-1], old)) else [*versions]
+    versions = [
+        version_pair.locked_schema_version(old.locked, version.number) for version in old.locked.versions
+    ]
+    return [*versions, old] if diff_of(version_pair.pair_versions(versions[-1], old)) else [*versions]
 
 
-def _compare(old: SchemaVersion | None, new: SchemaVersion | None, request: ComparisonRequest) -> Comparison:
+def _compare(
+    old: version_pair.SchemaVersion | None, new: version_pair.SchemaVersion | None, request: ComparisonRequest
+) -> Comparison:
     """Return the changes of one dataset with their verdicts; a version that is None makes it added or dropped as a whole."""
     if old is None or new is None:
         version = new or old
@@ -315,7 +316,7 @@ def _compare(old: SchemaVersion | None, new: SchemaVersion | None, request: Comp
         touched = concerns_of_dropped(old) if old is not None else ()
         return Comparison(version.dataset.name, *labels, (change,), verdicts, touched)
     engines: Sequence[str] = request.engines
-    pair = pair_versions(old, new)
+    pair = version_pair.pair_versions(old, new)
     changes = diff_of(pair)
     is_by_any_way = not request.is_asked_outright
     if is_by_any_way:

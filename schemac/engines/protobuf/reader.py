@@ -17,17 +17,7 @@ from schemac.engines.protobuf.artifact import MARK
 from schemac.engines.protobuf.attributes import ENUM_NUMBERS, TYPE
 from schemac.engines.protobuf.rules import FIELD_RULES, exempt, rules_of
 from schemac.engines.protobuf.syntax import MalformedProtoError, ProtoField, ProtoFile, ProtoMessage, parse
-from schemac.importers import importer
-from schemac.importers.datasets import (
-    Constraints,
-    any_json,
-    map_of,
-    member,
-    optional,
-    split_extra,
-    typed,
-    with_attributes,
-)
+from schemac.importers import datasets, importer
 from schemac.language.attributes import constraints as value_rules
 from schemac.language.attributes.attribute import KEY_PATTERN
 from schemac.language.attributes.builtin import DEPRECATED, DESCRIPTION
@@ -75,7 +65,7 @@ class _Reader:
     def __init__(self, file: ProtoFile) -> None:
         self._file = file
         self._notes = importer.ImportNotes()
-        self._constraints = Constraints(self._notes)
+        self._constraints = datasets.Constraints(self._notes)
         self._numbers: dict[FieldPath, int] = {}
         self._used_numbers: list[int] = []
         """All numbers that fields have or had."""
@@ -130,7 +120,7 @@ class _Reader:
     def _table(self, message: ProtoMessage) -> importer.ImportedSchema:
         """Return a message as a dataset, with the numbers of its fields and the highest used one."""
         self._notes, self._numbers, self._used_numbers, self._open = importer.ImportNotes(), {}, [], [message]
-        self._constraints = Constraints(self._notes)
+        self._constraints = datasets.Constraints(self._notes)
         annotation = _annotation(message)
         extra = _extra(message.comments, annotation)
         schema: Json = {"fields": self._members(message, ()), "extra": self._with_options(message, (), extra)}
@@ -170,11 +160,11 @@ class _Reader:
                 self._notes.add(path, f"not kept: only one of {', '.join(chosen)} may be set")
             if field.is_group:
                 self._notes.add(path, "not kept: the encoding of a group")
-            tree, type_attributes = split_extra(self._field(message, field, annotation, path))
+            tree, type_attributes = datasets.split_extra(self._field(message, field, annotation, path))
             extra = self._with_field_options(
                 message, field, path, {**type_attributes, **_extra(field.comments, annotation)}
             )
-            fields.append(member(str(path[-1]), tree, extra))
+            fields.append(datasets.member(str(path[-1]), tree, extra))
         return fields
 
     def _with_field_options(
@@ -216,9 +206,11 @@ class _Reader:
         around = self._wrapper_of(field.type, message) if field.label != "map" else None
         if around is not None and _annotation(around)["around"] == "option":
             (inner,) = around.fields
-            return optional(self._type_without_option(around, inner, annotation, path), is_required=False)
+            return datasets.optional(
+                self._type_without_option(around, inner, annotation, path), is_required=False
+            )
         tree = self._type_without_option(message, field, annotation, path)
-        return optional(tree, is_required=not self._is_optional(message, field, annotation))
+        return datasets.optional(tree, is_required=not self._is_optional(message, field, annotation))
 
     def _is_optional(self, message: ProtoMessage, field: ProtoField, annotation: Json) -> bool:
         """Whether a field may be null: whether messages can tell that it is absent."""
@@ -241,13 +233,13 @@ class _Reader:
         around = self._wrapper_of(field.type, message) if field.label == "repeated" else None
         if field.label == "map":
             key, value = field.type.split(",")
-            tree = map_of(
+            tree = datasets.map_of(
                 self._part(message, key, annotation, path, Part.KEY),
                 self._part(message, value, annotation, path, Part.VALUE),
             )
         elif around is not None and _annotation(around)["around"] == "entry":
             key_field, value_field = around.fields
-            tree = map_of(
+            tree = datasets.map_of(
                 self._type_in_wrapper(around, key_field, (*path, Part.KEY)),
                 self._type_in_wrapper(around, value_field, (*path, Part.VALUE)),
             )
@@ -308,7 +300,7 @@ class _Reader:
     def _any_json(self, path: FieldPath, what: str, type_: str) -> Json:
         """Return any value of JSON; messages have it as `type_`, so that what was written is read."""
         self._notes.add(path, f"any value of JSON; not kept: {what}")
-        tree = any_json()
+        tree = datasets.any_json()
         return {**tree, "extra": {**tree["extra"], TYPE.key: type_}}
 
     def _wrapper_of(self, type_: str, message: ProtoMessage) -> ProtoMessage | None:
@@ -352,8 +344,8 @@ def _full_name(message: ProtoMessage) -> str:
 
 def _with_extra(tree: Json, extra: Json) -> Json:
     """Return the type of an item, key or value with attributes."""
-    bare, type_attributes = split_extra(tree)
-    return with_attributes(bare, {**type_attributes, **extra})
+    bare, type_attributes = datasets.split_extra(tree)
+    return datasets.with_attributes(bare, {**type_attributes, **extra})
 
 
 def _annotated_type(annotation: Json, tree: Json) -> Json:
@@ -363,7 +355,7 @@ def _annotated_type(annotation: Json, tree: Json) -> Json:
         return tree
     has_parts = declared_type.get("kind") == tree["kind"] and not tree.keys().isdisjoint(PART_KEYS.values())
     merged = {**tree, **declared_type} if has_parts else dict(declared_type)
-    return merged if typed(merged) is not None else tree
+    return merged if datasets.typed(merged) is not None else tree
 
 
 def _annotation(about: ProtoField | ProtoMessage) -> Json:

@@ -16,14 +16,8 @@ from schemac.language.logical.schema_fields import SchemaField
 from schemac.text.source.catalogue import FAILED_CHECK, REFUSED_CHANGE, UNUSABLE_TABLE
 from schemac.text.source.diagnostic import Diagnostic
 from schemac.text.source.report import Report
-from schemac.versions.evolution import tables
+from schemac.versions.evolution import tables, version_pair
 from schemac.versions.evolution.changes import Change, Judgement, Outcome
-from schemac.versions.evolution.version_pair import (
-    LockedSchemaVersion,
-    SchemaVersion,
-    locked_schema_version,
-    narrowed,
-)
 from schemac.versions.identity.lock import LockedDataset
 
 S = TypeVar("S")
@@ -35,7 +29,7 @@ class LockedTable:
 
     name: str
     """How it is spoken of."""
-    schema_version: LockedSchemaVersion
+    schema_version: version_pair.LockedSchemaVersion
     """The locked version that it is."""
     ids: Mapping[int, int]
     """The table's id of each field by the lock's."""
@@ -52,10 +46,10 @@ class LockedTable:
 class TableSchemas(Generic[S]):
     """How the schemas of one engine's tables are compared with those of locked versions."""
 
-    schema_of: Callable[[SchemaVersion], S]
-    errors_of: Callable[[SchemaVersion], Sequence[Diagnostic]]
+    schema_of: Callable[[version_pair.SchemaVersion], S]
+    errors_of: Callable[[version_pair.SchemaVersion], Sequence[Diagnostic]]
     """Why the engine cannot represent a version; where it cannot, the version has no schema."""
-    ids_of: Callable[[LockedSchemaVersion], Mapping[SchemaField, int]]
+    ids_of: Callable[[version_pair.LockedSchemaVersion], Mapping[SchemaField, int]]
     """The ids in the schema of a version."""
     members: Callable[[S], Sequence[tuple[Any, int]]]
     """The path and the id of each field, in pre-order."""
@@ -75,7 +69,7 @@ class TableSchemas(Generic[S]):
         paths = {path for path, _ in self.members(schema)}
         candidates = []
         for number in [version.number for version in reversed(locked.versions)]:
-            version = locked_schema_version(locked, number)
+            version = version_pair.locked_schema_version(locked, number)
             is_reordered = not self._has_schema(version, schema)
             if is_reordered:
                 part = self._part_of(version, schema)
@@ -107,16 +101,19 @@ class TableSchemas(Generic[S]):
         """
         candidates = self.candidates_of(schema, locked)
         if stated is not None and not any(c.version.number == stated and not c.is_part for c in candidates):
-            nearest = locked_schema_version(locked, stated)
+            nearest = version_pair.locked_schema_version(locked, stated)
             if (part := self._part_of(nearest, schema)) is not None:
                 return tables.Candidate(part, has_ids=False, identity=(), is_part=True)
             doubt = self.doubt.format(nearest.label)
         elif candidates:
             return choose(candidates)
         else:
-            nearest = locked_schema_version(locked, locked.versions[-1].number)
+            nearest = version_pair.locked_schema_version(locked, locked.versions[-1].number)
             doubt = f"matches no locked version of {locked.name}"
-        versions = [locked_schema_version(locked, version.number) for version in reversed(locked.versions)]
+        versions = [
+            version_pair.locked_schema_version(locked, version.number)
+            for version in reversed(locked.versions)
+        ]
         whole = next((version for version in versions if self._part_of(version, schema) is not None), None)
         help = self.import_help.format(name)
         if whole is not None:
@@ -126,11 +123,13 @@ class TableSchemas(Generic[S]):
         report.add(UNUSABLE_TABLE, f"{name} {doubt}{comparison}", file=name, help=help)
         return None
 
-    def _has_schema(self, version: LockedSchemaVersion, schema: S) -> bool:
+    def _has_schema(self, version: version_pair.LockedSchemaVersion, schema: S) -> bool:
         """Whether the schema of a version is equal to that of a table, whatever the ids are."""
         return not self.errors_of(version) and self.is_alike(self.schema_of(version), schema)
 
-    def _part_of(self, version: LockedSchemaVersion, schema: S) -> LockedSchemaVersion | None:
+    def _part_of(
+        self, version: version_pair.LockedSchemaVersion, schema: S
+    ) -> version_pair.LockedSchemaVersion | None:
         """Return a version with the table's fields alone; None if it lacks one of them or has it with another type."""
         if self.errors_of(version):
             return None
@@ -139,7 +138,7 @@ class TableSchemas(Generic[S]):
         if not all(path in ids for path in paths):
             return None
         fields = {id: field for field, id in self.ids_of(version).items()}
-        part = narrowed(version, [fields[ids[path]].path for path in paths])
+        part = version_pair.narrowed(version, [fields[ids[path]].path for path in paths])
         return part if self._has_schema(part, schema) else None
 
 
@@ -147,7 +146,7 @@ class OpenTable(Protocol):
     """A table as an engine opens it."""
 
     @property
-    def schema_version(self) -> LockedSchemaVersion:
+    def schema_version(self) -> version_pair.LockedSchemaVersion:
         """Its schema, with the ids of a lock."""
 
 
@@ -162,14 +161,14 @@ class VersionedTables(tables.Tables, Generic[T]):
     """Its name in messages."""
     open_table: Callable[[str, LockedDataset, Report, int | None], T | None]
     """Opens a table by its path; None after reporting why it is at no version."""
-    imagined: Callable[[LockedSchemaVersion], T]
+    imagined: Callable[[version_pair.LockedSchemaVersion], T]
     """Makes a table of a locked version that has rows, for a plan without a table."""
-    errors_of: Callable[[SchemaVersion], Sequence[Diagnostic]]
+    errors_of: Callable[[version_pair.SchemaVersion], Sequence[Diagnostic]]
     """Why the engine cannot represent a version that a table is imagined to be at."""
 
     def open(
         self, path: str, locked: LockedDataset, report: Report, stated: int | None = None
-    ) -> LockedSchemaVersion | None:
+    ) -> version_pair.LockedSchemaVersion | None:
         """Return the schema that a table has now, under the lock's ids."""
         table = self.open_table(path, locked, report, stated)
         return table.schema_version if table is not None else None
