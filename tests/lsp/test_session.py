@@ -273,8 +273,8 @@ def test_go_on_after_a_mistake_of_its_own(tmp_path: Path) -> None:
         "from schemac.lsp import answers, projects, server\n"
         "def boom(*_, **__): raise ZeroDivisionError('boom')\n"
         "answers.word_text = boom\n"
-        "check = projects.apart\n"
-        "projects.apart = lambda files, report: boom() if b'Boom' in files[0].content else check(files, report)\n"
+        "check = projects.with_distinct_datasets\n"
+        "projects.with_distinct_datasets = lambda files, report: boom() if b'Boom' in files[0].content else check(files, report)\n"
         "server.start()\n"
     )
 
