@@ -58,7 +58,7 @@ def read(path: Path, report: Report) -> ImportedSchema | None:
     if is_known and table.storage_version != words.DEFAULT_STORAGE_VERSION:
         tree = {**tree, "extra": extra}
     lowered = to_arrow_fields(LogicalDataset("", schema, columns(schema), Origins("")))
-    field_ids = numbers_of(lowered, [(field.name, field.id) for field in table.fields]) or {}
+    field_ids = numbers_of(lowered, table.fields) or {}
     numbers = {field.path: ids for field, ids in field_ids.items() if lance_ids(ids)}
     highest = max([*table.data, *(field.id for field in table.fields)], default=-1)
     comment = f"from version {table.number} of a Lance table"

@@ -266,8 +266,7 @@ class _OpenedTable:
             paths = [field.path for field in preorder(logical.columns) if stale_names.isdisjoint(field.path)]
             model = Schema.model_validate(narrowed_tree(logical, paths))
             logical = replace(logical, schema=model, columns=columns(model))
-        fields = [(field.name, field.id) for field in self.current_fields]
-        numbers = numbers_of(to_arrow_fields(logical), fields)
+        numbers = numbers_of(to_arrow_fields(logical), self.current_fields)
         if numbers is None:
             report.add(UNUSABLE_TABLE, f"the fields of {self.path} cannot be told apart", file=self.path)
             return None
