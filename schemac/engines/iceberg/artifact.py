@@ -35,12 +35,11 @@ from schemac.language.attributes.attribute import Family
 from schemac.language.attributes.builtin import TABLE_VERSION
 from schemac.language.logical.dataset import LogicalDataset, named_key, primary_key
 from schemac.language.logical.schema_fields import SchemaField, preorder
-from schemac.language.physical import LoweredSchema
 from schemac.text.source.diagnostic import Diagnostic
 from schemac.text.source.help import Help
 from schemac.text.source.phrases import closest
 from schemac.text.source.report import Report
-from schemac.versions.evolution.version_pair import LockedSchemaVersion, SchemaVersion
+from schemac.versions.evolution.version_pair import SchemaVersion
 from schemac.versions.identity.compilation import Compilation
 
 
@@ -122,7 +121,7 @@ _WORDS = {
 def ddl(compilation: Compilation, schema: IcebergSchema, format_version: int, emission: Emission) -> str:
     """Return the file of statements, each with a semicolon at the end of its last line; empty where Spark has no words for it."""
     dataset = compilation.dataset
-    fields = arrow_fields_by_field(dataset, schema).items()
+    fields = nested_fields(dataset, schema).items()
     wordless = [(schema_field, field) for schema_field, field in fields if field.type.name not in _WORDS]
     if wordless:
         for schema_field, field in wordless:
@@ -189,25 +188,20 @@ def format_version(extra: Mapping[str, Any]) -> int:
     return attributes.FORMAT_VERSION.read(extra) or FORMAT_2
 
 
-def to_schema(
-    dataset: LogicalDataset,
-    lowered: LoweredSchema,
-    emission: Emission,
-    ids: Mapping[SchemaField, int] | None = None,
-    schema_id: int = 0,
-) -> IcebergSchema:
-    """Return the schema as Iceberg has it; not to be used where the emission found an error.
+def to_schema(compilation: Compilation, emission: Emission) -> IcebergSchema:
+    """Return the schema as Iceberg has it, with the ids of its lock; not to be used where the emission found an error.
 
-    Without ids fields are numbered in pre-order from 1, as a first locking does.
+    Without a lock fields are numbered in pre-order from 1, as a first locking does.
     """
+    dataset, version = compilation.dataset, compilation.version
     extra = dataset.schema.extra
-    field_ids = ids or {field: number for number, field in enumerate(preorder(dataset.columns), 1)}
-    columns = to_columns(lowered, emission, field_ids, format_version(extra))
+    field_ids = compilation.ids or {field: id for id, field in enumerate(preorder(dataset.columns), 1)}
+    columns = to_columns(compilation.lowered, emission, field_ids, format_version(extra))
     for key in sorted(extra):
         if key not in (builtin.DESCRIPTION.key, builtin.TARGETS_OF.key) and is_lost(key):
             emission.lose(None, f"the attribute {key}", "nothing")
-    schema = IcebergSchema(columns, (), schema_id)
-    fields = arrow_fields_by_field(dataset, schema)
+    schema = IcebergSchema(columns, schema_id=0 if version is None else version.number - 1)
+    fields = nested_fields(dataset, schema)
     schema_fields = {id(field): schema_field for schema_field, field in fields.items()}
     by_path = {tuple(path): schema_fields[id(field)] for path, field in schema.preorder()}
     for first, second in collisions(schema):
@@ -221,18 +215,18 @@ def to_schema(
     return replace(schema, identifier_ids=identifier_ids(dataset, fields, emission))
 
 
-def arrow_fields_by_field(dataset: LogicalDataset, schema: IcebergSchema) -> dict[SchemaField, NestedField]:
-    """Return what Iceberg has at every field that it knows of: not inside a variant."""
-    nested_fields: dict[SchemaField, NestedField] = {}
+def nested_fields(dataset: LogicalDataset, schema: IcebergSchema) -> dict[SchemaField, NestedField]:
+    """Return the Iceberg field of each field of a manifest; fields inside a variant have none."""
+    by_schema_field: dict[SchemaField, NestedField] = {}
 
     def enter(schema_fields: tuple[SchemaField, ...], fields: tuple[NestedField, ...]) -> None:
         for schema_field, field in zip(schema_fields, fields, strict=True):
-            nested_fields[schema_field] = field
+            by_schema_field[schema_field] = field
             if field.type.fields:
                 enter(schema_field.children, field.type.fields)
 
     enter(dataset.columns, schema.columns)
-    return nested_fields
+    return by_schema_field
 
 
 def text_of(schema: IcebergSchema) -> str:
@@ -244,17 +238,10 @@ def text_of(schema: IcebergSchema) -> str:
     return f'{{\n{head}  "fields": {fields}\n}}\n'
 
 
-def compiled_schema(compilation: Compilation, emission: Emission) -> IcebergSchema:
-    """Return the schema with the ids of its lock; not to be used where the emission found an error."""
-    version = compilation.version
-    schema_id = 0 if version is None else version.number - 1
-    return to_schema(compilation.dataset, compilation.lowered, emission, compilation.ids, schema_id)
-
-
 def emit(compilation: Compilation, emission: Emission) -> list[Artifact]:
     """Return schema and DDL."""
     dataset = compilation.dataset
-    schema = compiled_schema(compilation, emission)
+    schema = to_schema(compilation, emission)
     if emission.findings.report.has_errors:
         return []
     if builtin.DESCRIPTION.key in dataset.schema.extra:
@@ -273,10 +260,7 @@ def _compact(value: Any) -> str:
 
 def types(compilation: Compilation, emission: Emission) -> dict[SchemaField, str]:
     """Return Iceberg's types; not inside a variant."""
-    dataset = compilation.dataset
-    fields = arrow_fields_by_field(
-        dataset, to_schema(dataset, compilation.lowered, emission, compilation.ids)
-    )
+    fields = nested_fields(compilation.dataset, to_schema(compilation, emission))
     return {
         schema_field: field.type.type_text() + (" not null" if field.required else "")
         for schema_field, field in fields.items()
@@ -297,8 +281,8 @@ def errors_of(version: SchemaVersion) -> tuple[Diagnostic, ...]:
 
 
 def fields_of(version: SchemaVersion) -> Mapping[SchemaField, NestedField]:
-    """Return what Iceberg has at every field that it knows of: not inside a variant."""
-    return version.view(_fields)
+    """Return the Iceberg field of each field of a version; fields inside a variant have none."""
+    return version.view(_nested_fields)
 
 
 def format_of(version: SchemaVersion) -> int:
@@ -315,11 +299,8 @@ def _compiled(version: SchemaVersion) -> tuple[IcebergSchema, tuple[Diagnostic, 
     """Return the Iceberg schema of a version, and the errors that the conversion reported."""
     report = Report()
     emission = Emission(version.dataset, "iceberg", ICEBERG_LOSS, report)
-    ids = version.ids if isinstance(version, LockedSchemaVersion) else None
-    schema = to_schema(version.dataset, version.lowered, emission, ids)
-    return schema, report.errors
+    return to_schema(version.compilation, emission), report.errors
 
 
-def _fields(version: SchemaVersion) -> Mapping[SchemaField, NestedField]:
-    """Return the Iceberg field of each field; those inside a variant have none."""
-    return arrow_fields_by_field(version.dataset, schema_of(version))
+def _nested_fields(version: SchemaVersion) -> Mapping[SchemaField, NestedField]:
+    return nested_fields(version.dataset, schema_of(version))

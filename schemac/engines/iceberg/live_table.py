@@ -99,7 +99,7 @@ class IcebergTable(LockedTable):
     @classmethod
     def imagined(cls, schema_version: LockedSchemaVersion) -> "IcebergTable":
         """Return a table of a locked version that has rows, for a plan without a table."""
-        schema = schema_of(schema_version)
+        schema = replace(schema_of(schema_version), schema_id=0)
         metadata = TableMetadata(format_of(schema_version), (schema,), schema, schema.highest_id, {})
         ids = SCHEMAS.ids_between(schema, schema)
         return cls(schema_version.label, schema_version, ids, metadata)

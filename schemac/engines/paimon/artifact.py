@@ -43,16 +43,17 @@ def to_table_schema(
     emission: Emission,
     *,
     ids: Mapping[SchemaField, int] | None = None,
-    highest: int | None = None,
+    highest: int = -1,
     schema_id: int = 0,
     time_millis: int = 0,
 ) -> table_schema.TableSchema:
     """Return the schema as Paimon has it; not to be used where the emission found an error.
 
-    Without ids columns and members are numbered as Paimon numbers those of a new table.
+    `ids` are the known ones, and `highest` is the highest that a field ever had. Columns and members without an id are numbered as
+    Paimon numbers them.
     """
     known_ids = ids or {}
-    start = max(known_ids.values(), default=-1) if highest is None else highest
+    start = max([highest, *known_ids.values()])
     field_ids, highest = table_schema.number_fields(compilation.dataset.columns, known_ids, start)
     writer = _Writer(emission, field_ids)
     fields = [writer.member(top) for top in compilation.lowered.fields]
@@ -90,19 +91,23 @@ def emit(compilation: Compilation, emission: Emission) -> list[Artifact]:
 
 
 def compiled_table_schema(
-    compilation: Compilation, emission: Emission, time_millis: int | None = None
+    compilation: Compilation, emission: Emission, time_millis: int = 0
 ) -> table_schema.TableSchema:
-    """Return the schema with the ids of its lock; not to be used where the emission found an error."""
-    version, field_ids = compilation.version, compilation.numbers
-    if version is None or field_ids is None:
-        return to_table_schema(compilation, emission, time_millis=time_millis or 0)
+    """Return the schema with the ids of its lock; not to be used where the emission found an error.
+
+    `time_millis` is when the file is made; 0 for the time that the lock remembers of an imported version.
+    """
+    version = compilation.version
+    if version is None:
+        return to_table_schema(compilation, emission, time_millis=time_millis)
+    data = version.data.of(table_schema.NAME)
     table = to_table_schema(
         compilation,
         emission,
-        ids=table_schema.ids_of(field_ids),
-        highest=table_schema.highest_of(version),
-        schema_id=table_schema.schema_id_of(version),
-        time_millis=time_millis or table_schema.time_millis_of(version),
+        ids=table_schema.ids_of(compilation.numbers or {}),
+        highest=version.highest.of(table_schema.NAME),
+        schema_id=data["schemaId"],
+        time_millis=time_millis or data.get("timeMillis", 0),
     )
     record = compilation.table_record
     return table if record is None else table.of_version(record)

@@ -12,16 +12,14 @@ from pathlib import Path
 
 from schemac.artifacts.targets import Emission
 from schemac.engines.paimon import PAIMON_LOSS
-from schemac.engines.paimon.artifact import to_table_schema
+from schemac.engines.paimon.artifact import compiled_table_schema
 from schemac.engines.paimon.options import is_true
 from schemac.engines.paimon.reader import member_ids, members, parts, read_schema_file
 from schemac.engines.paimon.table_schema import (
     TableSchema,
-    highest_of,
     ids_of,
     number_fields,
     schema_files,
-    schema_id_of,
 )
 from schemac.engines.paimon.types import NestedType, PaimonType, nested_types
 from schemac.language.attributes.builtin import TABLE_IDS, TABLE_RECORD, TABLE_VERSION
@@ -62,19 +60,8 @@ def paimon_fields(schema_version: SchemaVersion) -> Mapping[SchemaField, NestedT
 def _compiled(schema_version: SchemaVersion) -> tuple[TableSchema, tuple[Diagnostic, ...]]:
     """Return the table schema of a version, and the errors that the conversion reported."""
     report = Report()
-    version = schema_version.locked.newest if isinstance(schema_version, LockedSchemaVersion) else None
-    ids = ids_of(schema_version.numbers) if isinstance(schema_version, LockedSchemaVersion) else {}
-    highest = max([-1 if version is None else highest_of(version), *ids.values()])
-    table = to_table_schema(
-        schema_version.compilation,
-        Emission(schema_version.dataset, "paimon", PAIMON_LOSS, report),
-        ids=ids,
-        highest=highest,
-        schema_id=0 if version is None else schema_id_of(version),
-    )
-    if version is not None:
-        table = table.of_version(version.table_record)
-    return table, report.errors
+    emission = Emission(schema_version.dataset, "paimon", PAIMON_LOSS, report)
+    return compiled_table_schema(schema_version.compilation, emission), report.errors
 
 
 def _paimon_fields(schema_version: SchemaVersion) -> Mapping[SchemaField, NestedType]:

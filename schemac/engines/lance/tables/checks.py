@@ -14,8 +14,9 @@ Errors: SC430 pointless-rounding.
 """
 
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import cache, partial
 from itertools import pairwise
 from typing import Any, NamedTuple
 
@@ -43,44 +44,37 @@ from schemac.versions.evolution.version_pair import (
     VersionPair,
     locked_schema_version,
 )
-from schemac.versions.identity.lock import FieldShape, FieldState, LockedDataset
+from schemac.versions.identity.lock import FieldShape, FieldState
 from schemac.versions.identity.opening import shape_of
 
 
-class ClockHistory:
-    """The versions of one lock that are needed to read its timestamps."""
+def _effective_states(
+    table: SchemaField, states: list[FieldState], version_of: Callable[[int], LockedSchemaVersion]
+) -> list[FieldState]:
+    """Return the states of a field, the first of which is that of the table, as its timestamps can go through them.
 
-    def __init__(self, locked: LockedDataset) -> None:
-        self._locked = locked
-        self._versions: dict[int, LockedSchemaVersion] = {}
-
-    def effective_states(self, table: SchemaField, states: Sequence[FieldState]) -> list[FieldState]:
-        """Return the states that a field goes through, the first of which is that of the table, as its values can go through them."""
-        if not any("Timestamp" in state.shape.type for state in states):
-            return list(states)
-        fields = [table, *map(self._field, states[1:])]
-        effective, here = list(states), 0
-        while here < len(fields) - 1:
-            there = here + 1
-            if clock_of(fields[here], fields[there]) is None:
-                later = range(there + 1, len(fields))
-                there = next((i for i in later if clock_of(fields[here], fields[i]) is not None), there)
-                if there > here + 1 and fields[there].type.family is Family.TIMESTAMP:
-                    type_ = effective[here].shape.type.removesuffix("?")
-                    for place, state in enumerate(effective[here + 1 : there], here + 1):
-                        mark = "?" if state.shape.type.endswith("?") else ""
-                        effective[place] = replace(state, shape=replace(state.shape, type=type_ + mark))
-                else:
-                    there = here + 1
-                    _declare(effective, here)
-            here = there
-        return effective
-
-    def _field(self, state: FieldState) -> SchemaField:
-        """Return a field as the lock has it in the first version of a state."""
-        if state.first not in self._versions:
-            self._versions[state.first] = locked_schema_version(self._locked, state.first)
-        return self._versions[state.first].by_id[state.id]
+    `version_of` gives a locked version by its number.
+    """
+    if not any("Timestamp" in state.shape.type for state in states):
+        return states
+    fields = [table, *(version_of(state.first).by_id[state.id] for state in states[1:])]
+    effective, here = list(states), 0
+    while here < len(fields) - 1:
+        following = here + 1
+        if clock_of(fields[here], fields[following]) is None:
+            later = range(following + 1, len(fields))
+            there = next((i for i in later if clock_of(fields[here], fields[i]) is not None), here)
+            if there > here and fields[there].type.family is Family.TIMESTAMP:
+                type_ = _type(effective[here].shape.type)
+                for place in range(following, there):
+                    shape = states[place].shape
+                    mark = "?" if shape.type.endswith("?") else ""
+                    effective[place] = replace(states[place], shape=replace(shape, type=type_ + mark))
+                following = there
+            else:
+                _declare(effective, here)
+        here = following
+    return effective
 
 
 def clock_in(shape: FieldShape) -> str:
@@ -145,7 +139,7 @@ def _ways(pair: LockedVersionPair, start: int | None) -> Mapping[int, list[Field
     for state in sorted(locked.states, key=lambda state: state.first):
         if state.first <= newest:
             states.setdefault(state.id, []).append(state)
-    clocks, ways = ClockHistory(locked), {}
+    version_of, ways = cache(partial(locked_schema_version, locked)), {}
     for field, before in pair.before.items():
         id = pair.new.ids[field]
         field_states = states.get(id, [])
@@ -158,7 +152,8 @@ def _ways(pair: LockedVersionPair, start: int | None) -> Mapping[int, list[Field
         matches = then or numbered or alike
         matches = [state for state in matches if clock_in(state.shape) == clock_in(shape)] or matches
         if matches:
-            ways[id] = clocks.effective_states(before, field_states[field_states.index(matches[-1]) :])
+            from_table = field_states[field_states.index(matches[-1]) :]
+            ways[id] = _effective_states(before, from_table, version_of)
     return ways
 
 
