@@ -23,7 +23,7 @@ from typing import Any, NamedTuple
 from schemac.arrow.metadata import compact
 from schemac.engines.lance import judge as engine
 from schemac.engines.lance.fields import lance_ids
-from schemac.engines.lance.judge import version_before
+from schemac.engines.lance.judge import last_version_without
 from schemac.engines.lance.tables import steps
 from schemac.engines.lance.tables.convert import is_named
 from schemac.language.attributes.attribute import Family
@@ -189,7 +189,7 @@ def _made(pair: LockedVersionPair) -> Iterator[int]:
     """
     for field in preorder(pair.new.dataset.columns):
         if field not in pair.before:
-            stop = version_before(field, pair.new)
+            stop = last_version_without(field, pair.new)
             if stop is not None and not any(inner in pair.before for inner in preorder([field])):
                 yield stop
                 there = {state.id for state in pair.new.locked.states_of(stop)}
@@ -236,12 +236,12 @@ def _checks(
             field.path_text, question=nulls, query=steps.null_filter(before), field=field, subject=subject
         )
     elif subject is steps.CheckSubject.PLACE:
-        if engine.left_behind(field, pair):
+        if engine.leaves_nullable_struct(field, pair):
             query = f"{steps.column_name(before)} IS NULL"
             yield steps.CheckStep(
                 field.path_text, question=nulls, query=query, field=field, subject=steps.CheckSubject.NULLS
             )
-        for above in engine.moved_into(field, pair):
+        for above in engine.nullable_structs_entered(field, pair):
             query = f"{steps.column_name(above)} IS NULL AND {steps.column_name(before)} IS NOT NULL"
             question = f"{above.path_text} may not be null where {before.path_text} has a value"
             yield steps.CheckStep(
