@@ -81,7 +81,7 @@ def carried(values: pa.Array, lock: LockedDataset, start: int, end: int) -> pa.A
         for check in made.of(CheckStep):
             question = CheckQuestion(check, made)
             rows = pa.array(range(len(values)), pa.uint64())
-            question.ask(pa.RecordBatch.from_arrays([values, rows], names=["x", "_rowid"]))
+            question.add_batch(pa.RecordBatch.from_arrays([values, rows], names=["x", "_rowid"]))
             question.report("t", "", report)
     if made is None or report.has_errors:
         return "; ".join(d.message for d in report.diagnostics)

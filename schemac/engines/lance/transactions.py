@@ -130,7 +130,7 @@ def file_name(file: str) -> str:
     return str(json.loads(file)["path"])
 
 
-def with_file(fragment: Any, file: str, replaced_ids: frozenset[int]) -> Any:
+def with_data_file(fragment: Any, file: str, replaced_ids: frozenset[int]) -> Any:
     """Return a fragment's metadata with one more data file, as JSON; older values of the ids do not count any more."""
     tree = fragment.to_json()
     for old_file in tree["files"]:

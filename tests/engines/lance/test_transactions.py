@@ -71,7 +71,7 @@ def test_new_columns_take_the_place_of_old_ones(table: Any) -> None:
     ids = transactions.lasting_ids(schema, {"n": [0]})
     file = transactions.added_file(fragment.metadata, metadata, ids)
     assert transactions.file_name(file) == json.loads(file)["path"]
-    replaced = transactions.with_file(fragment.metadata, file, frozenset({0}))
+    replaced = transactions.with_data_file(fragment.metadata, file, frozenset({0}))
     assert replaced.files[0].fields == [transactions.VALUES_REPLACED, 2]
     others = [other.metadata for other in table.get_fragments()[1:]]
     operation = lance.LanceOperation.Merge([replaced, *others], table.lance_schema)

@@ -36,7 +36,7 @@ from schemac.engines.lance.runs.column_files import (
     write_column_file,
 )
 from schemac.engines.lance.runs.sink import SINK, as_lance_reads
-from schemac.engines.lance.tables.recipe import FragmentFiles, are_among
+from schemac.engines.lance.tables.recipe import FragmentFiles, has_no_restored_rows
 from schemac.engines.lance.transactions import DATA, file_name, fragments_of, move_data
 from schemac.rows.runs import staging
 from schemac.rows.runs.columns import ColumnSink, FilledColumns, Filling, Look
@@ -95,7 +95,7 @@ class ColumnFileRecord:
             then = open_dataset(place.path, self.version, place.storage_options)
         except (OSError, ValueError, RuntimeError):
             return False  # the version has been cleaned up
-        return are_among(fragment, then.get_fragment(fragment.fragment_id))
+        return has_no_restored_rows(fragment, then.get_fragment(fragment.fragment_id))
 
 
 @dataclass(frozen=True)
@@ -269,7 +269,7 @@ class LanceColumnSink(ColumnSink):
             return look.version
         replaced_ids = frozenset(id for ids in filling.ids for id in ids)
         fragment_metadata = [
-            transactions.with_file(fragment.metadata, record.file, replaced_ids)
+            transactions.with_data_file(fragment.metadata, record.file, replaced_ids)
             if (record := used.get(fragment.fragment_id)) and record.file
             else fragment.metadata
             for fragment in fragments

@@ -65,14 +65,14 @@ def _effective_states(
             later = range(following + 1, len(fields))
             there = next((i for i in later if clock_of(fields[here], fields[i]) is not None), here)
             if there > here and fields[there].type.family is Family.TIMESTAMP:
-                type_ = _type(effective[here].shape.type)
+                type_ = _without_nullability_mark(effective[here].shape.type)
                 for place in range(following, there):
                     shape = states[place].shape
                     mark = "?" if shape.type.endswith("?") else ""
                     effective[place] = replace(states[place], shape=replace(shape, type=type_ + mark))
                 following = there
             else:
-                _declare(effective, here)
+                _borrow_clock(effective, here)
         here = following
     return effective
 
@@ -82,8 +82,8 @@ def clock_in(shape: FieldShape) -> str:
     return (CLOCK_ZONE.read(json.loads(shape.extra)) or "") if CLOCK_ZONE.key in shape.extra else ""
 
 
-def _declare(states: list[FieldState], here: int) -> None:
-    """Give a step out of a state the clock that a later state declares, or else an earlier one."""
+def _borrow_clock(states: list[FieldState], here: int) -> None:
+    """Give the cast out of a state the clock zone that the next later state declares, else the last earlier one; none if none does."""
     zones = [clock_in(state.shape) for state in states]
     later = next(filter(None, zones[here + 2 :]), "")
     earlier = next(filter(None, reversed(zones[:here])), "")
@@ -97,7 +97,7 @@ def _declare(states: list[FieldState], here: int) -> None:
 
 
 def pair_by_ids(old: LockedSchemaVersion, new: LockedSchemaVersion) -> LockedVersionPair:
-    """Two versions of one lock."""
+    """Return the pair of two versions of one lock, whose fields are matched by their ids."""
     before = {field: old.by_id[id] for field, id in new.ids.items() if id in old.by_id}
     return LockedVersionPair(old, new, before)
 
@@ -108,13 +108,15 @@ def stages(pair: LockedVersionPair, start: int | None = None) -> tuple[LockedVer
     `start` is the locked version of the old schema; None if it is none, and each field is as in some version.
     """
     locked = pair.new.locked
-    ways = _ways(pair, start)
-    stops = set(_made(pair))
+    ways = _states_on_the_way(pair, start)
+    stops = set(_versions_before_structs(pair))
     for way in ways.values():
         # A stop is a version in which a field got a type that is neither its old nor its new one's neighbour, or another clock.
         changes, has_cast = [], False
         for before, state in pairwise(way):
-            is_other = _type(before.shape.type) != _type(state.shape.type)
+            is_other = _without_nullability_mark(before.shape.type) != _without_nullability_mark(
+                state.shape.type
+            )
             has_cast = has_cast or is_other
             if is_other or clock_in(before.shape) != clock_in(state.shape):
                 changes.append(state.first)
@@ -131,7 +133,7 @@ def stages(pair: LockedVersionPair, start: int | None = None) -> tuple[LockedVer
     return (*pairs, pair_by_ids(old, pair.new)) if pairs else (pair,)
 
 
-def _ways(pair: LockedVersionPair, start: int | None) -> Mapping[int, list[FieldState]]:
+def _states_on_the_way(pair: LockedVersionPair, start: int | None) -> Mapping[int, list[FieldState]]:
     """Return the states that the values of each field go through by its id, from that of the table on."""
     locked = pair.new.locked
     newest = locked.versions[-1].number
@@ -146,7 +148,11 @@ def _ways(pair: LockedVersionPair, start: int | None) -> Mapping[int, list[Field
         # The state that the table has is one of this type: that of its version, else the one of its numbers, else
         # the last one; of several, one of its clock.
         ids, shape = lance_ids(pair.old.numbers[before]), shape_of(before, None, None)
-        alike = [state for state in field_states if _type(state.shape.type) == _type(shape.type)]
+        alike = [
+            state
+            for state in field_states
+            if _without_nullability_mark(state.shape.type) == _without_nullability_mark(shape.type)
+        ]
         then = [state for state in alike if start is not None and state.is_in(start)]
         numbered = [state for state in alike if ids and lance_ids(state.numbers) == ids]
         matches = then or numbered or alike
@@ -176,16 +182,18 @@ def casts_of(field: SchemaField, ways: Sequence[LockedVersionPair]) -> list[Fiel
 
 
 def is_cast(field: SchemaField, ways: Sequence[LockedVersionPair]) -> bool:
-    """Whether a field of the last new version changes its own type on the way; its members may be others without that."""
+    """Whether the type of a field of the last new version changes on the way, whatever becomes of its members."""
     casts = casts_of(field, ways)
-    types = [tuple(_type(shape_of(one, None, None).type) for one in cast) for cast in casts]
+    types = [
+        tuple(_without_nullability_mark(shape_of(one, None, None).type) for one in cast) for cast in casts
+    ]
     return any(before != after for before, after in types)
 
 
-def _made(pair: LockedVersionPair) -> Iterator[int]:
-    """Yield the versions in which fields stood that the table does not have, before new structs were made of them.
+def _versions_before_structs(pair: LockedVersionPair) -> Iterator[int]:
+    """Yield the last version without each new struct that was made of fields which the table does not have.
 
-    Where these have left the struct since, also the version in which it was made.
+    If these have left the struct since, yield also the version in which it was made.
     """
     for field in preorder(pair.new.dataset.columns):
         if field not in pair.before:
@@ -197,7 +205,7 @@ def _made(pair: LockedVersionPair) -> Iterator[int]:
                     yield stop + 1
 
 
-def _type(text: str) -> str:
+def _without_nullability_mark(text: str) -> str:
     """Return the type of a shape without its mark of nullability."""
     return text.removesuffix("?")
 
@@ -257,13 +265,13 @@ def _checks(
 
 def rule_checks(
     rules: Iterable[ConstraintRule], pair: VersionPair, references: Mapping[str, str]
-) -> Iterator[steps.RuleCheck | steps.Unlooked]:
+) -> Iterator[steps.RuleCheck | steps.UncheckedRule]:
     """Yield what is asked of the rows as they will be; `references` are tables of datasets that are referred to."""
     for rule in rules:
         question, query = rule.question, ""
         match rule.subject:
             case ReferenceTo(_, dataset) if dataset not in references:
-                yield steps.Unlooked(rule.path, dataset=dataset, question=question)
+                yield steps.UncheckedRule(rule.path, dataset=dataset, question=question)
                 continue
             case ReferenceTo(_, dataset):
                 question = f"{question} ({references[dataset]})"

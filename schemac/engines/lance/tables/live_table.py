@@ -25,10 +25,10 @@ from schemac.engines.lance.fields import lance_ids, numbers_of
 from schemac.engines.lance.limits import LanceLimits
 from schemac.engines.lance.tables import field_ids
 from schemac.engines.lance.tables.fields import (
-    data_of,
     differences,
+    ids_in_files,
     in_preorder,
-    paths,
+    paths_by_id,
     stale_fields,
 )
 from schemac.engines.lance.tables.steps import INDICES_KEY, TableIndex, indices_of, noted_indices
@@ -58,19 +58,19 @@ class LanceTable:
     """An open table."""
 
     name: str
-    """How it is spoken of."""
+    """Its path; the label of its version for an imagined one."""
     dataset: Any
-    """pylance's, at its newest version."""
+    """The `LanceDataset` of its newest version; None for an imagined table."""
     schema_version: LockedSchemaVersion
     """Its schema, with the ids of those fields that the lock knows."""
     fields: tuple[pb.Field, ...]
-    """All its fields, also those that are under way."""
+    """All its fields, also those that an interrupted run has added and not filled."""
     has_different_ids: bool
     """Whether it numbers its fields otherwise than the lock."""
     unknown: tuple[str, ...] = ()
     """Fields that the lock does not know."""
     stale: frozenset[int] = frozenset()
-    """Fields that a run has begun to fill next to the ones that they were to replace; those count."""
+    """The ids of fields that an interrupted run has added next to those that they were to replace, and that hold no values yet."""
     locked: LockedDataset | None = None
     """The lock that it was opened with; None for one that is imagined."""
     stated: int | None = None
@@ -88,25 +88,25 @@ class LanceTable:
 
     @cached_property
     def row_count(self) -> int:
-        """Its rows."""
+        """The number of its rows; 1 for an imagined table."""
         return 1 if self.dataset is None else int(self.dataset.count_rows())
 
     @cached_property
     def highest_id(self) -> int:
-        """The highest id that Lance knows of: it gives the next one."""
+        """The highest field id in the schema or a data file, -1 for none; Lance gives the next one to a new field."""
         used = [field.id for field in self.fields]
-        return max([*used, *(id for data in self.data for id in data)], default=-1)
+        return max([*used, *(id for ids in self.ids_in_fragments for id in ids)], default=-1)
 
     @cached_property
-    def data(self) -> tuple[frozenset[int], ...]:
-        """The fields that each fragment holds data of."""
+    def ids_in_fragments(self) -> tuple[frozenset[int], ...]:
+        """For each fragment, the ids of the fields that its files have data of."""
         if self.dataset is None:
             return (frozenset(field.id for field in self.fields),)
-        return tuple(data_of(fragment.metadata) for fragment in self.dataset.get_fragments())
+        return tuple(ids_in_files(fragment.metadata) for fragment in self.dataset.get_fragments())
 
     @cached_property
     def storage_version(self) -> str | None:
-        """The version of its data files, which it keeps for ever; None for one that is imagined."""
+        """The storage version of its data files, which never changes; None for an imagined table."""
         if self.dataset is None:
             return None
         version = str(self.dataset.data_storage_version)
@@ -114,14 +114,14 @@ class LanceTable:
 
     @cached_property
     def metadata(self) -> dict[str, bytes]:
-        """That of its schema."""
+        """The metadata of its schema."""
         return schema_parts(self.dataset.lance_schema)[0]
 
     @property
-    def with_its_rules(self) -> LockedSchemaVersion:
-        """Its schema, with the constraints of rows in its own metadata; others were not checked yet.
+    def with_recorded_constraints(self) -> LockedSchemaVersion:
+        """Its schema version with the row constraints of its own metadata alone, because only these have been checked.
 
-        The locked version that it has may be one whose fields are the same.
+        The locked version that it is at may have others, for it is found by its fields.
         """
         version = self.schema_version
         if self.dataset is None:
@@ -138,21 +138,21 @@ class LanceTable:
 
     @property
     def recorded(self) -> str | None:
-        """The version that it says it has; None if it says none."""
+        """The locked version that its metadata records, as text; None if it records none."""
         return field_ids.record_of(self.name, self.dataset, ()).recorded
 
     @cached_property
     def indices(self) -> tuple[TableIndex, ...]:
-        """Its indices, with those that an interrupted run has taken away."""
+        """Its indices, with those that an interrupted run has dropped and noted."""
         if self.dataset is None:
             return ()
         indices_by_name = {index.name: index for index in indices_of(self.dataset)}
         for name, index in noted_indices(self.dataset).items():
             indices_by_name.setdefault(name, index)
-        return tuple(map(self.with_field, indices_by_name.values()))
+        return tuple(map(self.with_field_id, indices_by_name.values()))
 
-    def with_field(self, index: TableIndex) -> TableIndex:
-        """Return an index with the lock's id of its field; one that waits has it already."""
+    def with_field_id(self, index: TableIndex) -> TableIndex:
+        """Return an index with the lock's id of its field; a noted one has it already."""
         if index.field_id:
             return index
         lance_id, version = self.field_id_of(index), self.schema_version
@@ -161,23 +161,23 @@ class LanceTable:
 
     def field_id_of(self, index: TableIndex) -> int | None:
         """Return Lance's id of the field of an index; None if there is none at its path."""
-        return next((id for id, path in paths(self.fields).items() if path == index.path), None)
+        return next((id for id, path in paths_by_id(self.fields).items() if path == index.path), None)
 
     @cached_property
     def has_notes(self) -> bool:
-        """Whether a run left notes in its configuration."""
+        """Whether an interrupted run left notes in its configuration."""
         return self.dataset is not None and not {INDICES_KEY, field_ids.IDS_KEY}.isdisjoint(
             self.dataset.config()
         )
 
     @property
-    def notes_its_version(self) -> bool:
-        """Whether its schema repeats the version of its files."""
+    def records_storage_version(self) -> bool:
+        """Whether the metadata of its schema has the storage version of its files."""
         return self.dataset is None or STORAGE_VERSION.key.encode() in (self.dataset.schema.metadata or {})
 
     @cached_property
-    def standing(self) -> frozenset[str]:
-        """Names of the indices that exist now."""
+    def index_names(self) -> frozenset[str]:
+        """The names of the indices that exist now; without those that an interrupted run has dropped."""
         if self.dataset is None:
             return frozenset()
         return frozenset(description.name for description in self.dataset.describe_indices())
@@ -218,18 +218,18 @@ def open_table(
         if chosen is None:
             return None
         same = [c for c in candidates if c.identity == chosen.identity and not c.is_part]
-        return opened.at(same or [chosen], report)
+        return opened.at_version(same or [chosen], report)
     if own is not None:
         # Somebody has written the rows of a table again that was between two commits.
         noted = field_ids.ids_as_noted(own, dataset.config(), is_numbered=False)
         if noted is not None:
             return opened.with_ids(own, noted)
-    return opened.by_field(record, report)
+    return opened.identified_by_field(record, report)
 
 
 @dataclass(frozen=True)
 class _OpenedTable:
-    """A table that Lance has opened."""
+    """A table that Lance has opened, before it is known at which locked version it is."""
 
     path: str
     dataset: Any
@@ -240,12 +240,12 @@ class _OpenedTable:
 
     @cached_property
     def stale(self) -> frozenset[int]:
-        """Fields that a run has begun to fill."""
+        """The ids of fields that an interrupted run has added and not filled."""
         return stale_fields(self.fields, self.locked)
 
     @cached_property
     def current_fields(self) -> list[pb.Field]:
-        """The other fields, in pre-order."""
+        """The fields that are not stale, in pre-order."""
         return [field for field in in_preorder(self.fields) if field.id not in self.stale]
 
     def own_schema(self, report: Report) -> LockedSchemaVersion | None:
@@ -272,10 +272,10 @@ class _OpenedTable:
             return None
         return LockedSchemaVersion(logical, self.path, self.locked, {}, numbers)
 
-    def at(self, candidates: Sequence[Candidate], report: Report) -> LanceTable | None:
-        """Return the table at one of these versions, in which its fields mean the same, or between them.
+    def at_version(self, candidates: Sequence[Candidate], report: Report) -> LanceTable | None:
+        """Return the table at the first of these versions that it is equal to, else with its own schema and the ids of the first one.
 
-        What Lance does not keep, as views or the items of vectors, the lock knows.
+        None after reporting that its schema cannot be read. A version also has what Lance does not store, such as views.
         """
         for candidate in candidates:
             version = candidate.version
@@ -301,7 +301,7 @@ class _OpenedTable:
         has_different_ids = bool(by_number.unknown) or by_number.ids != ids
         return self._table(replace(own, ids=ids), has_different_ids, version=version)
 
-    def by_field(self, record: TableRecord, report: Report) -> LanceTable | None:
+    def identified_by_field(self, record: TableRecord, report: Report) -> LanceTable | None:
         """Return a table that has no locked version, field by field; None after reporting which fields are ambiguous."""
         own = self.own_schema(report)
         if own is None:

@@ -93,7 +93,10 @@ class Layout:
             return layout
         # Version 2.0 lists structs and lists among the fields of each file, and Lance lets none stand in two of them.
         parts = {
-            field.column for data in table.data for field in layout.roots(data) if field.parent is not None
+            field.column
+            for ids in table.ids_in_fragments
+            for field in layout.roots(ids)
+            if field.parent is not None
         }
         highest = max([table.highest_id, *(id for ids in field_ids.values() for id in lance_ids(ids))])
         renewed = dict(field_ids)
@@ -265,7 +268,7 @@ def plan(
         is_filled and has_replaced_fields(table.name, table.schema_version, new, report)
     ):
         return None
-    pair = pair_by_ids(table.with_its_rules, new)
+    pair = pair_by_ids(table.with_recorded_constraints, new)
     ways, changes = stages(pair, table.version), diff_of(pair)
     judged = list(_judged(pair, ways, changes)) if is_filled else []
     _report_refused(table, pair, judged, report)
@@ -355,7 +358,7 @@ def _fits_files(layout: Layout, table: LanceTable, report: Report) -> bool:
 
 def _field_steps(layout: Layout, table: LanceTable) -> Iterator[Step]:
     """Yield a step for every field that is written, and one for all that are added."""
-    roots = list(dict.fromkeys(field for data in table.data for field in layout.roots(data)))
+    roots = list(dict.fromkeys(field for ids in table.ids_in_fragments for field in layout.roots(ids)))
     for field in sorted(roots or layout.written, key=lambda field: layout.ids(field)[0]):
         before = layout.pair.before.get(field)
         after, ids = type_text_of(field), ids_text(layout.ids_below(field))
@@ -377,8 +380,8 @@ def _field_steps(layout: Layout, table: LanceTable) -> Iterator[Step]:
 def _dropped_indices(layout: Layout, table: LanceTable) -> Iterator[Step]:
     """Yield the indices that the commits drop, together with their fields."""
     for index in table.indices:
-        if index.name in table.standing and is_going(index, table, layout.target):
-            is_rebuilt = path_after(index, layout.pair) is not None
+        if index.name in table.index_names and is_dropped(index, table, layout.target):
+            is_rebuilt = path_in_target(index, layout.pair) is not None
             again = "it is rebuilt at the end" if is_rebuilt else "its field is dropped"
             yield Step("drop index", index.path, f"{index.type} index {index.name}; {again}")
 
@@ -386,8 +389,10 @@ def _dropped_indices(layout: Layout, table: LanceTable) -> Iterator[Step]:
 def _built_indices(layout: Layout, table: LanceTable) -> Iterator[Step]:
     """Yield the indices that go, or went in a run before, and whose fields are somewhere afterwards."""
     for index in table.indices:
-        path = path_after(index, layout.pair)
-        if path is not None and (index.name not in table.standing or is_going(index, table, layout.target)):
+        path = path_in_target(index, layout.pair)
+        if path is not None and (
+            index.name not in table.index_names or is_dropped(index, table, layout.target)
+        ):
             description, lost = f"{index.type} index {index.name}", ", ".join(index.lost)
             if lost:
                 description += f"; its settings {lost} are lost, because schemac does not know them"
@@ -425,13 +430,13 @@ def schema_differs(layout: Layout, table: LanceTable, *, is_data: bool) -> bool:
     return bool(differences(layout.target.fields, schema, metadata=layout.target.metadata))
 
 
-def is_going(index: TableIndex, table: LanceTable, target: pb.Schema) -> bool:
+def is_dropped(index: TableIndex, table: LanceTable, target: pb.Schema) -> bool:
     """Whether an index goes with its field: Lance drops it in the commit that takes the field away."""
     there, remaining = ({field.id for field in fields} for fields in (table.fields, target.fields))
     return table.field_id_of(index) in there - remaining
 
 
-def path_after(index: TableIndex, pair: LockedVersionPair) -> str | None:
+def path_in_target(index: TableIndex, pair: LockedVersionPair) -> str | None:
     """Where the indexed field is once the plan is carried out; None if it goes."""
     field = pair.new.by_id.get(index.field_id)
     return field.path_text if field is not None else None
@@ -461,7 +466,7 @@ def _target(
     if any(lance_ids(ids) != lance_ids(pair.new.numbers[field]) for field, ids in field_ids.items()):
         digest = digest_of_ids(field.id for field in in_preorder(message.fields))
         message.metadata[TABLE_IDS] = digest.encode()
-    if not table.notes_its_version:
+    if not table.records_storage_version:
         # The files say it themselves.
         message.metadata.pop(lance.STORAGE_VERSION.key, None)
     return message

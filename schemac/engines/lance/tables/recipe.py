@@ -23,7 +23,7 @@ from schemac.engines.lance.tables.convert import Conversion, MisfitHandler
 from schemac.engines.lance.tables.steps import new_column
 from schemac.engines.lance.transactions import added_file, lasting_ids
 from schemac.language.logical.dataset import LogicalDataset, Origins
-from schemac.language.logical.model import FieldPath, Schema, dotted
+from schemac.language.logical.model import FieldPath, Schema
 from schemac.language.logical.schema_fields import SchemaField, columns, is_in_structs, preorder
 from schemac.text.source.json_object import Json, without_keys
 from schemac.versions.evolution.tables import PartsTask, Progress
@@ -41,12 +41,12 @@ _KEYS = frozenset({lance.PRIMARY_KEY.key, lance.CLUSTERING_KEY.key})
 
 @dataclass(frozen=True)
 class SchemaStage:
-    """From one schema to the next."""
+    """A pair of schema versions in a form that can be pickled."""
 
     old: Json
     new: Json
     before: tuple[tuple[int, int], ...]
-    """Places of a new field and of the old one that it is."""
+    """The places of a new field and of the same old one, in pre-order."""
     rounded: tuple[str, ...] = ()
     """The fields whose values may be rounded, as they are called after this stage."""
 
@@ -60,7 +60,7 @@ class SchemaStage:
 
     @cached_property
     def pair(self) -> VersionPair:
-        """Both versions again."""
+        """The pair of versions, outside of any lock."""
         old, new = _version(self.old), _version(self.new)
         olds, news = preorder(old.dataset.columns), preorder(new.dataset.columns)
         return VersionPair(old, new, {news[i]: olds[j] for i, j in self.before})
@@ -68,22 +68,22 @@ class SchemaStage:
 
 @dataclass(frozen=True)
 class RootField:
-    """A field that is written with all below it."""
+    """A field that is written, with all fields below it."""
 
     path: FieldPath
-    """In the last schema."""
+    """Its path in the last schema."""
     ids: tuple[int, ...]
     """Lance's ids of everything from the column down to the field, and of all below it, in pre-order."""
 
 
 @dataclass(frozen=True)
 class Recipe:
-    """Makes the values of some fields out of batches of the old table, each as a column of its own."""
+    """Makes the columns of some new fields out of batches of the old table; it can be sent to other processes."""
 
     stages: tuple[SchemaStage, ...]
     roots: tuple[RootField, ...]
     on_misfit: MisfitHandler | None = dataclasses.field(default=None, compare=False, repr=False)
-    """Hears of values that do not fit, which are errors otherwise; not for other processes."""
+    """Is called with values that do not fit, which are errors without it; None in other processes."""
 
     @classmethod
     def of(
@@ -93,7 +93,10 @@ class Recipe:
         field_ids: Mapping[SchemaField, Numbers],
         rounded: Collection[str] = (),
     ) -> "Recipe":
-        """Return the recipe for fields of the last new version, which get these numbers; some fields of it may be rounded."""
+        """Return the recipe for some fields of the last new version; `field_ids` has Lance's ids of all its fields.
+
+        `rounded` has the paths of the fields whose values may be rounded.
+        """
         last = stages[-1]
         ids = {id for field, id in last.new.ids.items() if field.path_text in rounded}
         # What these fields are called after each stage.
@@ -104,17 +107,12 @@ class Recipe:
         )
 
     @property
-    def title(self) -> str:
-        """What is made, for people."""
-        return ", ".join(dotted(root.path) for root in self.roots)
-
-    @property
     def sources(self) -> list[str]:
         """The columns of the table that are read."""
         return self._converter.sources
 
     def make(self, batch: pa.RecordBatch) -> pa.RecordBatch:
-        """Return the values of all roots, each inside the structs and lists that it is in, under reserved names."""
+        """Return a batch with one column for each root, under reserved names; a root is inside the structs and lists around it."""
         arrays = self._converter.arrays(batch)
         fields = [
             pa.field(new_column(number), values.type, metadata=metadata)
@@ -123,7 +121,7 @@ class Recipe:
         return pa.RecordBatch.from_arrays(arrays, schema=pa.schema(fields))
 
     def preview(self, fields: Iterable[SchemaField]) -> "Converter":
-        """Return what makes the columns of some fields of the last new version, without what is next to them in structs."""
+        """Return the converter for some fields of the last new version, in their columns without other members."""
         by_column: dict[SchemaField, list[SchemaField]] = {}
         for field in fields:
             whole = self._new_fields[field.path]
@@ -138,7 +136,7 @@ class Recipe:
         return self._converter_of([self._new_fields[root.path]] for root in self.roots)
 
     def _converter_of(self, columns: Iterable[Sequence[SchemaField]]) -> "Converter":
-        """Return what makes some columns, each with some of its fields alone."""
+        """Return the converter for some columns, each of which is given by the fields that it is limited to."""
         pairs = [_pruned(self.stages[-1].pair, fields) for fields in columns]
         return Converter(self.stages, pairs, self.on_misfit)
 
@@ -163,12 +161,12 @@ class Converter:
 
     @property
     def columns(self) -> tuple[SchemaField, ...]:
-        """What it makes: columns of a version that has nothing else."""
+        """The columns that it makes, as fields."""
         return tuple([column for _, column in self._steps[-1]])
 
     @property
     def metadata(self) -> list[dict[bytes, bytes] | None]:
-        """How the columns are to be encoded."""
+        """The metadata of the columns' Arrow fields, which says how Lance encodes them."""
         return [conversion.arrow_field(column).metadata for conversion, column in self._steps[-1]]
 
     @property
@@ -194,7 +192,7 @@ class Converter:
 
     @cached_property
     def _steps(self) -> list[_Step]:
-        """What each stage makes, as far as the next one reads it."""
+        """For each stage, the columns that it makes because the next one reads them, with their conversions."""
         rounded = self.stages[-1].rounded
         columns = [(pair, pair.new.dataset.columns[0]) for pair in self.pairs]
         steps: list[_Step] = [
@@ -213,7 +211,7 @@ def _sources(step: _Step) -> set[str]:
 
 
 def _pruned(pair: VersionPair, roots: Sequence[SchemaField]) -> VersionPair:
-    """Return the same pair, with some fields of one column of the new version, and what is around them."""
+    """Return a pair whose new version has some fields of one column alone, with all around and below them; keys are left out."""
     members = {field for root in roots for field in (*root.chain, *preorder([root]))}
     paths = [field.path for field in preorder(pair.new.dataset.columns) if field in members]
     new = _version(without_keys(narrowed_tree(pair.new.dataset, paths), _KEYS))
@@ -223,7 +221,7 @@ def _pruned(pair: VersionPair, roots: Sequence[SchemaField]) -> VersionPair:
 
 
 def _root(pair: VersionPair, root: SchemaField, field_ids: Mapping[SchemaField, Numbers]) -> RootField:
-    """Return a root with the ids from its column down to the field, and of all below it."""
+    """Return a root field with its ids, of those that a table's fields have."""
     pruned = _pruned(pair, [root]).new
     by_path = {field.path: field_ids[field] for field in preorder(pair.new.dataset.columns)}
     numbers = {field: by_path[field.path] for field in preorder(pruned.dataset.columns)}
@@ -244,7 +242,7 @@ def _version(tree: Json) -> SchemaVersion:
 
 @dataclass(frozen=True)
 class FragmentFiles:
-    """What a fragment consists of."""
+    """The data files of a fragment, which stay the same while its rows are only deleted."""
 
     fragment: int
     paths: tuple[tuple[str, tuple[int, ...]], ...]
@@ -252,29 +250,32 @@ class FragmentFiles:
 
     @classmethod
     def of(cls, fragment: Any) -> "FragmentFiles":
-        """Those of pylance's metadata."""
+        """Return the files of a fragment, given by its metadata as pylance has it."""
         files = tuple((file.path, tuple(file.fields)) for file in fragment.files)
         return cls(fragment.id, files)
 
 
-@dataclass
-class Made:
-    """What a run has made already, by what it was made of."""
+class FinishedFiles:
+    """What a run has done already, by the files of the fragments that it was done for."""
 
-    files: dict[tuple[FragmentFiles, tuple[str, ...]], tuple[str, Any]] = dataclasses.field(
-        default_factory=dict
-    )
-    """A new data file as JSON, with the fragment that it was made of; by fragment and roots."""
-    checked: set[FragmentFiles] = dataclasses.field(default_factory=set)
+    def __init__(self) -> None:
+        self.checked: set[FragmentFiles] = set()
+        """The fragments whose rows have passed all checks."""
+        self._made: dict[tuple[FragmentFiles, str], tuple[Any, str]] = {}
+        """The fragment, and its new data file as JSON, by the fields in it."""
 
-    def find(self, fragment: Any, roots: tuple[str, ...]) -> str | None:
-        """Return the data file that was made for a fragment, if it still has all its rows."""
-        entry = self.files.get((FragmentFiles.of(fragment.metadata), roots))
-        return entry[0] if entry is not None and are_among(fragment, entry[1]) else None
+    def add(self, fragment: Any, fields: str, file: str) -> None:
+        """Remember the data file that was made for a fragment; `fields` names what is in it."""
+        self._made[FragmentFiles.of(fragment.metadata), fields] = (fragment, file)
+
+    def find(self, fragment: Any, fields: str) -> str | None:
+        """Return the data file of some fields that was made for a fragment; None if there is none with all its rows."""
+        then, file = self._made.get((FragmentFiles.of(fragment.metadata), fields), (None, None))
+        return file if file is not None and has_no_restored_rows(fragment, then) else None
 
 
-def are_among(now: Any, then: Any) -> bool:
-    """Whether no row of a fragment was deleted when its new column was made, and is there again."""
+def has_no_restored_rows(now: Any, then: Any) -> bool:
+    """Whether all rows of a fragment were also there when its new columns were made; a restored row would have no value."""
     deletions = (now.metadata.deletion_file, then.metadata.deletion_file)
     if then.metadata.deletion_file is None or str(deletions[0]) == str(deletions[1]):
         return True
@@ -289,14 +290,14 @@ def _addresses(fragment: Any) -> set[int]:
 
 @dataclass(frozen=True)
 class WriteColumns:
-    """What a task does: the new data file of each of its fragments, as JSON."""
+    """A task that writes new data files for fragments of a version of a table."""
 
     path: str
     version: int
     recipe: Recipe
 
     def __call__(self, ids: Iterable[int]) -> Iterator[tuple[int, str]]:
-        """Write the files; nothing refers to them yet."""
+        """Yield the id of each fragment and its new data file as JSON, which no version names yet."""
         dataset, recipe = open_dataset(self.path, self.version), self.recipe
         field_ids = [root.ids for root in recipe.roots]
         for id in ids:
@@ -306,7 +307,7 @@ class WriteColumns:
 def write_columns(
     fragment: Any, make: Any, sources: Sequence[str], field_ids: Sequence[Sequence[int]]
 ) -> str:
-    """Return a new data file of a fragment as JSON, which nothing refers to yet; `make` makes its columns of those that are read.
+    """Write a new data file of a fragment, and return it as JSON; no version names it yet. `make` makes its columns of the `sources`.
 
     Lance writes columns of names that nothing else has, inside copies of the structs and lists around them; each gets the
     ids of the field that it is to be, in pre-order.
@@ -316,8 +317,8 @@ def write_columns(
     return added_file(fragment.metadata, metadata, lasting_ids(schema, columns))
 
 
-def spread_here(task: PartsTask, parts: Sequence[int], title: str, progress: Progress) -> dict[int, str]:
-    """Do a task in this process, part by part."""
+def run_in_process(task: PartsTask, parts: Sequence[int], title: str, progress: Progress) -> dict[int, str]:
+    """Do a task in this process, part by part; return what it made of each part."""
     made: dict[int, str] = {}
     for number, part in enumerate(parts):
         progress(title, number, len(parts))
