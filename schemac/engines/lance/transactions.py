@@ -116,11 +116,18 @@ def with_field_ids(fragment: str, field_ids: Sequence[int]) -> Any:
     return fragments_of([json.dumps(tree)])[0]
 
 
-def added_file(before: Any, after: Any, field_ids: Mapping[int, int]) -> str:
-    """Return the data file that a fragment has got as JSON, each column with its lasting id by the one that Lance gave it."""
+def added_file(before: Any, after: Any, schema: Any, field_ids: Mapping[str, Sequence[int]]) -> str:
+    """Return the data file that a fragment has got as JSON, with the table's ids in place of those of its `schema`.
+
+    `before` and `after` are metadata of the fragment; `field_ids` has the ids of each new column and all below it, in pre-order.
+    """
     (file,) = after.to_json()["files"][len(before.files) :]
+    table_ids: dict[int, int] = {}
+    for column in schema.fields():
+        if column.name() in field_ids:
+            table_ids |= zip(preorder_ids(column), field_ids[column.name()], strict=True)
     columns = list(zip(file["fields"], file["column_indices"], strict=True))
-    file["fields"] = [field_ids[id] for id, _ in columns]
+    file["fields"] = [table_ids[id] for id, _ in columns]
     file["column_indices"] = [index for _, index in columns]
     return json.dumps(file)
 
@@ -137,13 +144,6 @@ def with_data_file(fragment: Any, file: str, replaced_ids: frozenset[int]) -> An
         old_file["fields"] = [VALUES_REPLACED if id in replaced_ids else id for id in old_file["fields"]]
     tree["files"].append(json.loads(file))
     return fragments_of([json.dumps(tree)])[0]
-
-
-def lasting_ids(schema: Any, field_ids: Mapping[str, Sequence[int]]) -> dict[int, int]:
-    """Return the lasting id of every field of some columns by the one that Lance gave it; `field_ids` has those of a column, in pre-order."""
-    columns = [field for field in schema.fields() if field.name() in field_ids]
-    pairs = [zip(preorder_ids(column), field_ids[column.name()], strict=True) for column in columns]
-    return dict(pair for column in pairs for pair in column)
 
 
 def preorder_ids(field: Any) -> list[int]:

@@ -20,7 +20,7 @@ from schemac.engines.lance._generated.lance import file_pb2 as pb
 from schemac.engines.lance.artifact import decode
 from schemac.engines.lance.dataset import lance_errors
 from schemac.engines.lance.tables.fields import differences, in_preorder, lance_fields_of
-from schemac.engines.lance.tables.recipe import write_columns
+from schemac.engines.lance.tables.new_columns import write_columns
 from schemac.engines.lance.tables.steps import new_column
 from schemac.engines.lance.transactions import schema_parts
 from schemac.language.attributes.builtin import TABLE_IDS, TABLE_VERSION

@@ -25,13 +25,13 @@ from schemac.engines.lance.dataset import find_dataset, lance_errors, open_datas
 from schemac.engines.lance.runs import merge as merging
 from schemac.engines.lance.runs import recovery
 from schemac.engines.lance.tables.fields import differences, lance_fields_of
-from schemac.engines.lance.transactions import Commit, CommitStage, file_names
+from schemac.engines.lance.transactions import DATA, Commit, CommitStage, file_names
 from schemac.language.attributes.attribute import Extra
 from schemac.language.logical.schema_fields import SchemaField
 from schemac.language.physical import LoweredSchema
 from schemac.rows.runs import staging
 from schemac.rows.runs.errors import PipelineError
-from schemac.rows.runs.history import UNFINISHED, CommittedRun
+from schemac.rows.runs.history import MOVED_OUT, UNFINISHED, CommittedRun
 from schemac.rows.runs.identity import RunIdentity
 from schemac.rows.runs.staging import AGAIN, JOIN
 from schemac.rows.runs.storage import NO_STORAGE, Storage, absolute, is_local
@@ -48,6 +48,9 @@ from schemac.text.source.catalogue import CONCURRENT_RUN
 from schemac.versions.identity.lock import Numbers
 
 NAME = "aside.lance"
+BATCH_ROWS = 8192
+IN_FRAGMENT = 32
+"""Bits of an address that count the rows of a fragment; those above them are its id."""
 
 
 class LanceSink(Sink):
@@ -74,8 +77,16 @@ class LanceSink(Sink):
         return 0 if table is None else int(table.count_rows())
 
     def is_free(self, path: str) -> bool:
-        """Whether a folder without a table holds nothing but what runs left there."""
-        return recovery.holds_only_leftovers(Path(path))
+        """Return whether a folder without a table holds nothing but what runs left there."""
+        folder = Path(path)
+        names = [name for staged in staging.folders_of(path) for name in staging.moved_files(staged)]
+        known = {entry for name in names for entry in transactions.data_entries(name)}
+        entries = [entry for entry in folder.iterdir() if not entry.name.startswith(staging.PREFIX)]
+        return len(entries) < len(list(folder.iterdir())) and all(
+            entry.name in transactions.TABLE_FOLDERS
+            and (entry.name != DATA or {inner.name for inner in entry.iterdir()} <= known)
+            for entry in entries
+        )
 
     def differences(
         self, path: str, form: TableForm, storage_options: Storage, *, ids: bool = True
@@ -111,8 +122,11 @@ class LanceSink(Sink):
         Commit(place, file_names(fragments)).advance(CommitStage.CLAIMED)
 
     def give_up(self, place: WriteTarget, fragments: list[str]) -> None:
-        """Remove the fragments' files."""
-        recovery.give_up(place, fragments)
+        """Remove what an attempt wrote whose run another attempt has committed: no version names it, and none will."""
+        if place.is_staged:
+            transactions.close_staging(place)
+        else:
+            transactions.remove_remote_data(place, file_names(fragments))
 
     def prepare(
         self,
@@ -180,7 +194,7 @@ class LanceSink(Sink):
         fragments = [
             transactions.fragment_text(f.metadata, is_numbered=False) for f in written.get_fragments()
         ]
-        source, destination = (os.path.join(folder, transactions.DATA) for folder in (path, place.staging))
+        source, destination = (os.path.join(folder, DATA) for folder in (path, place.staging))
         transactions.move_data(source, destination, file_names(fragments))
         return StagedRows(fragments, written.count_rows())
 
@@ -201,8 +215,29 @@ class LanceSink(Sink):
         return transactions.commit_operation(place, file_names(merged.fragments), operation, merged.version)
 
     def move_out(self, place: WriteTarget, schema: pa.Schema, version: int, addresses: list[int]) -> int:
-        """Replace the fragments that have the rows."""
-        return recovery.move_out(place, schema, version, addresses)
+        """Commit a version without some rows: the fragments that have them are replaced by new ones with their other rows."""
+        import lance
+
+        table = open_dataset(place.path, version, place.storage_options)
+        gone = set(addresses)
+        touched = {address >> IN_FRAGMENT for address in gone}
+        rest: list[str] = []
+        for fragment in table.get_fragments():
+            if fragment.fragment_id in touched:
+                scanner = fragment.scanner(with_row_address=True, batch_size=BATCH_ROWS)
+                remaining = (
+                    batch.filter(
+                        pa.array([row not in gone for row in batch["_rowaddr"].to_pylist()], pa.bool_())
+                    )
+                    for batch in scanner.to_batches()
+                )
+                rows = (batch.select(schema.names) for batch in remaining)
+                rest += transactions.write_rest(place, schema, rows)
+        operation = lance.LanceOperation.Update(
+            removed_fragment_ids=sorted(touched), new_fragments=transactions.fragments_of(rest)
+        )
+        moved_out = {MOVED_OUT: str(len(gone))}
+        return transactions.commit_operation(place, file_names(rest), operation, version, **moved_out)
 
     def commit(
         self, place: WriteTarget, form: TableForm, fragments: list[str], *, may_join: bool = False
@@ -233,8 +268,15 @@ class LanceSink(Sink):
         transactions.close_staging(place)
 
     def discard(self, place: WriteTarget, fragments: list[str]) -> None:
-        """Remove the fragments' files."""
-        recovery.discard(place, fragments)
+        """Remove what a run wrote and did not commit; what a version of the table names stays."""
+        table = find_dataset(place.path, place.storage_options)
+        if table is not None:
+            named = recovery.named_files(table, place.run)
+            happened = recovery.find_run(place.run, place.path, place.storage_options) is not None
+            fragments = [f for f in fragments if not happened and named.isdisjoint(file_names([f]))]
+        if place.is_staged:
+            transactions.remove_data(place.path, file_names(fragments))
+        self.give_up(place, fragments)
 
     def take_back(self, place: WriteTarget, version: int) -> None:
         """Undo a commit of this run."""

@@ -26,19 +26,19 @@ from schemac.engines.lance.tables.checks import pair_by_ids
 from schemac.engines.lance.tables.field_ids import IDS_KEY, note_ids
 from schemac.engines.lance.tables.fields import differences, ids_in_files
 from schemac.engines.lance.tables.live_table import LanceTable, can_store, open_table
+from schemac.engines.lance.tables.new_columns import (
+    Converter,
+    FinishedFiles,
+    FragmentFiles,
+    WriteColumns,
+    run_in_process,
+)
 from schemac.engines.lance.tables.plan import (
     LancePlan,
     field_ids_for,
     is_dropped,
     path_in_target,
     plan,
-)
-from schemac.engines.lance.tables.recipe import (
-    FinishedFiles,
-    FragmentFiles,
-    Recipe,
-    WriteColumns,
-    run_in_process,
 )
 from schemac.engines.lance.tables.row_checks import CheckQuestion, report_broken, report_failed
 from schemac.engines.lance.transactions import is_conflict, lance_schema, make_version, with_data_file
@@ -200,8 +200,9 @@ class _Run:
                 id for id in fragments if roots_of[id] == roots and not done.find(fragments[id], title)
             ]
             if roots and missing:
-                recipe = Recipe.of(self.plan.stages, roots, layout.field_ids, self.plan.rounded)
-                task = WriteColumns(self.plan.table.name, self.dataset.version, recipe)
+                converter = Converter.of(self.plan.stages, [[root] for root in roots], self.plan.rounded)
+                field_ids = tuple(map(layout.ids_with_ancestors, roots))
+                task = WriteColumns(self.plan.table.name, self.dataset.version, converter, field_ids)
                 for id, file in self.spread(task, missing, f"writing {title}", self.progress).items():
                     done.add(fragments[id], title, file)
         with_files = []
@@ -237,13 +238,12 @@ class _Run:
 
     def indices_to_rebuild(self, dataset: Any) -> list[steps.TableIndex]:
         """Return the indices of a version that Lance drops with their fields, and whose fields are in the new schema."""
-        table, pair = self.plan.table, self.plan.pair
-        indices = [
+        table = self.plan.table
+        return [
             index
-            for index in map(table.with_field_id, steps.indices_of(dataset))
-            if path_in_target(index, pair)
+            for index in steps.indices_of(dataset, table.lock_ids)
+            if path_in_target(index, self.plan.pair) and is_dropped(index, table, self.plan.target)
         ]
-        return [index for index in indices if is_dropped(index, table, self.plan.target)]
 
     def note_late_indices(self, version: int) -> None:
         """Note the indices that somebody created just before a version, whose commit dropped them."""

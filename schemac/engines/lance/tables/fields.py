@@ -57,16 +57,6 @@ def in_preorder(fields: Sequence[pb.Field]) -> list[pb.Field]:
     return ordered
 
 
-def paths_by_id(fields: Sequence[pb.Field]) -> dict[int, str]:
-    """Return the path of each field by its id, quoted as Lance writes it; fields come after their parents."""
-    names: dict[int, str] = {-1: ""}
-    for field in fields:
-        name = field.name if field.name.replace("_", "a").isalnum() else f"`{field.name}`"
-        above = names.get(field.parent_id, "")
-        names[field.id] = f"{above}.{name}" if above else name
-    return names
-
-
 def ids_in_files(fragment: Any) -> frozenset[int]:
     """Return the ids of the fields that the files of a fragment have data of; negative ids are of data that was replaced."""
     return frozenset(id for file in fragment.files for id in file.fields if id >= 0)

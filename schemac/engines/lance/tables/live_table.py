@@ -28,7 +28,6 @@ from schemac.engines.lance.tables.fields import (
     differences,
     ids_in_files,
     in_preorder,
-    paths_by_id,
     stale_fields,
 )
 from schemac.engines.lance.tables.steps import INDICES_KEY, TableIndex, indices_of, noted_indices
@@ -146,22 +145,18 @@ class LanceTable:
         """Its indices, with those that an interrupted run has dropped and noted."""
         if self.dataset is None:
             return ()
-        indices_by_name = {index.name: index for index in indices_of(self.dataset)}
+        indices_by_name = {index.name: index for index in indices_of(self.dataset, self.lock_ids)}
         for name, index in noted_indices(self.dataset).items():
             indices_by_name.setdefault(name, index)
-        return tuple(map(self.with_field_id, indices_by_name.values()))
+        return tuple(indices_by_name.values())
 
-    def with_field_id(self, index: TableIndex) -> TableIndex:
-        """Return an index with the lock's id of its field; a noted one has it already."""
-        if index.field_id:
-            return index
-        lance_id, version = self.field_id_of(index), self.schema_version
-        ids = (id for field, id in version.ids.items() if lance_id in lance_ids(version.numbers[field]))
-        return replace(index, field_id=next(ids, 0))
-
-    def field_id_of(self, index: TableIndex) -> int | None:
-        """Return Lance's id of the field of an index; None if there is none at its path."""
-        return next((id for id, path in paths_by_id(self.fields).items() if path == index.path), None)
+    @cached_property
+    def lock_ids(self) -> dict[int, int]:
+        """The lock's id of each field by Lance's ids; a field that the lock does not know is not among them."""
+        version = self.schema_version
+        return {
+            number: id for field, id in version.ids.items() for number in lance_ids(version.numbers[field])
+        }
 
     @cached_property
     def has_notes(self) -> bool:

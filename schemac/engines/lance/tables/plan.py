@@ -140,6 +140,10 @@ class Layout:
         """Its ids, and those of all below it."""
         return tuple(id for inner in preorder([field]) for id in self.ids(inner))
 
+    def ids_with_ancestors(self, field: SchemaField) -> tuple[int, ...]:
+        """Return the ids from a field's column down to it, and of all below it, in pre-order."""
+        return (*(id for above in field.chain[:-1] for id in self.ids(above)), *self.ids_below(field))
+
     def roots(self, data: Collection[int]) -> tuple[SchemaField, ...]:
         """Return what has to be written for a fragment whose files hold data of these fields."""
         chosen: list[SchemaField] = []
@@ -433,7 +437,7 @@ def schema_differs(layout: Layout, table: LanceTable, *, is_data: bool) -> bool:
 def is_dropped(index: TableIndex, table: LanceTable, target: pb.Schema) -> bool:
     """Whether an index goes with its field: Lance drops it in the commit that takes the field away."""
     there, remaining = ({field.id for field in fields} for fields in (table.fields, target.fields))
-    return table.field_id_of(index) in there - remaining
+    return any(id in there - remaining for id, lock_id in table.lock_ids.items() if lock_id == index.field_id)
 
 
 def path_in_target(index: TableIndex, pair: LockedVersionPair) -> str | None:

@@ -19,8 +19,8 @@ import pyarrow.compute as pc
 from schemac.engines.lance.tables.checks import FieldCast, casts_of, is_roundable, reason_of
 from schemac.engines.lance.tables.convert import format_values, is_named, values_of
 from schemac.engines.lance.tables.live_table import LanceTable
+from schemac.engines.lance.tables.new_columns import Converter
 from schemac.engines.lance.tables.plan import LancePlan, plan
-from schemac.engines.lance.tables.recipe import Converter, Recipe
 from schemac.engines.lance.tables.steps import CheckStep, CheckSubject, RuleCheck, row_filter
 from schemac.language.attributes.attribute import Family
 from schemac.language.constraints.evaluation import Scan, survey
@@ -59,15 +59,15 @@ class CheckQuestion:
         field: SchemaField = self.field
         while field not in plan.layout.written and field.parent is not None:
             field = field.parent
-        recipe = Recipe.of(plan.stages, [field], plan.layout.field_ids, plan.rounded)
-        self._recipe = replace(recipe, on_misfit=self._misfits.add)
+        converter = Converter.of(plan.stages, [[field]], plan.rounded)
+        self._converter = replace(converter, on_misfit=self._misfits.add)
 
     @property
     def columns(self) -> list[str]:
         """The columns that it reads."""
         if self.check.subject is CheckSubject.NULLS and not self.is_moved:
             return [str(self.pair.before[self.field].column.segment)]
-        return self._recipe.sources
+        return self._converter.sources
 
     def add_batch(self, batch: pa.RecordBatch) -> None:
         """Count what is in the way in a batch, which has the columns that are read and `_rowid`."""
@@ -75,13 +75,13 @@ class CheckQuestion:
         if self.check.subject is CheckSubject.FIT:
             self._misfits.row_ids = batch.column("_rowid")
             before_count = self._misfits.count
-            self._recipe.make(batch)
+            self._converter.make(batch)
             if self._misfits.count > before_count and not is_in_structs(self.field):
                 self._note_rows(batch)
         elif not self.is_moved:
             self._count += _null_count(batch.column(str(before.column.segment)), before)
         else:
-            made = self._recipe.make(batch).column(0)
+            made = self._converter.make(batch).column(0)
             if self.check.subject is CheckSubject.NULLS:
                 self._count += _null_count(made, self.field)
             else:
@@ -97,7 +97,7 @@ class CheckQuestion:
             return
         misfits = _Misfits(self.field, self._misfits.path_texts)
         misfits.row_ids = batch.column("_rowid")
-        replace(self._recipe, on_misfit=misfits.add).make(batch)
+        replace(self._converter, on_misfit=misfits.add).make(batch)
         if misfits.count and len(batch) == 1:
             self._misfits.rows += misfits.row_ids.to_pylist()
         elif misfits.count:
@@ -231,9 +231,15 @@ def report_failed(
 
 def _preview(made: LancePlan, fields: Sequence[SchemaField]) -> Converter:
     """Return the converter of fields to what they are after the plan; values that do not fit become null without a report."""
-    recipe = Recipe.of(made.stages, [], made.layout.field_ids, made.rounded)
+    by_column: dict[SchemaField, list[SchemaField]] = {}
+    for field in fields:
+        whole = field
+        while not is_in_structs(whole) and whole.parent is not None:
+            whole = whole.parent
+        by_column.setdefault(whole.column, []).append(whole)
+    converter = Converter.of(made.stages, by_column.values(), made.rounded)
     # What does not fit has a check of its own.
-    return replace(recipe, on_misfit=lambda *_: None).preview(fields)
+    return replace(converter, on_misfit=lambda *_: None)
 
 
 def _scan_of(preview: Converter | None, dataset: Any, fragments: Sequence[Any] | None) -> Scan:

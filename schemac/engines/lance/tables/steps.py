@@ -12,7 +12,7 @@ import dataclasses
 import enum
 import json
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from decimal import Decimal
 from typing import Any
@@ -53,7 +53,7 @@ class TableIndex:
     type: str
     parameters: IndexParameters = dataclasses.field(default_factory=dict)
     field_id: int = 0
-    """The lock's id of the field, once it is known; it stays when the field gets another name."""
+    """The lock's id of the field, 0 for a field that the lock does not know."""
     lost: tuple[str, ...] = ()
     """Parameters that do not come back when it is built again."""
 
@@ -326,8 +326,8 @@ def note_indices(indices: Iterable[TableIndex]) -> str:
     return json.dumps([asdict(index) for index in indices])
 
 
-def indices_of(dataset: Any) -> Iterator[TableIndex]:
-    """Yield the indices of a version, with the parameters that build them again."""
+def indices_of(dataset: Any, lock_ids: Mapping[int, int]) -> Iterator[TableIndex]:
+    """Yield the indices of a version, with the parameters that build them again; `lock_ids` has the lock's ids of fields by Lance's."""
     for description in dataset.describe_indices():
         details = description.details or {}
         type_ = description.index_type
@@ -360,9 +360,8 @@ def indices_of(dataset: Any) -> Iterator[TableIndex]:
             has_more = statistics.get("num_pages", 0) > max(1, -(-dataset.count_rows() // _ROWS_OF_A_PAGE))
             lost |= details.keys() | ({"zone_size"} if type_ == "BTree" and has_more else set())
         set_parameters = {k: value for k, value in parameters.items() if value is not None or k in _UNLIMITED}
-        yield TableIndex(
-            description.name, description.field_names[0], type_, set_parameters, lost=tuple(sorted(lost))
-        )
+        path, field_id = description.field_names[0], lock_ids.get(description.fields[0], 0)
+        yield TableIndex(description.name, path, type_, set_parameters, field_id, tuple(sorted(lost)))
 
 
 def _hint_value(value: Any) -> Any:

@@ -1,4 +1,4 @@
-"""Recipes for new columns made of old ones, and the files of fragments that they are written to.
+"""New columns made of old ones, and the files of fragments that they are written to.
 
 Layer: engines.
 Shape: schemas as trees, and which field of a new one is which of an old one, by their places in pre-order. Where a type changed more
@@ -8,7 +8,7 @@ Shape: schemas as trees, and which field of a new one is which of an old one, by
 """
 
 import dataclasses
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -18,13 +18,12 @@ import pyarrow as pa
 import schemac.language.kinds.registry  # noqa: F401 — a worker knows no kind without it
 from schemac.engines.lance import attributes as lance
 from schemac.engines.lance.dataset import open_dataset
-from schemac.engines.lance.fields import node_ids, nodes_of
 from schemac.engines.lance.tables.convert import Conversion, MisfitHandler
 from schemac.engines.lance.tables.steps import new_column
-from schemac.engines.lance.transactions import added_file, lasting_ids
+from schemac.engines.lance.transactions import added_file
 from schemac.language.logical.dataset import LogicalDataset, Origins
 from schemac.language.logical.model import FieldPath, Schema
-from schemac.language.logical.schema_fields import SchemaField, columns, is_in_structs, preorder
+from schemac.language.logical.schema_fields import SchemaField, columns, preorder
 from schemac.text.source.json_object import Json, without_keys
 from schemac.versions.evolution.tables import PartsTask, Progress
 from schemac.versions.evolution.version_pair import (
@@ -33,7 +32,6 @@ from schemac.versions.evolution.version_pair import (
     VersionPair,
     narrowed_tree,
 )
-from schemac.versions.identity.lock import Numbers
 
 _KEYS = frozenset({lance.PRIMARY_KEY.key, lance.CLUSTERING_KEY.key})
 """What a column has no use for until it is at its place; Lance refuses keys inside what may be null."""
@@ -66,22 +64,17 @@ class SchemaStage:
         return VersionPair(old, new, {news[i]: olds[j] for i, j in self.before})
 
 
-@dataclass(frozen=True)
-class RootField:
-    """A field that is written, with all fields below it."""
-
-    path: FieldPath
-    """Its path in the last schema."""
-    ids: tuple[int, ...]
-    """Lance's ids of everything from the column down to the field, and of all below it, in pre-order."""
+_Step = list[tuple[Conversion, SchemaField]]
+"""The columns that one stage makes, each with its conversion."""
 
 
 @dataclass(frozen=True)
-class Recipe:
-    """Makes the columns of some new fields out of batches of the old table; it can be sent to other processes."""
+class Converter:
+    """Makes new columns out of batches of the old table, stage by stage; it can be sent to other processes."""
 
     stages: tuple[SchemaStage, ...]
-    roots: tuple[RootField, ...]
+    parts: tuple[tuple[FieldPath, ...], ...]
+    """For each new column the paths of its fields that are made, in the last schema."""
     on_misfit: MisfitHandler | None = dataclasses.field(default=None, compare=False, repr=False)
     """Is called with values that do not fit, which are errors without it; None in other processes."""
 
@@ -89,11 +82,10 @@ class Recipe:
     def of(
         cls,
         stages: Sequence[LockedVersionPair],
-        roots: Sequence[SchemaField],
-        field_ids: Mapping[SchemaField, Numbers],
+        columns: Iterable[Sequence[SchemaField]],
         rounded: Collection[str] = (),
-    ) -> "Recipe":
-        """Return the recipe for some fields of the last new version; `field_ids` has Lance's ids of all its fields.
+    ) -> "Converter":
+        """Return the converter for columns of the last new version, each given by those of its fields that are made.
 
         `rounded` has the paths of the fields whose values may be rounded.
         """
@@ -101,73 +93,13 @@ class Recipe:
         ids = {id for field, id in last.new.ids.items() if field.path_text in rounded}
         # What these fields are called after each stage.
         names = [{field.path_text for field, id in stage.new.ids.items() if id in ids} for stage in stages]
-        return cls(
-            tuple(map(SchemaStage.of, stages, [*names[:-1], rounded])),
-            tuple([_root(last, field, field_ids) for field in roots]),
-        )
-
-    @property
-    def sources(self) -> list[str]:
-        """The columns of the table that are read."""
-        return self._converter.sources
-
-    def make(self, batch: pa.RecordBatch) -> pa.RecordBatch:
-        """Return a batch with one column for each root, under reserved names; a root is inside the structs and lists around it."""
-        arrays = self._converter.arrays(batch)
-        fields = [
-            pa.field(new_column(number), values.type, metadata=metadata)
-            for number, (values, metadata) in enumerate(zip(arrays, self._converter.metadata, strict=True))
-        ]
-        return pa.RecordBatch.from_arrays(arrays, schema=pa.schema(fields))
-
-    def preview(self, fields: Iterable[SchemaField]) -> "Converter":
-        """Return the converter for some fields of the last new version, in their columns without other members."""
-        by_column: dict[SchemaField, list[SchemaField]] = {}
-        for field in fields:
-            whole = self._new_fields[field.path]
-            while not is_in_structs(whole) and whole.parent is not None:
-                whole = whole.parent
-            by_column.setdefault(whole.column, []).append(whole)
-        return self._converter_of(by_column.values())
-
-    @cached_property
-    def _converter(self) -> "Converter":
-        """Return the conversion through all stages, limited to the columns of the roots."""
-        return self._converter_of([self._new_fields[root.path]] for root in self.roots)
-
-    def _converter_of(self, columns: Iterable[Sequence[SchemaField]]) -> "Converter":
-        """Return the converter for some columns, each of which is given by the fields that it is limited to."""
-        pairs = [_pruned(self.stages[-1].pair, fields) for fields in columns]
-        return Converter(self.stages, pairs, self.on_misfit)
-
-    @cached_property
-    def _new_fields(self) -> dict[FieldPath, SchemaField]:
-        """The fields of the last schema, by their paths."""
-        return {field.path: field for field in preorder(self.stages[-1].pair.new.dataset.columns)}
-
-
-_Step = list[tuple[Conversion, SchemaField]]
-"""The columns that one stage makes, each with its conversion."""
-
-
-@dataclass(frozen=True)
-class Converter:
-    """Makes columns of the new table out of batches of the old one, stage by stage."""
-
-    stages: Sequence[SchemaStage]
-    pairs: Sequence[VersionPair]
-    """In place of the last stage: for each column a pair whose new version has nothing else."""
-    on_misfit: MisfitHandler | None
+        parts = tuple(tuple(field.path for field in fields) for fields in columns)
+        return cls(tuple(map(SchemaStage.of, stages, [*names[:-1], rounded])), parts)
 
     @property
     def columns(self) -> tuple[SchemaField, ...]:
-        """The columns that it makes, as fields."""
+        """The columns that it makes, without the fields that are not made."""
         return tuple([column for _, column in self._steps[-1]])
-
-    @property
-    def metadata(self) -> list[dict[bytes, bytes] | None]:
-        """The metadata of the columns' Arrow fields, which says how Lance encodes them."""
-        return [conversion.arrow_field(column).metadata for conversion, column in self._steps[-1]]
 
     @property
     def sources(self) -> list[str]:
@@ -175,30 +107,30 @@ class Converter:
         return sorted(_sources(self._steps[0]))
 
     def make(self, batch: pa.RecordBatch) -> pa.RecordBatch:
-        """Return the columns, under their new names."""
-        return pa.RecordBatch.from_arrays(
-            self.arrays(batch), [str(column.segment) for column in self.columns]
-        )
-
-    def arrays(self, batch: pa.RecordBatch) -> list[pa.Array]:
-        """Return the values of the columns."""
+        """Return a batch of the new columns, with their names and metadata."""
         *before, last = self._steps
         for step in before:
             made = {str(field.segment): conversion.build(field, batch) for conversion, field in step}
             if made:
                 # Without a column a batch would forget how many rows it has.
                 batch = pa.RecordBatch.from_arrays(list(made.values()), names=list(made))
-        return [conversion.build(column, batch) for conversion, column in last]
+        arrays = [conversion.build(column, batch) for conversion, column in last]
+        fields = [
+            pa.field(str(column.segment), values.type, metadata=conversion.arrow_field(column).metadata)
+            for (conversion, column), values in zip(last, arrays, strict=True)
+        ]
+        return pa.RecordBatch.from_arrays(arrays, schema=pa.schema(fields))
 
     @cached_property
     def _steps(self) -> list[_Step]:
         """For each stage, the columns that it makes because the next one reads them, with their conversions."""
-        rounded = self.stages[-1].rounded
-        columns = [(pair, pair.new.dataset.columns[0]) for pair in self.pairs]
+        *earlier, last = self.stages
+        fields = {field.path: field for field in preorder(last.pair.new.dataset.columns)}
+        pairs = [_pruned(last.pair, [fields[path] for path in paths]) for paths in self.parts]
         steps: list[_Step] = [
-            [(Conversion(pair, rounded, self.on_misfit), column) for pair, column in columns]
+            [(Conversion(pair, last.rounded, self.on_misfit), pair.new.dataset.columns[0]) for pair in pairs]
         ]
-        for stage in reversed(self.stages[:-1]):
+        for stage in reversed(earlier):
             needed, conversion = _sources(steps[0]), Conversion(stage.pair, stage.rounded, self.on_misfit)
             made = [field for field in stage.pair.new.dataset.columns if field.segment in needed]
             steps.insert(0, [(conversion, field) for field in made])
@@ -218,15 +150,6 @@ def _pruned(pair: VersionPair, roots: Sequence[SchemaField]) -> VersionPair:
     old_of = {new_field.path: before for new_field, before in pair.before.items()}
     before = {f: old_of[f.path] for f in preorder(new.dataset.columns) if f.path in old_of}
     return VersionPair(pair.old, new, before)
-
-
-def _root(pair: VersionPair, root: SchemaField, field_ids: Mapping[SchemaField, Numbers]) -> RootField:
-    """Return a root field with its ids, of those that a table's fields have."""
-    pruned = _pruned(pair, [root]).new
-    by_path = {field.path: field_ids[field] for field in preorder(pair.new.dataset.columns)}
-    numbers = {field: by_path[field.path] for field in preorder(pruned.dataset.columns)}
-    nodes = nodes_of(pruned.lowered, is_tolerant=True)
-    return RootField(root.path, tuple(node_ids(pruned.lowered, nodes, numbers)))
 
 
 def _tree(version: SchemaVersion) -> Json:
@@ -294,14 +217,22 @@ class WriteColumns:
 
     path: str
     version: int
-    recipe: Recipe
+    converter: Converter
+    field_ids: tuple[tuple[int, ...], ...]
+    """For each column that the converter makes, the ids of its fields in pre-order."""
 
     def __call__(self, ids: Iterable[int]) -> Iterator[tuple[int, str]]:
         """Yield the id of each fragment and its new data file as JSON, which no version names yet."""
-        dataset, recipe = open_dataset(self.path, self.version), self.recipe
-        field_ids = [root.ids for root in recipe.roots]
+        dataset = open_dataset(self.path, self.version)
         for id in ids:
-            yield id, write_columns(dataset.get_fragment(id), recipe.make, recipe.sources, field_ids)
+            fragment, sources = dataset.get_fragment(id), self.converter.sources
+            yield id, write_columns(fragment, self._make, sources, self.field_ids)
+
+    def _make(self, batch: pa.RecordBatch) -> pa.RecordBatch:
+        """Return the new columns of a batch under reserved names."""
+        made = self.converter.make(batch)
+        fields = [field.with_name(new_column(number)) for number, field in enumerate(made.schema)]
+        return pa.RecordBatch.from_arrays(made.columns, schema=pa.schema(fields))
 
 
 def write_columns(
@@ -314,7 +245,7 @@ def write_columns(
     """
     metadata, schema = fragment.merge_columns(make, columns=list(sources))
     columns = {new_column(number): ids for number, ids in enumerate(field_ids)}
-    return added_file(fragment.metadata, metadata, lasting_ids(schema, columns))
+    return added_file(fragment.metadata, metadata, schema, columns)
 
 
 def run_in_process(task: PartsTask, parts: Sequence[int], title: str, progress: Progress) -> dict[int, str]:
