@@ -95,7 +95,6 @@ def _identifier_error(schema_field: SchemaField, fields: Mapping[SchemaField, Ne
 
 
 DDL_FILE = "iceberg/create_table.sql"
-_FORMAT_VERSION = "format-version"
 _WORDS = {
     "boolean": "BOOLEAN",
     "int": "INT",
@@ -118,7 +117,7 @@ _WORDS = {
 """Spark's words for types, by Iceberg's names."""
 
 
-def ddl(compilation: Compilation, schema: IcebergSchema, format_version: int, emission: Emission) -> str:
+def ddl(compilation: Compilation, schema: IcebergSchema, emission: Emission) -> str:
     """Return the file of statements, each with a semicolon at the end of its last line; empty where Spark has no words for it."""
     dataset = compilation.dataset
     fields = nested_fields(dataset, schema).items()
@@ -138,17 +137,17 @@ def ddl(compilation: Compilation, schema: IcebergSchema, format_version: int, em
             emission.lose(schema_field, "a default value", "nothing", artifact=DDL_FILE)
     if dataset.columns and fresh_ids(schema) != {field.id: field.id for _, field in schema.preorder()}:
         emission.lose(None, "the numbering of the fields", "Iceberg's own", artifact=DDL_FILE)
-    statements = _statements(compilation, schema, format_version)
+    statements = _statements(compilation, schema)
     return "".join(f"{statement};\n" for statement in without_substitution(statements))
 
 
-def _statements(compilation: Compilation, schema: IcebergSchema, format_version: int) -> Iterator[str]:
+def _statements(compilation: Compilation, schema: IcebergSchema) -> Iterator[str]:
     """Yield CREATE TABLE in Spark's SQL, and ALTER TABLE for identifier fields if there are any."""
     dataset = compilation.dataset
     extra, table = dataset.schema.extra, table_name(dataset.name)
     columns = [f"{quoted_name(c.name)} {_spark_type(c.type)}{_suffix(c)}" for c in schema.columns]
     comment, properties = builtin.DESCRIPTION.read(extra), dict(attributes.TABLE_PROPERTIES.read(extra) or {})
-    properties[_FORMAT_VERSION] = str(format_version)
+    properties["format-version"] = str(format_of(compilation))
     if compilation.table_record is not None:
         properties[TABLE_VERSION] = compilation.table_record
     yield create_table(dataset.name, columns, "iceberg", comment, properties)
@@ -183,11 +182,6 @@ def _spark_type(type_: IcebergType) -> str:
 SCHEMA_FILE = "iceberg/schema.json"
 
 
-def format_version(extra: Mapping[str, Any]) -> int:
-    """Return the format that a schema is for."""
-    return attributes.FORMAT_VERSION.read(extra) or FORMAT_2
-
-
 def to_schema(compilation: Compilation, emission: Emission) -> IcebergSchema:
     """Return the schema as Iceberg has it, with the ids of its lock; not to be used where the emission found an error.
 
@@ -196,7 +190,7 @@ def to_schema(compilation: Compilation, emission: Emission) -> IcebergSchema:
     dataset, version = compilation.dataset, compilation.version
     extra = dataset.schema.extra
     field_ids = compilation.ids or {field: id for id, field in enumerate(preorder(dataset.columns), 1)}
-    columns = to_columns(compilation.lowered, emission, field_ids, format_version(extra))
+    columns = to_columns(compilation.lowered, emission, field_ids, format_of(compilation))
     for key in sorted(extra):
         if key not in (builtin.DESCRIPTION.key, builtin.TARGETS_OF.key) and is_lost(key):
             emission.lose(None, f"the attribute {key}", "nothing")
@@ -247,7 +241,7 @@ def emit(compilation: Compilation, emission: Emission) -> list[Artifact]:
     if builtin.DESCRIPTION.key in dataset.schema.extra:
         emission.lose(None, "the description", "nothing", artifact=SCHEMA_FILE)
     made = [Artifact(SCHEMA_FILE, text_of(schema).encode())]
-    statements = ddl(compilation, schema, format_version(dataset.schema.extra), emission)
+    statements = ddl(compilation, schema, emission)
     if statements:
         made.append(Artifact(DDL_FILE, statements.encode()))
     return made
@@ -285,9 +279,9 @@ def fields_of(version: SchemaVersion) -> Mapping[SchemaField, NestedField]:
     return version.view(_nested_fields)
 
 
-def format_of(version: SchemaVersion) -> int:
-    """Return the version of the format that a schema version is for."""
-    return format_version(version.dataset.schema.extra)
+def format_of(version: SchemaVersion | Compilation) -> int:
+    """Return the version of the format that a schema is for: the one that it asks for, or 2."""
+    return attributes.FORMAT_VERSION.read(version.dataset.schema.extra) or FORMAT_2
 
 
 def asked_format(version: SchemaVersion) -> int | None:

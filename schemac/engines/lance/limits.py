@@ -192,17 +192,13 @@ class LanceLimits:
         """Check the members of a struct."""
         if field.type.family is not Family.STRUCT:
             return
-        if type_.num_fields == 0 and not self.supports_empty_struct(field):
+        # Version 2.0 keeps a struct without members that is never null; later ones return columns next to it wrong, or not at all.
+        may_be_absent = any(above.is_nullable or is_map_or_vector(above) for above in field.chain)
+        if type_.num_fields == 0 and (self.version != "2.0" or may_be_absent):
             message = f"{field.path_text} has no members, and Lance cannot read such a struct"
             self.refuse(field, LANCE_STRUCTURE, message, "fields", help="give it a member, or leave it out")
         if field.is_nullable:
             self.needs("2.1", field, f"a struct that may be null ({field.path_text})")
-
-    def supports_empty_struct(self, field: SchemaField) -> bool:
-        """Version 2.0 keeps it where it is never null; since then columns next to it come back wrong, or not at all."""
-        return self.version == "2.0" and not any(
-            above.is_nullable or is_map_or_vector(above) for above in field.chain
-        )
 
     def vector(self, field: LoweredField, type_: Any, nesting: _Nesting) -> None:
         """Check a fixed-size list and its items."""

@@ -58,7 +58,11 @@ def to_table_schema(
     writer = _Writer(emission, field_ids)
     fields = [writer.member(top) for top in compilation.lowered.fields]
     extra = compilation.dataset.schema.extra
-    writer.lose_schema_attributes(extra)
+    for key in sorted(extra):
+        # The description is the comment, unless an attribute is.
+        is_comment = key == builtin.DESCRIPTION.key and paimon.COMMENT.key not in extra
+        if key != builtin.TARGETS_OF.key and not is_comment and is_lost(key):
+            emission.lose(None, f"the attribute {key}", "nothing")
     table = read_table(extra)
     if table.is_set("primary-key.nullable"):
         fields = writer.with_nullable_key(fields, compilation.lowered.fields, table.primary_names)
@@ -370,15 +374,6 @@ class _Writer(TypeWriter[PaimonType]):
     def refuse_word(self, field: SchemaField, message: str, help: str) -> PaimonType:
         self.emission.findings.at_extra(field, paimon.TYPE.key, PAIMON_TYPE, message, help=help)
         return BYTES
-
-    def lose_schema_attributes(self, extra: Mapping[str, Any]) -> None:
-        """Attributes of the whole, and the description where the comment has taken its place."""
-        for key in sorted(extra):
-            is_handled = key == builtin.TARGETS_OF.key or (
-                key == builtin.DESCRIPTION.key and paimon.COMMENT.key not in extra
-            )
-            if not is_handled and is_lost(key):
-                self.emission.lose(None, f"the attribute {key}", "nothing")
 
 
 _WORDS: dict[str, tuple[tuple[Family, ...], str, str]] = {

@@ -4,7 +4,7 @@ Layer: engines.
 Shape: a table's folder, the `schema` folder in it, or one file of that; the newest version is the manifest, and all of them are the
       history. Types become kinds as Paimon's own conversion to Arrow has it; where a kind says less than the type,
       `paimon.apache.org/type` says the rest, so that a build gives the same file again. What old versions left unsaid is filled in.
-Errors: SC551, SC552. Parsing raises UnreadableError with the place inside the file.
+Errors: SC551, SC552. Parsing raises UnreadablePaimonError with the place inside the file.
 Source: `ArrowFieldTypeConversion`, `SchemaSerializer` and `TableSchema.fromJson` of github.com/apache/paimon, pypaimon 0.2 to 2.1,
       paimon-cpp. Java reads a null as the text "null"; pypaimon writes one where there is no comment, so that here it is an absent key.
 """
@@ -22,6 +22,7 @@ from schemac.engines.paimon.types import (
     DataField,
     PaimonType,
     UnreadablePaimonError,
+    expect,
     parse_field,
 )
 from schemac.importers import importer
@@ -53,16 +54,14 @@ def is_source(path: Path) -> bool:
 
 
 def read_table_schema(document: Any) -> TableSchema:
-    """Return the schema in the JSON of a schema file. Raises UnreadableError."""
-    if not isinstance(document, dict):
-        raise UnreadablePaimonError("", "it is not an object")
+    """Return the schema in the JSON of a schema file. Raises UnreadablePaimonError."""
+    document = expect(document, dict, "", "it is not an object")
     missing = [key for key in _NEEDED if document.get(key) is None]
     if missing:
         raise UnreadablePaimonError("", f"it has no `{missing[0]}`")
     version = _number(document.get("version", 1), "version")
-    if not isinstance(document["fields"], list):
-        raise UnreadablePaimonError("fields", "the fields have to be a list")
-    fields = tuple([parse_field(field, f"fields[{i}]") for i, field in enumerate(document["fields"])])
+    trees = expect(document["fields"], list, "fields", "the fields have to be a list")
+    fields = tuple([parse_field(field, f"fields[{i}]") for i, field in enumerate(trees)])
     paths = member_ids(fields)
     paths_by_id: dict[int, FieldPath] = {}
     for path, id in paths:
@@ -74,9 +73,8 @@ def read_table_schema(document: Any) -> TableSchema:
                 " members of a ROW from 0 again, and readers cannot tell such fields apart: create a new"
                 " table with pypaimon 2 or with Java, and copy the rows",
             )
-    comment = document.get("comment")
-    if comment is not None and not isinstance(comment, str):
-        raise UnreadablePaimonError("comment", "the comment has to be a text")
+    if (comment := document.get("comment")) is not None:
+        expect(comment, str, "comment", "the comment has to be a text")
     return TableSchema(
         _number(document["id"], "id"),
         fields,
@@ -124,14 +122,14 @@ def parts(type_: PaimonType) -> tuple[tuple[Part, PaimonType], ...]:
 
 
 def _number(value: Any, location: str) -> int:
-    """Return a whole number. Raises UnreadableError for any other value."""
+    """Return a whole number. Raises UnreadablePaimonError for any other value."""
     if type(value) is not int:
         raise UnreadablePaimonError(location, "it is not a whole number")
     return value
 
 
 def _names(value: Any, location: str) -> tuple[str, ...]:
-    """Return a list of texts as a tuple. Raises UnreadableError for any other value."""
+    """Return a list of texts as a tuple. Raises UnreadablePaimonError for any other value."""
     if not isinstance(value, list) or not all(isinstance(name, str) for name in value):
         raise UnreadablePaimonError(location, "it is not a list of names")
     return tuple(value)
@@ -139,10 +137,8 @@ def _names(value: Any, location: str) -> tuple[str, ...]:
 
 def _options(value: Any, version: int) -> Mapping[str, str]:
     """Return the options as text, which is how Java reads numbers as well."""
-    if not isinstance(value, dict):
-        raise UnreadablePaimonError("options", "the options have to be an object")
     options: dict[str, str] = {}
-    for key, item in value.items():
+    for key, item in expect(value, dict, "options", "the options have to be an object").items():
         if isinstance(item, dict | list) or item is None:
             raise UnreadablePaimonError(f"options.{key}", "an option has to be a text")
         options[key] = str(item).lower() if isinstance(item, bool) else str(item)

@@ -15,7 +15,7 @@ Source: SqlBaseParser.g4 of Spark 4 (`createTable`, `colTypeList`, `tableConstra
 
 import dataclasses
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import groupby
 
 from schemac.text.source.span import Span
@@ -262,9 +262,3 @@ class _Statement(TypeReader):
             names.append(self._name())
         self._wants(")")
         return tuple(names)
-
-
-def with_required_key(table: CreateTable) -> list[ColumnText]:
-    """Return the columns, those of the key required as Spark makes them; a name of the key may differ in case."""
-    key = {name.casefold() for name in table.key}
-    return [replace(c, is_required=True) if c.name.casefold() in key else c for c in table.columns]

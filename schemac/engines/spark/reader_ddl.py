@@ -20,7 +20,7 @@ from schemac.arrow.from_arrow import field_attributes
 from schemac.engines.spark import columns as lance_spark
 from schemac.engines.spark.attributes import TABLE_PROPERTIES
 from schemac.engines.spark.columns import stored_as
-from schemac.engines.spark.ddl_statement import CreateTable, read_script, with_required_key
+from schemac.engines.spark.ddl_statement import CreateTable, read_script
 from schemac.engines.spark.reader import from_struct_type
 from schemac.engines.sql_parsing import SqlParser
 from schemac.importers import importer
@@ -125,7 +125,12 @@ def _imported(
 ) -> importer.ImportedSchema | None:
     """Return a table as a dataset; None after reporting a type that has no kind."""
     notes = importer.ImportNotes()
-    columns = [_column(column, (), notes) for column in with_required_key(table)]
+    # Spark makes the columns of a key required, whatever the case of their names in it.
+    folded_key = {name.casefold() for name in table.key}
+    columns = [
+        _column(replace(c, is_required=True) if c.name.casefold() in folded_key else c, (), notes)
+        for c in table.columns
+    ]
     head = list(table.head)
     if len(table.name) > 2:
         head.append(f"from the table {'.'.join(table.name)}")

@@ -204,8 +204,8 @@ class LanceColumnSink(ColumnSink):
             place=place,
             columns=columns,
             ids=column_schema.ids,
-            schema=_message(schema),
-            form=_message(form.schema),
+            schema=schema.serialize().to_pybytes(),
+            form=form.schema.serialize().to_pybytes(),
             native=form.native,
             version=form.version,
         )
@@ -342,11 +342,6 @@ def _newest(path: str, storage: Storage) -> Any:
         help = "`mode: create` creates a table from a source"
         raise PipelineError(SCHEMA_MISMATCH, message, help, place=("target", "path"))
     return dataset
-
-
-def _message(schema: pa.Schema) -> bytes:
-    """Return a schema as a message of Arrow IPC."""
-    return bytes(schema.serialize().to_pybytes())
 
 
 def columns_digest(table: Any) -> str:

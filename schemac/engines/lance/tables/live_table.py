@@ -8,9 +8,9 @@ Errors: SC421 unusable-table.
 
 import json
 import shlex
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 from schemac.arrow.from_arrow import from_arrow
@@ -282,19 +282,21 @@ class _OpenedTable:
             if not differences(fields, self.dataset.lance_schema, ids=False):
                 numbers = field_ids.numbers_in(version, [field.id for field in self.current_fields])
                 schema_version = replace(version, numbers=numbers)
-                return self._table(schema_version, not candidate.has_ids, version=version.number)
+                has_different_ids, number = not candidate.has_ids, version.number
+                return self._table(schema_version, has_different_ids=has_different_ids, version=number)
         own, chosen = self.own_schema(report), candidates[0]
         if own is None:
             return None
         ids = zip(preorder(own.dataset.columns), lock_ids(chosen.version), strict=True)
         schema_version = replace(own, ids=dict(ids))
-        return self._table(schema_version, not chosen.has_ids, version=chosen.version.number)
+        has_different_ids, number = not chosen.has_ids, chosen.version.number
+        return self._table(schema_version, has_different_ids=has_different_ids, version=number)
 
     def with_ids(self, own: LockedSchemaVersion, ids: Ids, version: int | None = None) -> LanceTable:
         """Return the table with ids for all of its fields, and the locked version that it has, if it has one."""
         by_number = field_ids.ids_by_number(own)
         has_different_ids = bool(by_number.unknown) or by_number.ids != ids
-        return self._table(replace(own, ids=ids), has_different_ids, version=version)
+        return self._table(replace(own, ids=ids), has_different_ids=has_different_ids, version=version)
 
     def identified_by_field(self, record: TableRecord, report: Report) -> LanceTable | None:
         """Return a table that has no locked version, field by field; None after reporting which fields are ambiguous."""
@@ -325,33 +327,23 @@ class _OpenedTable:
             return self.with_ids(own, recorded[1])
         if all(reading == ids for _, reading in readings):
             # Where nothing else tells its fields, the numbers of the lock are what it is held against.
-            return self._table(replace(own, ids=ids), False, unknown)
+            return self._table(replace(own, ids=ids), has_different_ids=False, unknown=unknown)
         labels = " or ".join(other.label for other in others)
         message = f"{self.path} matches no locked version: its ids may be those of the lock, or those of a table created at {labels}"
         help = f"if the table was created like that, confirm it: {state_version(self.path, others[0])}"
         report.add(UNUSABLE_TABLE, message, file=self.path, help=help)
         return None
 
-    def _table(
-        self,
-        schema_version: LockedSchemaVersion,
-        has_different_ids: bool,
-        unknown: tuple[str, ...] = (),
-        version: int | None = None,
-    ) -> LanceTable:
-        """Return the table at a schema of the lock; `version` is None if the lock has no such version."""
-        return LanceTable(
-            self.path,
-            self.dataset,
-            schema_version,
-            self.fields,
-            has_different_ids,
-            unknown,
-            self.stale,
-            self.locked,
-            self.stated,
-            version,
-        )
+    @cached_property
+    def _table(self) -> Callable[..., LanceTable]:
+        """Makes the table of a schema version, which may have more arguments by name."""
+        known: dict[str, Any] = {
+            "fields": self.fields,
+            "stale": self.stale,
+            "locked": self.locked,
+            "stated": self.stated,
+        }
+        return partial(LanceTable, self.path, self.dataset, **known)
 
 
 def help_for_stranger(path: str, table: SchemaVersion, locked: LockedDataset) -> str:
