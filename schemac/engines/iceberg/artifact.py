@@ -46,7 +46,7 @@ from schemac.versions.identity.compilation import Compilation
 def identifier_ids(
     dataset: LogicalDataset, fields: Mapping[SchemaField, NestedField], emission: Emission
 ) -> tuple[int, ...]:
-    """Ids of the identifier fields, in rising order; what is wrong with them is in the emission."""
+    """Return the ids of the identifier fields, in rising order, and report what is wrong with them."""
     extra = dataset.schema.extra
     named = attributes.IDENTIFIER_FIELDS.read(extra)
     ids: list[int] = []
@@ -80,7 +80,7 @@ def identifier_ids(
 
 
 def _identifier_error(schema_field: SchemaField, fields: Mapping[SchemaField, NestedField]) -> str:
-    """Why a field cannot identify a row; empty if it can."""
+    """Return why a field cannot identify a row; empty if it can."""
     field = fields.get(schema_field)
     if field is None or field.type.fields or field.type.word in ("variant", "unknown"):
         return "it is not a plain value"
@@ -167,6 +167,7 @@ def _suffix(field: NestedField) -> str:
 
 
 def _spark_type(type_: IcebergType) -> str:
+    """Return Spark's text of a type."""
     word = _WORDS[type_.name]
     if type_.name == "decimal":
         return f"{word}({','.join(map(str, type_.parameters))})"
@@ -214,6 +215,7 @@ def nested_fields(dataset: LogicalDataset, schema: IcebergSchema) -> dict[Schema
     by_schema_field: dict[SchemaField, NestedField] = {}
 
     def enter(schema_fields: tuple[SchemaField, ...], fields: tuple[NestedField, ...]) -> None:
+        """Enter fields and all below them, in parallel."""
         for schema_field, field in zip(schema_fields, fields, strict=True):
             by_schema_field[schema_field] = field
             if field.type.fields:
@@ -233,7 +235,7 @@ def text_of(schema: IcebergSchema) -> str:
 
 
 def emit(compilation: Compilation, emission: Emission) -> list[Artifact]:
-    """Return schema and DDL."""
+    """Return the files of the schema and, if Spark has words for all types, of the statements."""
     dataset = compilation.dataset
     schema = to_schema(compilation, emission)
     if emission.findings.report.has_errors:

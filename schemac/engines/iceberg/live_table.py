@@ -50,7 +50,7 @@ def shape_of(schema: IcebergSchema) -> IcebergSchema:
 
 
 def differences(expected: IcebergSchema, actual: IcebergSchema, *, by_name: bool = False) -> Iterator[str]:
-    """How a schema differs from what is expected, by ids or by names; nothing where they mean the same."""
+    """Yield how a schema differs from what is expected, by ids or by names; nothing if they mean the same."""
     fields: tuple[dict[Any, TableField], ...] = ({}, {})
     for by_key, schema in zip(fields, (expected, actual), strict=True):
         for path, field in schema.preorder():
@@ -216,7 +216,7 @@ class IcebergTableRows(StoredRows):
         return arrow_schema
 
     def batches(self, columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
-        """Scan the newest snapshot."""
+        """Read some columns of the newest snapshot."""
         from pyiceberg.io.pyarrow import ArrowScan
 
         if self.read_as is None:
@@ -234,7 +234,7 @@ class IcebergTableRows(StoredRows):
         return Schema.model_validate(self.read_as.to_json())
 
     def expression(self, rows: Sequence[int]) -> str:
-        """Ask pyiceberg for rows."""
+        """Return the Python expression that reads rows by their positions."""
         return f"{self.opened}.scan().to_arrow().take({list(rows)})"
 
 

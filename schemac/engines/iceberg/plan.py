@@ -45,7 +45,7 @@ from schemac.versions.evolution.version_pair import (
 def followed(
     properties: Mapping[str, str], old: IcebergSchema, new: IcebergSchema, ids: Mapping[int, int]
 ) -> tuple[dict[str, str], list[str]]:
-    """Return the properties for a new schema, and the names of columns in files without ids that would be those of other fields.
+    """Return the properties for a new schema, and the names of columns in files without ids that would be read as other fields.
 
     `ids` are those of the old schema's fields in the new one's numbering.
     """
@@ -80,6 +80,7 @@ def _read(text: str) -> list[Json] | None:
 
 
 def _are_entries(value: Any) -> bool:
+    """Whether a JSON value is a list of entries of a name mapping, at all levels."""
     return isinstance(value, list) and all(
         isinstance(entry, dict)
         and isinstance(entry.get("names"), list)
@@ -96,6 +97,7 @@ def _followed_mapping(
     reassigned: list[str] = []
 
     def level(entries: Sequence[Json], fields: Sequence[NestedField], at: tuple[str, ...]) -> list[Json]:
+        """Return the entries of one struct and below, after the change of its fields."""
         by_id = {field.id: field for field in fields}
         ids_by_name = {field.name: field.id for field in fields if names.get(field.id) != field.name}
         updated: list[Json] = []
@@ -251,9 +253,9 @@ def ids_in_table(table: IcebergTable, schema: IcebergSchema) -> dict[int, int]:
 def _properties(
     table: IcebergTable, new: LockedSchemaVersion, after: Mapping[str, str]
 ) -> tuple[dict[str, str], tuple[str, ...]]:
-    """Properties to set and to remove: those that the schema has or had, those that name fields, and the version where only the user knew it.
+    """Return the properties to set, and the names of those to remove.
 
-    `after` are the table's properties under the names that its fields get.
+    `after` are the table's properties under the names that its fields get. The version is set too where only the user knew it.
     """
     spoken, requested = (requested_properties(version) for version in (table.schema_version, new))
     current = table.metadata.properties

@@ -129,7 +129,7 @@ class IcebergSchema:
         return tree
 
     def preorder(self) -> "Iterator[tuple[tuple[str, ...], NestedField]]":
-        """Every field with its path, parents first."""
+        """Yield every field with its path, parents first."""
         return preorder(self.columns)
 
     @property
@@ -178,7 +178,7 @@ def full_name(path: Path) -> str:
 
 
 def collisions(schema: IcebergSchema) -> Iterator[tuple[Path, Path]]:
-    """Fields whose full name an earlier one has, with that one first."""
+    """Yield the paths of two fields with the same full name, the earlier one first."""
     known: dict[str, Path] = {}
     for path, _ in schema.preorder():
         first = known.setdefault(full_name(path), path)
@@ -215,6 +215,7 @@ def fresh_ids(schema: IcebergSchema) -> dict[int, int]:
     new_ids: dict[int, int] = {}
 
     def number(fields: tuple[NestedField, ...]) -> None:
+        """Give the next ids to the fields of one level, then to those below each."""
         for field in fields:
             new_ids[field.id] = len(new_ids) + 1
         for field in fields:
@@ -258,6 +259,7 @@ def _is_hex(value: Any, length: int | None = None) -> bool:
 
 
 def _is_decimal(value: Any, precision: int, scale: int) -> bool:
+    """Whether a value is the text of a decimal with exactly this scale and at most this precision."""
     match = re.fullmatch(r"-?([0-9]+)(?:\.([0-9]+))?", value) if isinstance(value, str) else None
     if match is None or len(match[2] or "") != scale:
         return False
@@ -265,6 +267,7 @@ def _is_decimal(value: Any, precision: int, scale: int) -> bool:
 
 
 def _is_uuid(value: Any) -> bool:
+    """Whether a value is the text of a UUID with its hyphens."""
     try:
         return isinstance(value, str) and str(UUID(value)) == value.lower()
     except ValueError:
@@ -274,7 +277,7 @@ def _is_uuid(value: Any) -> bool:
 def _is_temporal(
     read: Callable[[str], Any], digits: int, *, is_instant: bool = False
 ) -> Callable[[Any], bool]:
-    """Whether a text is a moment in ISO form; with an offset, of UTC, only where it is an instant."""
+    """Return a check for texts in ISO form with at most this many digits of a second; an instant ends with `+00:00`."""
 
     def fits(value: Any) -> bool:
         if not isinstance(value, str) or value.endswith("Z"):

@@ -93,7 +93,7 @@ class _Writer(TypeWriter[IcebergType]):
         )
 
     def refused(self, field: SchemaField) -> IcebergType:
-        """Kinds that Iceberg has no type for."""
+        """Report a kind that Iceberg has no type for; return a type that is never written."""
         if field.type.family is Family.NULL:
             message = f"only format 3 has a type for what is always null ({field.path_text})"
             return self.refused_type(field, message, _ONLY_FORMAT_3)

@@ -183,6 +183,7 @@ class _Reader:
         return self._children.get(id, [])
 
     def field(self, field: "pb.Field", depth: int) -> ArrowField:
+        """Return the Arrow field of a message, with all fields below it."""
         if depth > _DEEPEST:
             raise UnreadableMessageError(f"fields are nested deeper than {_DEEPEST} levels")
         self.unread.discard(field.id)

@@ -173,11 +173,11 @@ class _Table(StoredRows):
         return self.dataset.schema
 
     def batches(self, columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
-        """Scan the newest version."""
+        """Read some columns of the newest version."""
         return iter(self.dataset.scanner(columns=list(columns)).to_batches())
 
     def expression(self, rows: Sequence[int]) -> str:
-        """Ask Lance for rows."""
+        """Return the Python expression that reads rows by their positions."""
         return f"lance.dataset({self.path!r}).take({list(rows)})"
 
 
@@ -213,7 +213,7 @@ class LanceSource(SourceFormat):
     def schema(
         self, path: str, version: int, storage_options: Storage = NO_STORAGE, *, is_exact: bool = False
     ) -> pa.Schema:
-        """Columns of a version."""
+        """Return the columns of a version in the types that other readers have."""
         return _plain_schema(open_dataset(path, version, storage_options).schema, is_exact=is_exact)
 
     def parts(self, path: str, version: int, storage_options: Storage = NO_STORAGE) -> list[int]:

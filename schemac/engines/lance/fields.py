@@ -85,6 +85,7 @@ def type_words(type_: Any, metadata: Mapping[str, str]) -> tuple[str, str]:
 
 
 def _plain_word(type_: Any) -> str:
+    """Return the logical type of a type that is stored plainly. Raises ValueError for a type that Lance lacks."""
     is_ = pa.types
     if is_.is_map(type_):
         return "map"
@@ -203,38 +204,28 @@ def _position(text: str | None) -> int | None:
 
 def nodes_by_field(lowered: LoweredSchema, nodes: "Sequence[pb.Field]") -> dict[SchemaField, tuple[int, ...]]:
     """Return the indices of the nodes that each field owns, parents first."""
-    children: list[list[int]] = [[] for _ in nodes]
-    tops: list[int] = []
-    for index, node in enumerate(nodes):
-        (tops if node.parent_id < 0 else children[node.parent_id]).append(index)
     owned: dict[SchemaField, tuple[int, ...]] = {}
 
-    def assign(field: LoweredField, index: int) -> None:
-        below = children[index]
+    def assign(field: LoweredField, index: int) -> int:
+        """Enter the nodes of a field, the first of which is at an index, and of all below it; return the index behind them."""
+        end = index + (2 if nodes[index].logical_type == "map" else 1)
         if not field.children:
-            owned[field.field] = _subtree(index, children)
-            return
-        is_map = nodes[index].logical_type == "map"
-        owned[field.field] = (index, *below) if is_map else (index,)
-        parts = children[below[0]] if is_map else below
-        if not parts:
-            # The item of a vector, with all that may be below it, is part of the vector's own type.
-            owned.update({inner.field: () for child in field.children for inner in child.preorder()})
-            return
-        for child, part in zip(field.children, parts, strict=True):
-            assign(child, part)
+            while end < len(nodes) and nodes[end].parent_id >= index:
+                end += 1
+        owned[field.field] = tuple(range(index, end))
+        has_parts = end < len(nodes) and nodes[end].parent_id == end - 1
+        for child in field.children:
+            if has_parts:
+                end = assign(child, end)
+            else:
+                # The item of a vector, with all that may be below it, is part of the vector's own type.
+                owned.update({inner.field: () for inner in child.preorder()})
+        return end
 
-    for field, index in zip(lowered.fields, tops, strict=True):
-        assign(field, index)
+    index = 0
+    for field in lowered.fields:
+        index = assign(field, index)
     return owned
-
-
-def _subtree(index: int, children: Sequence[Sequence[int]]) -> tuple[int, ...]:
-    """Return the index of a node and those of all nodes below it, parents first."""
-    indices = [index]
-    for child in children[index]:
-        indices += _subtree(child, children)
-    return tuple(indices)
 
 
 def node_ids(
@@ -265,7 +256,7 @@ def numbers_of(
 
 
 def words_by_field(lowered: LoweredSchema) -> dict[SchemaField, tuple[str, ...]]:
-    """Lance's logical types of the nodes that each field owns."""
+    """Return the logical types of the nodes that each field owns, parents first."""
     nodes = nodes_of(lowered, is_tolerant=True)
     return {
         field: tuple([nodes[index].logical_type for index in indices])

@@ -112,7 +112,7 @@ class LanceLimits:
         self.refuse(field, LANCE_STORAGE_VERSION, message, help=instead if is_unstable else help)
 
     def unstable_version(self) -> None:
-        """Warn of a storage version that other releases of Lance may not read."""
+        """Report a storage version that other releases of Lance may not read."""
         if self.of_table is None and self.version in lance.UNSTABLE_STORAGE_VERSIONS:
             message = f"Lance's storage version {self.version} is unstable: another release of Lance may not read the table"
             default, key = lance.DEFAULT_STORAGE_VERSION, lance.STORAGE_VERSION.key
@@ -120,7 +120,7 @@ class LanceLimits:
             self.findings.at_schema(LANCE_UNSTABLE_VERSION, message, "extra", key, help=help)
 
     def column_name(self, field: SchemaField) -> None:
-        """Names of columns; those of members Lance takes as they are."""
+        """Check the name of a column; names of members may be any."""
         name = str(field.segment)
         if "." in name:
             plain = name.replace(".", "_")
@@ -138,7 +138,7 @@ class LanceLimits:
             self.findings.at_name(field, LANCE_NAME_RISK, message, help="rename it")
 
     def field(self, field: LoweredField, nesting: _Nesting) -> None:
-        """One field and all below it."""
+        """Check a field and all below it."""
         schema_field: SchemaField = field.field
         if nesting.depth > MAX_DEPTH:
             message = f"{schema_field.path_text} is nested more than {MAX_DEPTH} levels deep"
@@ -226,7 +226,7 @@ class LanceLimits:
                 self.emission.lose(schema_field, "attributes of the items", becomes)
 
     def null_vector(self, field: SchemaField) -> None:
-        """Arrow has nulls below a null vector, which Lance's writer reads as values from version 2.1 on."""
+        """Report a nullable vector of required items: pyarrow has nulls below a null vector, which Lance's writer reads as values since version 2.1."""
         if field.is_nullable and self.version >= "2.1":
             message = f"{field.path_text} may be null, but its items may not: if pyarrow builds a null row, as `pa.array` and `from_pylist` do, Lance refuses to write it"
             item = field.type.item_type.type_text()  # type: ignore[attr-defined]

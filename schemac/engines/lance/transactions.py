@@ -74,7 +74,7 @@ class Commit:
         return sorted({*self.names, *staging.moved_files(self.place.staging)})
 
     def advance(self, stage: CommitStage) -> int:
-        """Take the steps to a stage, from where the staging folder is; return the version, 0 before it is made.
+        """Take the steps of a commit up to a stage, from the one that its staging folder is at; return the version, 0 before it is made.
 
         Raises PipelineError where another run is in the way.
         """
@@ -201,7 +201,7 @@ def is_conflict(error: BaseException | None) -> bool:
 
 
 def write_files(place: WriteTarget, schema: pa.Schema, batches: Iterator[pa.RecordBatch]) -> list[str]:
-    """Fragments of the batches, as JSON; the files are in the table's staging folder."""
+    """Write the batches into data files of the staging folder, and return their fragments as JSON."""
     from lance.fragment import write_fragments as write
 
     # The driver would not find a folder that only has the same name as the table's.
@@ -242,7 +242,7 @@ def check_is_open(place: WriteTarget) -> None:
 
 
 def _renewing(place: WriteTarget, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    """Pass the batches on, and record from time to time that the run is alive."""
+    """Yield the batches, and record from time to time that the run is alive."""
     renewed = 0.0
     for batch in batches:
         if place.is_staged and time.monotonic() - renewed > staging.RENEWED_SECONDS:
@@ -259,7 +259,7 @@ def has_version(path: str) -> bool:
 
 
 def publish(source: str, path: str) -> None:
-    """Publish a table that was made in one folder in another one, by moving the file that readers open first."""
+    """Move a table that was made in one folder to another one; the file that readers open first is moved last."""
     for folder in (TRANSACTIONS, VERSIONS):
         os.makedirs(os.path.join(path, folder), exist_ok=True)
     for name in os.listdir(os.path.join(source, TRANSACTIONS)):

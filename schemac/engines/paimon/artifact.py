@@ -196,7 +196,7 @@ class _Writer(TypeWriter[PaimonType]):
         return type_.type_text()
 
     def refused(self, field: SchemaField) -> PaimonType:
-        """Kinds that Paimon has no type for."""
+        """Report a kind that Paimon has no type for; return a type that is never written."""
         help = {
             Family.DURATION: Help.retype(
                 "type", "Int64", reason=" and give the unit with `schemac.dev/unit`"
@@ -340,6 +340,7 @@ class _Writer(TypeWriter[PaimonType]):
             self.emission.lose(field, str(arrow_type), type_.type_text())
 
     def multiset(self, lowered: LoweredField) -> PaimonType:
+        """Return the MULTISET of a map's keys; refuse values that are not Int32."""
         field: SchemaField = lowered.field
         value = field.children[1]
         if value.type.kind != Int32.__name__ or value.is_nullable:
@@ -349,6 +350,7 @@ class _Writer(TypeWriter[PaimonType]):
         return PaimonType("MULTISET", parts=(self.key(lowered),))
 
     def worded_vector(self, lowered: LoweredField) -> PaimonType:
+        """Return the VECTOR of a list; refuse one without a length, or with items that no VECTOR has."""
         field: SchemaField = lowered.field
         if getattr(field.type, "fixed_length", None) is None:
             return self.refuse_word(

@@ -60,25 +60,17 @@ _BYTES = frozenset({"BINARY", "VARBINARY"})
 _TIMESTAMPS = frozenset({"TIMESTAMP", "TIMESTAMP_LTZ"})
 _TIMES = frozenset({"DATE", "TIME", *_TIMESTAMPS})
 
+_WIDENING = ("TINYINT", "SMALLINT", "INT", "BIGINT", "FLOAT", "DOUBLE", "DECIMAL")
 _IMPLICIT: dict[str, frozenset[str]] = {
-    "BOOLEAN": frozenset(),
-    "TINYINT": frozenset({"SMALLINT", "INT", "BIGINT", "FLOAT", "DOUBLE", "DECIMAL"}),
-    "SMALLINT": frozenset({"INT", "BIGINT", "FLOAT", "DOUBLE", "DECIMAL"}),
-    "INT": frozenset({"BIGINT", "FLOAT", "DOUBLE", "DECIMAL"}),
-    "BIGINT": frozenset({"FLOAT", "DOUBLE", "DECIMAL"}),
-    "FLOAT": frozenset({"DOUBLE", "DECIMAL"}),
-    "DOUBLE": frozenset({"DECIMAL"}),
+    **{root: frozenset(_WIDENING[place:]) for place, root in enumerate(_WIDENING, 1)},
     "DECIMAL": frozenset({"FLOAT", "DOUBLE"}),
+    **dict.fromkeys(("BOOLEAN", "VARCHAR", "VARBINARY", "DATE", "TIME"), frozenset()),
     "CHAR": frozenset({"VARCHAR"}),
-    "VARCHAR": frozenset(),
     "BINARY": frozenset({"VARBINARY"}),
-    "VARBINARY": frozenset(),
-    "DATE": frozenset(),
-    "TIME": frozenset(),
     "TIMESTAMP": frozenset({"DATE", "TIME", "TIMESTAMP_LTZ"}),
     "TIMESTAMP_LTZ": frozenset({"TIMESTAMP"}),
 }
-"""Beside the type's own root, whatever its parameters."""
+"""Besides the type's own root, whatever its parameters."""
 _EXPLICIT: dict[str, frozenset[str]] = {
     "BOOLEAN": _NUMBERS | _TEXTS,
     **dict.fromkeys(("TINYINT", "SMALLINT"), _INTEGERS | _TEXTS | {"BOOLEAN"}),
@@ -110,7 +102,7 @@ _TEXT_LENGTH = {
 
 
 def cast(old: PaimonType, new: PaimonType) -> CastRule:
-    """How one plain type becomes the other."""
+    """Return how one type without parts becomes the other."""
     if old.root not in _IMPLICIT:
         return CastRule.IMPLICIT if old.type_text() == new.type_text() else CastRule.NONE
     if old.root == new.root or new.root in _IMPLICIT[old.root]:

@@ -82,6 +82,7 @@ class PaimonLimits:
         self._options()
 
     def _check_type(self, nested_type: NestedType) -> None:
+        """Report what a type, description or default value of a field cannot be, and what files of the table's format cannot store."""
         schema_field, field = nested_type.schema_field, nested_type.field
         if field is not None and field.description is not None and field.description.startswith(DIRECTIVES):
             message = (
@@ -241,6 +242,7 @@ class PaimonLimits:
             self._bucket_key()
 
     def _bucket_key(self) -> None:
+        """Report columns of the bucket key that are missing or unsuitable."""
         text = self._table.options.get("bucket-key")
         if text is None:
             return
@@ -305,6 +307,7 @@ class PaimonLimits:
             )
 
     def _sequence_field(self) -> None:
+        """Report columns of `sequence.field` that are missing, and partition columns outside of the primary key."""
         table = self._table
         text = table.options.get("sequence.field")
         if text is None:
@@ -319,7 +322,7 @@ class PaimonLimits:
             self._at_option("sequence.field", PAIMON_OPTION, message, help=help, on_key=True)
 
     def _columns_of(self, option: str) -> None:
-        """`fields.<column>,<column>.…` names columns."""
+        """Report unknown columns in the name of an option such as `fields.<column>,<column>.aggregate-function`."""
         for name in option.split(".")[1].split(","):
             if name not in self._types and name != "default-aggregate-function":
                 message = f"the option `{option}` refers to '{name}', but there is no such column"
@@ -332,6 +335,7 @@ class PaimonLimits:
                 self._at_option(option, PAIMON_OPTION, message, help=help, on_key=True)
 
     def _no_column(self, option: str, name: str, text: str, code: Code) -> None:
+        """Report a column that an option names and the table does not have; `text` is the option's value."""
         help = self._nearest(name)
         if name.strip() in self._types:
             names = ",".join(part.strip() for part in text.split(","))

@@ -174,6 +174,7 @@ def version_of_table(
         return chosen
 
     def fits(candidate: Candidate) -> tuple[bool, bool]:
+        """Return whether a candidate has the table's highest id, and then its number."""
         expected = table_schema(candidate.version)
         is_exact = expected.highest_field_id == schema.highest_field_id
         return (is_exact, expected.schema_id == schema.schema_id)
@@ -200,7 +201,7 @@ def schema_in_table(expected: TableSchema, ids: Mapping[int, int], highest: int)
 
 
 def differences(expected: TableSchema, actual: TableSchema) -> Iterator[str]:
-    """How a table's schema differs from what is expected, by ids; nothing where they mean the same."""
+    """Yield how a table's schema differs from what is expected, by ids; nothing if they mean the same."""
     yield from _differences(expected, actual)
     if expected.highest_field_id != actual.highest_field_id:
         yield f"the highest id is {actual.highest_field_id}, expected {expected.highest_field_id}"

@@ -52,7 +52,7 @@ def is_about_files(key: str) -> bool:
 
 
 def option_error(key: str, old: Mapping[str, str], new: Mapping[str, str]) -> str:
-    """Why Paimon refuses to change an option of a table with data; empty if it does not."""
+    """Return why Paimon refuses to change an option of a table with data; empty if it does not."""
     if key in IMMUTABLE:
         return f"the option `{key}` cannot change once the table has data"
     if key == "bucket":
@@ -132,11 +132,12 @@ class TableOptions(NamedTuple):
 
 
 def read_table(extra: Mapping[str, Any]) -> TableOptions:
-    """Keys and options, with the keys that are among the options taken out of them."""
+    """Return the keys and options of a schema; the options that name keys are keys here."""
     options = dict(paimon.OPTIONS.read(extra) or {})
     doubled: list[str] = []
 
     def key(attribute: Attribute[list[str]]) -> tuple[KeyColumn, ...]:
+        """Return the columns of a key, from its attribute or else from its option."""
         option = OPTION_OF[attribute.key]
         text = options.pop(option, None)
         named = attribute.read(extra)
@@ -175,7 +176,7 @@ _EXAMPLES = {
 
 
 def default_error(type_: PaimonType, written: str) -> str | None:
-    """Why Paimon cannot take a text as the default of a type; None if it can."""
+    """Return why Paimon cannot take a text as the default value of a type; None if it can."""
     is_quoted = len(written) > 1 and written.startswith("'") and written.endswith("'")
     text = written[1:-1] if is_quoted else written
     if type_.root not in _EXAMPLES:
@@ -215,6 +216,7 @@ def default_error(type_: PaimonType, written: str) -> str | None:
 
 
 def _is_in_decimal(text: str, precision: int, scale: int) -> bool:
+    """Whether a number, rounded to the scale, has at most this many digits."""
     with localcontext() as context:
         context.prec = precision
         try:
@@ -225,6 +227,7 @@ def _is_in_decimal(text: str, precision: int, scale: int) -> bool:
 
 
 def _is_timestamp(parts: tuple[str | None, ...]) -> bool:
+    """Whether these parts are a date, or a date and a time, that the calendar has."""
     numbers = [int(part) for part in parts if part is not None]
     try:
         date(*numbers) if len(numbers) == 3 else datetime(*numbers)  # type: ignore[arg-type]  # noqa: DTZ001

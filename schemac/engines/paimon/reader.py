@@ -103,6 +103,7 @@ def members(fields: Iterable[DataField], above: FieldPath = ()) -> Iterator[tupl
 
 
 def _members_below(type_: PaimonType, path: FieldPath) -> Iterator[tuple[FieldPath, DataField]]:
+    """Yield the members of ROWs inside a type, with their paths."""
     yield from members(type_.fields, path)
     for part, inner in parts(type_):
         yield from _members_below(inner, (*path, part))

@@ -160,6 +160,7 @@ def number_fields(
     known, ids = known_ids or {}, dict[SchemaField, int]()
 
     def take(field: SchemaField) -> None:
+        """Give a field the id that it had, or the next one."""
         nonlocal highest
         if field not in known:
             highest += 1

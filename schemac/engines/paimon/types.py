@@ -250,11 +250,13 @@ def _parse_text(text: str, location: str) -> PaimonType:
         return UnreadablePaimonError(location, f"'{text}' is not a Paimon type{reason and f': {reason}'}")
 
     def with_nullability(words: str) -> PaimonType:
+        """Return the type of words, which may have NULL or NOT NULL at their end."""
         body, suffix = _NULLABILITY.fullmatch(words).groups()  # type: ignore[union-attr]  # which matches any words
         return without_nullability(body).required(suffix == " NOT NULL")
 
     def without_nullability(words: str) -> PaimonType:
         # Paimon's first releases wrote `INT NOT NULL ARRAY`.
+        """Return the type of words without NULL or NOT NULL at their end."""
         if match := _BEHIND_ELEMENT.fullmatch(words):
             return PaimonType(match[2], parts=(with_nullability(match[1]),))
         if match := _VECTOR.fullmatch(words):

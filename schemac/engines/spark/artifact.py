@@ -179,6 +179,7 @@ class _Writer(TypeWriter[SparkType]):
         super().__init__(emission, _TYPES)
 
     def field(self, lowered: LoweredField) -> SparkField:
+        """Return a column or member, with its metadata and comment."""
         arrow = lowered.arrow
         type_ = self.type(lowered, arrow.type)
         extra = lowered.field.extra
@@ -212,7 +213,7 @@ class _Writer(TypeWriter[SparkType]):
         return SparkType("void", "VOID")
 
     def special(self, lowered: LoweredField, arrow_type: Any) -> SparkType | None:
-        """Types that an attribute decides; None if the Arrow type does."""
+        """Return the type that an attribute or extension type decides; None if the Arrow type does."""
         field: SchemaField = lowered.field
         word = spark.TYPE.read(field.extra)
         if word is not None:
@@ -369,7 +370,7 @@ def _float_item(child: LoweredField) -> SparkField:
 
 
 def _without_empty_metadata(texts: Mapping[str, str]) -> Mapping[str, str]:
-    """Leave out empty metadata of an extension type, for which Spark has no entry."""
+    """Return metadata without that of an extension type if it is empty, for which Spark has no entry."""
     if texts.get(EXTENSION_METADATA) != "":
         return texts
     return {key: text for key, text in texts.items() if text or key != EXTENSION_METADATA}

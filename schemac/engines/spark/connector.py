@@ -176,6 +176,7 @@ def report_differences(
 
 
 def _report_field(field: LoweredField, made: ArrowField, reported_paths: frozenset[str], lose: Lose) -> None:
+    """Report how a field of the table differs from the expected one, and all below it."""
     schema_field: SchemaField = field.field
     arrow = field.arrow
     expected_type: Any = arrow.type
@@ -256,7 +257,7 @@ def _report_metadata(
 
 
 def lost_of_schema(extra: Mapping[str, Any]) -> Iterator[str]:
-    """Attributes of the whole that neither file has a place for: engines' own are about something else."""
+    """Yield the attributes of the schema that neither file has a place for; those of other engines are no loss."""
     for key in sorted(extra):
         if key == builtin.DESCRIPTION.key:
             yield "the description of the table"

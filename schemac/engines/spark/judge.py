@@ -188,18 +188,21 @@ def _drop_columns(changes: Sequence[Change], _pair: VersionPair) -> Iterator[str
 
 
 def _rename_columns(changes: Sequence[Change], pair: VersionPair) -> Iterator[str]:
+    """Yield RENAME COLUMN, in an order in which no name is taken."""
     names = {str(column.segment) for version in (pair.old, pair.new) for column in version.dataset.columns}
     for old, new in in_turn({str(change.old): str(change.new) for change in changes}, names):
         yield f"RENAME COLUMN {quoted_name(old)} TO {quoted_name(new)}"
 
 
 def _alter_columns(changes: Sequence[Change], _pair: VersionPair) -> Iterator[str]:
+    """Yield ALTER COLUMN for each change of nullability."""
     for change in changes:
         verb = "DROP" if change.fact is Fact.BECAME_OPTIONAL else "SET"
         yield f"ALTER COLUMN {quoted_name(str(change.current_field.segment))} {verb} NOT NULL"
 
 
 def _add_columns(changes: Sequence[Change], pair: VersionPair) -> Iterator[str]:
+    """Yield ADD COLUMNS for all new columns, in the order of the schema."""
     added = {change.new_field for change in changes}
     fields = [spark_column(pair.new, column) for column in pair.new.dataset.columns if column in added]
     yield f"ADD COLUMNS ({', '.join(map(_column_text, fields))})"

@@ -118,6 +118,7 @@ class _Reader:
         self._notes = notes
 
     def field(self, field: Any, holder: FieldPath) -> ArrowField:
+        """Return the Arrow field of a StructField. Raises _MalformedError or _UnsupportedError."""
         name: str = _entry(field, "name", str, holder)
         path = (*holder, name)
         nullable: bool = _entry(field, "nullable", bool, path)

@@ -39,7 +39,7 @@ _TOKEN = re.compile(r"\w+|\S")
 
 
 def split_words(text: str) -> list[TypeWord]:
-    """All words, without comments. Raises MalformedError."""
+    """Return all words of an SQL text, without comments. Raises MalformedTypeError."""
     words: list[TypeWord] = []
     for token in SqlParser("spark").tokens(text):
         start, end = token.start, token.end + 1
@@ -160,13 +160,13 @@ def _imported(
 
 
 def _written(names: tuple[str, ...], table: CreateTable) -> list[str]:
-    """Names of columns as the columns have them; Spark does not look at case."""
+    """Return names as the columns are written; Spark ignores case."""
     by_folded = {column.name.casefold(): column.name for column in table.columns}
     return [by_folded.get(name.casefold(), name) for name in names]
 
 
 def _mark_key(table: CreateTable, columns: list[Json]) -> bool:
-    """Mark the columns of the key; where one of them cannot be in a key of Lance, none is marked."""
+    """Mark the columns of the key, and return True; mark none and return False if one of them cannot be in a key of Lance."""
     by_name = {column["name"].casefold(): column for column in columns}
     key = [by_name.get(name.casefold()) for name in table.key]
     if any(column is None or isinstance(column["type"], dict) for column in key):

@@ -158,7 +158,7 @@ class Filled:
 
 
 def adopt_filled(place: WriteTarget) -> None:
-    """Take over what attempts of this run that died have kept."""
+    """Move what dead attempts of this run have computed into the run's own folder."""
     mine = os.path.join(place.staging, staging.FILLED)
     os.makedirs(mine, exist_ok=True)
     for folder in staging.of_run(place.path, place.run):
@@ -211,7 +211,7 @@ class LanceColumnSink(ColumnSink):
         )
 
     def look(self, filling: Filling) -> Look:
-        """Look which fragments of the newest version have no record that counts."""
+        """Return which fragments of the newest version have no valid record, and the numbers of the others."""
         table = _newest(filling.place.path, filling.place.storage_options)
         self._columns(filling, table)
         records = _records(filling, table)
@@ -221,7 +221,7 @@ class LanceColumnSink(ColumnSink):
         return Look(int(table.version), missing, len(ids) - len(missing), numbers)
 
     def prepare(self, filling: Filling, version: int) -> str:
-        """Clone the version, so that files of tasks are in the staging folder; on an object store they are in the table."""
+        """Return the folder that tasks write data files of a version into: a clone in the staging folder, or on an object store the table itself."""
         place = filling.place
         if not place.is_staged:
             return place.path
@@ -290,7 +290,7 @@ class LanceColumnSink(ColumnSink):
             return None
 
     def pause(self, filling: Filling) -> None:
-        """Leave the staging folder to the next attempt, if it holds anything to go on with."""
+        """Leave the staging folder to the next attempt; remove it if it holds no record."""
         if not Filled(filling.place).records():
             self.close(filling)
         elif filling.place.is_staged:
@@ -345,7 +345,7 @@ def _newest(path: str, storage: Storage) -> Any:
 
 
 def columns_digest(table: Any) -> str:
-    """Digest the columns of a version: their ids, names and types."""
+    """Return a digest of the columns of a version: their ids, names and types."""
     fields = transactions.schema_parts(table.lance_schema)[1]
     descriptors = [[f.id, f.parent_id, f.name, f.logical_type, f.nullable] for f in fields]
     return hashlib.sha256(json.dumps(descriptors).encode()).hexdigest()

@@ -105,7 +105,7 @@ BATCH_ROWS = 8192
 def judge(
     place: WriteTarget, schema: pa.Schema, fragments: list[str], deletes: pa.Table, merge: Merge
 ) -> MergedRows:
-    """Decide which records count, and which rows of the table go. Raises PipelineError if keys are refused."""
+    """Return the fragments with the records that count, and the removal of the rows that they replace. Raises PipelineError if keys are refused."""
     table = find_dataset(place.path, place.storage_options)
     parts = [_placed(deletes, DELETES)]
     for number, fragment in enumerate(fragments):
@@ -207,12 +207,12 @@ def _counted(place: WriteTarget, fragments: list[str], winners: pa.Table, merge:
 def _existing(table: Any, winners: pa.Table, merge: Merge) -> Iterator[pa.Table]:
     """Yield the rows of the table that have a key of the records, with the records' columns next to theirs."""
     keys = list(merge.keys)
-    for batch in table.scanner(columns=merge.columns, batch_size=1 << 17).to_batches():
+    for batch in table.scanner(columns=merge.columns, batch_size=TABLE_BATCH_ROWS).to_batches():
         yield pa.Table.from_batches([batch]).join(winners, keys, join_type="inner", right_suffix="__new")
 
 
 def _not_stale(table: Any, winners: pa.Table, merge: Merge) -> pa.Table:
-    """Leave out records that are older than the row that the table has."""
+    """Return the records without those that are older than the row that the table has."""
     latest = str(merge.latest)
     stale = []
     for part in _existing(table, winners, merge):

@@ -35,7 +35,7 @@ def is_move(table: Any, version: int) -> bool:
 
 
 def move_back(path: str, version: int, storage_options: Storage | None) -> None:
-    """Bring the rows back that left with a version; what others have written since stays."""
+    """Commit the rows back that left with a version; what others have written since stays."""
     import lance
 
     latest = lance_dataset.open_dataset(path, storage_options=storage_options)
@@ -82,7 +82,7 @@ def committed_runs(
 
 
 def named_files(dataset: Any, run: RunIdentity | None) -> set[str]:
-    """Name the data files of the newest version, and of those that a run committed: one that was taken back can still be read."""
+    """Return the data files of the newest version, and of those that a run committed: one that was taken back can still be read."""
     named = lance_dataset.data_files(dataset)
     if run is None:
         return named
@@ -107,7 +107,7 @@ def find_run(run: RunIdentity, table: str, storage_options: Storage | None) -> C
 
 
 def take_back_at(path: str, version: int, run: str, storage_options: Storage | None) -> None:
-    """Undo a commit of a run: the dataset as it was before, by a new version, or gone where it was new."""
+    """Undo a commit of a run: by a new version with the rows before it, or by removing the table that it created."""
     import lance
 
     options = lance_dataset.options_for(path, storage_options)
@@ -146,7 +146,7 @@ class Dead:
 
 
 def recover(table: str, quarantine: str | None, storage_options: Storage) -> None:
-    """Leaves both datasets as if runs that died had never been, or had come to their end."""
+    """Remove what runs that died have left in a table and its quarantine, as if they had never been, or finish what has happened."""
     table = absolute(table)
     dead = _dead_folders(table, table)
     if quarantine is not None:
@@ -186,6 +186,7 @@ def _has_never_been(run: RunIdentity, table: str, storage_options: Storage) -> b
 
 
 def _dead_folders(path: str, table: str) -> list[Dead]:
+    """Return the staging folders of dead runs in a dataset; `table` is the one that decides where a folder names none."""
     dead = []
     for folder in staging.folders_of(path) if is_local(path) else ():
         if staging.take_dead(folder):
@@ -198,6 +199,7 @@ def _dead_folders(path: str, table: str) -> list[Dead]:
 
 
 def _take_rows_back(quarantine: str, run: RunIdentity, storage_options: Storage) -> None:
+    """Remove the rows of a run from the quarantine, or bring back those that it moved out."""
     dataset = lance_dataset.find_dataset(quarantine, storage_options)
     if dataset is None:
         return

@@ -63,11 +63,11 @@ class LanceSink(Sink):
         return TableForm(lowered.to_arrow(), encode(to_message(lowered, numbers)), storage_version(extra))
 
     def written_schema(self, schema: pa.Schema) -> pa.Schema:
-        """Spell an Arrow schema as Lance gives it back."""
+        """Return an Arrow schema as Lance gives it back."""
         return as_lance_reads(schema)
 
     def find(self, path: str, storage_options: Storage) -> ExistingTable | None:
-        """Look at the table at a path."""
+        """Return the version and columns of the table at a path; None if there is none."""
         table = find_dataset(path, storage_options)
         return None if table is None else ExistingTable(int(table.version), tuple(table.schema.names))
 
@@ -91,7 +91,7 @@ class LanceSink(Sink):
     def differences(
         self, path: str, form: TableForm, storage_options: Storage, *, ids: bool = True
     ) -> tuple[str, ...]:
-        """How a table differs from its form; that of plain Arrow may have any metadata."""
+        """Return how a table differs from its form, one sentence each; that of plain Arrow may have any metadata."""
         table = open_dataset(path, storage_options=storage_options)
         if not form.native:
             return differences(lance_fields_of(form.schema), table.lance_schema, ids=ids)
@@ -109,7 +109,7 @@ class LanceSink(Sink):
         return recovery.find_run(run, table, storage_options)
 
     def recover(self, table: str, quarantine: str | None, storage_options: Storage) -> None:
-        """Clean up after runs that died."""
+        """Remove what runs that died have left in a table and its quarantine."""
         recovery.recover(table, quarantine, storage_options)
 
     def fence(self, run: RunIdentity, paths: Iterable[str]) -> None:
@@ -118,7 +118,7 @@ class LanceSink(Sink):
             staging.fence(absolute(path), run)
 
     def claim(self, place: WriteTarget, fragments: list[str]) -> None:
-        """Begin the commit, unless another attempt of the run has begun one."""
+        """Begin the commit of fragments. Raises PipelineError if another attempt of the run has begun one."""
         Commit(place, file_names(fragments)).advance(CommitStage.CLAIMED)
 
     def give_up(self, place: WriteTarget, fragments: list[str]) -> None:
@@ -138,7 +138,7 @@ class LanceSink(Sink):
         max_rows_per_file: int,
         run: RunIdentity,
     ) -> WriteTarget:
-        """Choose the place for a run."""
+        """Return where and how a run writes: its staging folder, and the version that it starts from."""
         import lance  # noqa: F401  registers Lance's extension types before a schema is read
 
         table = find_dataset(path, storage_options)
@@ -188,7 +188,7 @@ class LanceSink(Sink):
         return path
 
     def collect_staging_table(self, place: WriteTarget) -> StagedRows:
-        """Take its fragments, numbered as if a task of ours had written them, and move their files."""
+        """Return the fragments of the staging table, numbered as those of our own tasks, and move their files to where these write."""
         path = os.path.join(place.staging, NAME)
         written = open_dataset(path)
         fragments = [
@@ -201,7 +201,7 @@ class LanceSink(Sink):
     def judge(
         self, place: WriteTarget, form: TableForm, fragments: list[str], deletes: pa.Table, merge: Merge
     ) -> MergedRows:
-        """Decide which records count."""
+        """Return which records count, and which rows of the table they replace."""
         return merging.judge(place, form.schema, fragments, deletes, merge)
 
     def merge(self, place: WriteTarget, merged: MergedRows) -> int:
@@ -257,6 +257,7 @@ class LanceSink(Sink):
             message = None  # Lance gives a new table the same ids
 
         def make() -> int:
+            """Make the version, and return its number."""
             if message is not None and place.mode != "append":
                 return _commit_with_ids(place, fragments, message)
             return _commit(place, form.schema, fragments)
@@ -279,7 +280,7 @@ class LanceSink(Sink):
         self.give_up(place, fragments)
 
     def take_back(self, place: WriteTarget, version: int) -> None:
-        """Undo a commit of this run."""
+        """Undo a commit of this run; where that fails, the next run does it."""
         try:
             recovery.take_back_at(place.path, version, place.run.id, place.storage_options)
         except (OSError, RuntimeError):
@@ -319,7 +320,7 @@ def _commit(place: WriteTarget, schema: pa.Schema, fragments: list[str]) -> int:
 
 
 def _commit_with_ids(place: WriteTarget, fragments: list[str], message: pb.Schema) -> int:
-    """Create the table from the fragments, or replace its rows by them, with the ids of the message.
+    """Create the table from the fragments, or replace its rows by them, with the field ids of the message; return the new version.
 
     Lance numbers what it makes; so a table without columns comes first, and its schema with the rows. The rows of a
     table that has the schema already are replaced by one commit. A new table on this machine is made where no reader
@@ -350,7 +351,7 @@ def _commit_with_ids(place: WriteTarget, fragments: list[str], message: pb.Schem
 
 
 def _write_table(place: WriteTarget, path: str, rows: pa.Table, properties: Mapping[str, str]) -> int:
-    """Create a table of some rows, or replace those that it has; return the version."""
+    """Create a table of some rows, or replace the rows that it has; return the version."""
     import lance
 
     with lance_errors():
@@ -366,11 +367,12 @@ def _write_table(place: WriteTarget, path: str, rows: pa.Table, properties: Mapp
 
 
 def as_lance_reads(schema: pa.Schema) -> pa.Schema:
-    """Spell the vector items of a schema as Lance gives them back: its writer compares them letter by letter."""
+    """Return a schema whose vector items are as Lance gives them back, for its writer compares them exactly."""
     return pa.schema([_as_lance_reads(field) for field in schema], metadata=schema.metadata)
 
 
 def _as_lance_reads(field: pa.Field) -> pa.Field:
+    """Return a field whose vector items, also those inside of it, are as Lance gives them back."""
     data_type = field.type
     if pa.types.is_fixed_size_list(data_type):
         item = data_type.value_field

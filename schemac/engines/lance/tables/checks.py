@@ -283,7 +283,7 @@ def rule_checks(
 def report_pointless_rounding(
     rounded: frozenset[str], ways: Sequence[LockedVersionPair], report: Report
 ) -> None:
-    """SC430 for a name that is not a field, or a field that has nothing to round."""
+    """Report SC430 for each name that is not a field, or is one that has nothing to round."""
     fields = {field.path_text: field for field in preorder(ways[-1].new.dataset.columns)}
     for name in sorted(rounded):
         field = fields.get(name)

@@ -86,6 +86,7 @@ def candidates_of(fields: Sequence[pb.Field], locked: LockedDataset, recorded: s
     names = {field.name for field in fields if field.parent_id < 0}
 
     def candidate_of(version: LockedSchemaVersion, *, is_part: bool = False) -> Candidate | None:
+        """Return a version as a candidate; None if its fields are not those of the table."""
         if _without_nullability(here) != _without_nullability(version.view(_shape)):
             return None
         table_numbers = numbers_in(version, ids)

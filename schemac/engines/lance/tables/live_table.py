@@ -376,7 +376,7 @@ def can_store(new: SchemaVersion, report: Report) -> bool:
 
 
 def limits_of(new: SchemaVersion, version: str | None) -> tuple[Diagnostic, ...]:
-    """Why Lance cannot hold a schema in data files of a version; of that which the schema specifies by default."""
+    """Return why Lance cannot hold a schema in data files of a storage version, None for the one that the schema specifies; empty if it can."""
     report = Report()
     emission = Emission(new.dataset, "lance", LANCE_LOSS, report)
     LanceLimits(new.compilation, emission, of_table=version).is_supported()

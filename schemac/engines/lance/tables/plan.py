@@ -133,11 +133,11 @@ class Layout:
         return tuple(field for field in self.new if not self._has_values(field))
 
     def ids(self, field: SchemaField) -> tuple[int, ...]:
-        """Lance's ids of a field's own nodes."""
+        """Return Lance's ids of the nodes that a field owns."""
         return lance_ids(self.field_ids[field])
 
     def ids_below(self, field: SchemaField) -> tuple[int, ...]:
-        """Its ids, and those of all below it."""
+        """Return Lance's ids of a field and of all below it, in pre-order."""
         return tuple(id for inner in preorder([field]) for id in self.ids(inner))
 
     def ids_with_ancestors(self, field: SchemaField) -> tuple[int, ...]:
@@ -145,7 +145,7 @@ class Layout:
         return (*(id for above in field.chain[:-1] for id in self.ids(above)), *self.ids_below(field))
 
     def roots(self, data: Collection[int]) -> tuple[SchemaField, ...]:
-        """Return what has to be written for a fragment whose files hold data of these fields."""
+        """Return the fields that have to be written for a fragment whose files have data of these ids."""
         chosen: list[SchemaField] = []
         for column in self.pair.new.dataset.columns:
             self._carry(column, data, chosen)
@@ -345,7 +345,7 @@ def _judged(
 
 
 def _fits_files(layout: Layout, table: LanceTable, report: Report) -> bool:
-    """Whether the version of the table's data files can hold what is new; it is for ever."""
+    """Whether data files of the table's storage version can hold the new fields; if not, that is reported."""
     if table.storage_version is None:
         return True
     if table.storage_version < "2.0" and layout.new:
@@ -361,7 +361,7 @@ def _fits_files(layout: Layout, table: LanceTable, report: Report) -> bool:
 
 
 def _field_steps(layout: Layout, table: LanceTable) -> Iterator[Step]:
-    """Yield a step for every field that is written, and one for all that are added."""
+    """Yield one step for each field that is written, and one for all fields that are added without data."""
     roots = list(dict.fromkeys(field for ids in table.ids_in_fragments for field in layout.roots(ids)))
     for field in sorted(roots or layout.written, key=lambda field: layout.ids(field)[0]):
         before = layout.pair.before.get(field)
@@ -382,7 +382,7 @@ def _field_steps(layout: Layout, table: LanceTable) -> Iterator[Step]:
 
 
 def _dropped_indices(layout: Layout, table: LanceTable) -> Iterator[Step]:
-    """Yield the indices that the commits drop, together with their fields."""
+    """Yield a step for each index that the commits drop together with its field."""
     for index in table.indices:
         if index.name in table.index_names and is_dropped(index, table, layout.target):
             is_rebuilt = path_in_target(index, layout.pair) is not None
@@ -391,7 +391,7 @@ def _dropped_indices(layout: Layout, table: LanceTable) -> Iterator[Step]:
 
 
 def _built_indices(layout: Layout, table: LanceTable) -> Iterator[Step]:
-    """Yield the indices that go, or went in a run before, and whose fields are somewhere afterwards."""
+    """Yield a step for each index that is built again, because this plan or an interrupted run dropped it."""
     for index in table.indices:
         path = path_in_target(index, layout.pair)
         if path is not None and (
@@ -406,7 +406,7 @@ def _built_indices(layout: Layout, table: LanceTable) -> Iterator[Step]:
 def _commits(
     layout: Layout, table: LanceTable, changes: Sequence[Change], *, is_data: bool
 ) -> Iterator[Step]:
-    """Yield the commit that brings the data, and the one that does the rest."""
+    """Yield the step that commits the new fields if there is data, and the step that commits the rest of the schema."""
     new = {field for root in layout.new for field in preorder([root])}
     swapped = [c for c in changes if is_data and (c.new_field in new or c.fact is Fact.FIELD_DROPPED)]
     if is_data:
@@ -426,7 +426,7 @@ def _commits(
 
 
 def schema_differs(layout: Layout, table: LanceTable, *, is_data: bool) -> bool:
-    """Whether a commit of the schema alone is needed, after that of the data where there is one."""
+    """Whether a commit of the schema alone is needed; with `is_data` it comes after the commit of the new fields."""
     fields = layout.middle if is_data else table.fields
     if table.dataset is None:
         return list(layout.target.fields) != list(fields)
@@ -441,7 +441,7 @@ def is_dropped(index: TableIndex, table: LanceTable, target: pb.Schema) -> bool:
 
 
 def path_in_target(index: TableIndex, pair: LockedVersionPair) -> str | None:
-    """Where the indexed field is once the plan is carried out; None if it goes."""
+    """Return the path of the indexed field in the new schema; None if the field is dropped."""
     field = pair.new.by_id.get(index.field_id)
     return field.path_text if field is not None else None
 
@@ -465,7 +465,7 @@ def _details(changes: Iterable[Change], pair: LockedVersionPair) -> Iterator[str
 def _target(
     table: LanceTable, pair: LockedVersionPair, field_ids: Mapping[SchemaField, Numbers]
 ) -> pb.Schema:
-    """Return what the table's schema is afterwards."""
+    """Return the schema that the table has after the plan, with these field ids."""
     message = to_message(pair.new.lowered, field_ids)
     if any(lance_ids(ids) != lance_ids(pair.new.numbers[field]) for field, ids in field_ids.items()):
         digest = digest_of_ids(field.id for field in in_preorder(message.fields))

@@ -246,6 +246,7 @@ def _scan_of(preview: Converter | None, dataset: Any, fragments: Sequence[Any] |
     """Return a scan of some fragments, or of all for None; `preview` converts the rows, None leaves them as they are."""
 
     def scan(names: Sequence[str]) -> Iterator[tuple[Any, Any]]:
+        """Yield batches with some columns, and the ids of their rows."""
         columns = list(names) if preview is None else preview.sources
         if fragments is not None and not fragments:
             return

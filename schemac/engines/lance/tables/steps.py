@@ -202,6 +202,7 @@ def constraint_filter(pair: VersionPair, before: SchemaField, constraint: Constr
     name, word = column_name(before), _datafusion_type(type_) or _DATAFUSION_TIMES.get(str(type_), "")
 
     def value(one: Any) -> str:
+        """Return a value of a constraint as a filter writes it."""
         if isinstance(one, str):
             return "'" + one.replace("'", "''") + "'"
         if isinstance(one, bool):
