@@ -286,7 +286,7 @@ def format_of(version: SchemaVersion | Compilation) -> int:
     return attributes.FORMAT_VERSION.read(version.dataset.schema.extra) or FORMAT_2
 
 
-def asked_format(version: SchemaVersion) -> int | None:
+def requested_format(version: SchemaVersion) -> int | None:
     """Return the version of the format that a schema asks for; None if a table of any format will do."""
     return attributes.FORMAT_VERSION.read(version.dataset.schema.extra)
 

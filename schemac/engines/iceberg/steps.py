@@ -61,7 +61,7 @@ def identify(commit: TableCommit) -> Iterator[Operation]:
 
 def drop(commit: TableCommit) -> Iterator[Operation]:
     """Yield the dropped fields, without those inside of them."""
-    for path, field in _lacking(commit.current, commit.schema):
+    for path, field in _missing_in(commit.current, commit.schema):
         yield Operation("drop", full_name(path), field.full_type_text())
 
 
@@ -109,7 +109,7 @@ FIELD_STEPS: tuple[Step, ...] = (rename, promote, set_nullability, set_doc, set_
 def at_fields(commit: TableCommit) -> Iterator[Operation]:
     """Yield the additions and changes of fields, in the order of the new schema."""
     before = {field.id: field for _, field in commit.current.preorder()}
-    added_ids = {field.id for _, field in _lacking(commit.schema, commit.current)}
+    added_ids = {field.id for _, field in _missing_in(commit.schema, commit.current)}
     for path, field in commit.schema.preorder():
         name = full_name(path)
         if field.id in added_ids:
@@ -149,7 +149,7 @@ def operations_of(commit: TableCommit) -> Iterator[Operation]:
         yield from step(commit)
 
 
-def _lacking(schema: IcebergSchema, other: IcebergSchema) -> Iterator[tuple[tuple[str, ...], NestedField]]:
+def _missing_in(schema: IcebergSchema, other: IcebergSchema) -> Iterator[tuple[tuple[str, ...], NestedField]]:
     """Yield the fields whose ids another schema has not, without those inside of them."""
     ids = {field.id for _, field in other.preorder()}
     lacking: set[int] = set()

@@ -184,7 +184,7 @@ class _Writer(TypeWriter[PaimonType]):
 
     def field(self, lowered: LoweredField) -> PaimonType:
         """Return the type at any place, with its nullability."""
-        type_ = self.special(lowered)
+        type_ = self.type_of_field(lowered)
         self.lose_attributes(lowered.field)
         return type_ if lowered.arrow.nullable else type_.required()
 
@@ -207,13 +207,13 @@ class _Writer(TypeWriter[PaimonType]):
         self.emission.findings.at_type(field, PAIMON_TYPE, message, help=help)
         return BYTES
 
-    def special(self, lowered: LoweredField) -> PaimonType:
+    def type_of_field(self, lowered: LoweredField) -> PaimonType:
         """Return the type of a field with attributes."""
         field: SchemaField = lowered.field
         extra = field.extra
         word = extra.get(paimon.TYPE.key)
         if word is not None:
-            return self.worded(lowered, str(word))
+            return self.named_type(lowered, str(word))
         if has_role(extra, Role.BLOB):
             self.emission.lose(field, "a blob", "BYTES; `paimon.apache.org/type: BLOB` would keep it")
             return BYTES
@@ -276,7 +276,7 @@ class _Writer(TypeWriter[PaimonType]):
         is_nullable = lowered.field.extra.get(paimon.NULLABLE_KEY.key) is True
         return self.part(lowered, 0).required(not is_nullable)
 
-    def worded(self, lowered: LoweredField, word: str) -> PaimonType:
+    def named_type(self, lowered: LoweredField, word: str) -> PaimonType:
         """Return the type that the attribute names, if it goes with the kind."""
         field: SchemaField = lowered.field
         root = word.partition("(")[0]
@@ -288,9 +288,9 @@ class _Writer(TypeWriter[PaimonType]):
         if root == "MULTISET":
             return self.multiset(lowered)
         if root == "VECTOR":
-            return self.worded_vector(lowered)
+            return self.named_vector(lowered)
         if root == "ARRAY":
-            return self.worded_array(lowered)
+            return self.named_array(lowered)
         if root == "VARIANT" and field.type.family is Family.STRUCT and not is_variant(field):
             help = "give it the members `value` and `metadata`, both Binary and without Option"
             return self.refuse_word(field, f"{field.path_text} does not have the members of a VARIANT", help)
@@ -298,9 +298,9 @@ class _Writer(TypeWriter[PaimonType]):
             type_ = parse_type(word)
         except UnreadablePaimonError as error:
             return self.refuse_word(field, str(error).partition(": ")[2], "write a smaller number")
-        return self.fitted(lowered, type_)
+        return self.named_leaf(lowered, type_)
 
-    def fitted(self, lowered: LoweredField, type_: PaimonType) -> PaimonType:
+    def named_leaf(self, lowered: LoweredField, type_: PaimonType) -> PaimonType:
         """Return a leaf type from its text, after comparing it with the field."""
         field: SchemaField = lowered.field
         length = getattr(field.type, "fixed_length", None)
@@ -317,10 +317,10 @@ class _Writer(TypeWriter[PaimonType]):
         if length is not None and type_.root == "BINARY" and type_.parameters != (length,):
             message = f"{field.path_text} has {length} bytes, so it cannot be {type_.type_text()}"
             return self.refuse_word(field, message, Help.remove(f": the length makes a BINARY({length})"))
-        self.lose_to_word(lowered, type_)
+        self.lose_to_named_type(lowered, type_)
         return type_
 
-    def lose_to_word(self, lowered: LoweredField, type_: PaimonType) -> None:
+    def lose_to_named_type(self, lowered: LoweredField, type_: PaimonType) -> None:
         """Enter what a worded type does not keep of the layout, or of the digits of a time."""
         field: SchemaField = lowered.field
         arrow_type: Any = lowered.arrow.type
@@ -349,7 +349,7 @@ class _Writer(TypeWriter[PaimonType]):
         self.lose_child_names(lowered)
         return PaimonType("MULTISET", parts=(self.key(lowered),))
 
-    def worded_vector(self, lowered: LoweredField) -> PaimonType:
+    def named_vector(self, lowered: LoweredField) -> PaimonType:
         """Return the VECTOR of a list; refuse one without a length, or with items that no VECTOR has."""
         field: SchemaField = lowered.field
         if getattr(field.type, "fixed_length", None) is None:
@@ -363,7 +363,7 @@ class _Writer(TypeWriter[PaimonType]):
         help = Help.remove_attribute("make the items numbers, or remove the attribute", paimon.TYPE.key)
         return self.refuse_word(field, message, help)
 
-    def worded_array(self, lowered: LoweredField) -> PaimonType:
+    def named_array(self, lowered: LoweredField) -> PaimonType:
         """Return a list, whatever its length: what releases without a VECTOR can store."""
         arrow_type: Any = lowered.arrow.type
         if not pa.types.is_fixed_size_list(arrow_type):

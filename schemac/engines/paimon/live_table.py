@@ -15,12 +15,7 @@ from schemac.engines.paimon import PAIMON_LOSS
 from schemac.engines.paimon.artifact import compiled_table_schema
 from schemac.engines.paimon.options import is_true
 from schemac.engines.paimon.reader import member_ids, members, parts, read_schema_file
-from schemac.engines.paimon.table_schema import (
-    TableSchema,
-    ids_of,
-    number_fields,
-    schema_files,
-)
+from schemac.engines.paimon.table_schema import TableSchema, ids_of, number_fields, schema_files
 from schemac.engines.paimon.types import NestedType, PaimonType, nested_types
 from schemac.language.attributes.builtin import TABLE_IDS, TABLE_RECORD, TABLE_VERSION
 from schemac.language.logical.model import dotted

@@ -103,7 +103,7 @@ class TableOptions(NamedTuple):
     primary: tuple[KeyColumn, ...]
     partition: tuple[KeyColumn, ...]
     options: dict[str, str]
-    doubled: tuple[str, ...]
+    duplicates: tuple[str, ...]
     """Options that say again what an attribute says."""
 
     @property
@@ -134,7 +134,7 @@ class TableOptions(NamedTuple):
 def read_table(extra: Mapping[str, Any]) -> TableOptions:
     """Return the keys and options of a schema; the options that name keys are keys here."""
     options = dict(paimon.OPTIONS.read(extra) or {})
-    doubled: list[str] = []
+    duplicates: list[str] = []
 
     def key(attribute: Attribute[list[str]]) -> tuple[KeyColumn, ...]:
         """Return the columns of a key, from its attribute or else from its option."""
@@ -142,13 +142,13 @@ def read_table(extra: Mapping[str, Any]) -> TableOptions:
         text = options.pop(option, None)
         named = attribute.read(extra)
         if named is not None:
-            doubled.extend([option] if text is not None else [])
+            duplicates.extend([option] if text is not None else [])
             return tuple([KeyColumn(name, ("extra", attribute.key, i)) for i, name in enumerate(named)])
         names = [name.strip() for name in (text or "").split(",")]
         return tuple([KeyColumn(name, (*_OF_OPTIONS, option)) for name in names if name])
 
     primary, partition = key(paimon.PRIMARY_KEYS), key(paimon.PARTITION_KEYS)
-    return TableOptions(primary, partition, options, tuple(doubled))
+    return TableOptions(primary, partition, options, tuple(duplicates))
 
 
 _TRUTHS = frozenset({"t", "true", "y", "yes", "1", "f", "false", "n", "no", "0"})

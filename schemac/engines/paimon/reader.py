@@ -9,7 +9,7 @@ Source: `ArrowFieldTypeConversion`, `SchemaSerializer` and `TableSchema.fromJson
       paimon-cpp. Java reads a null as the text "null"; pypaimon writes one where there is no comment, so that here it is an absent key.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -262,8 +262,7 @@ class _FromPaimon:
             message = f"{dotted(path)}: there is no kind for Paimon's {type_.type_text()}"
             importer.refuse_column(path, message, self._file, self._report)
             return None
-        leaf = _LEAVES.get(type_.root)
-        converted = leaf(*type_.parameters) if leaf is not None else self._nested(type_, path)
+        converted = _leaf(type_) or self._nested(type_, path)
         if converted is None:
             return None
         tree, extra = converted
@@ -289,65 +288,44 @@ class _FromPaimon:
         return {**list_of(trees[Part.ITEM]), **length}, {}
 
 
-def _plain(kind: str) -> Callable[..., tuple[Json, Json]]:
-    """Return a function without parameters that makes the tree of a kind, without attributes."""
-    return lambda: ({"kind": kind}, {})
-
-
-def _limited(kind: str, root: str) -> Callable[..., tuple[Json, Json]]:
-    """Return a text or binary type; all but STRING and BYTES need an attribute."""
-
-    def convert(length: int) -> tuple[Json, Json]:
-        is_plain = root.startswith("VAR") and length == LONGEST
-        return {"kind": kind}, {} if is_plain else {paimon.TYPE.key: f"{root}({length})"}
-
-    return convert
-
-
-def _time(digits: int) -> tuple[Json, Json]:
-    """Return a Time in milliseconds, and an attribute with the precision unless it is 3."""
-    # Whatever its precision says, a TIME is stored in milliseconds.
-    extra = {} if digits == 3 else {paimon.TYPE.key: f"TIME({digits})"}
-    return {"kind": "Time", "unit": "Millisecond"}, extra
-
-
-def _timestamp(root: str, timezone: str | None) -> Callable[..., tuple[Json, Json]]:
-    """Return a function that makes a tree from a precision, and an attribute for one between two units."""
-
-    def convert(digits: int) -> tuple[Json, Json]:
-        tree = {"kind": "Timestamp", "unit": _UNITS[-(-digits // 3)], "timezone": timezone}
-        return tree, {} if digits % 3 == 0 else {paimon.TYPE.key: f"{root}({digits})"}
-
-    return convert
-
-
-_LEAVES: dict[str, Callable[..., tuple[Json, Json]]] = {
-    "BOOLEAN": _plain("Bool"),
-    "TINYINT": _plain("Int8"),
-    "SMALLINT": _plain("Int16"),
-    "INT": _plain("Int32"),
-    "BIGINT": _plain("Int64"),
-    "FLOAT": _plain("Float32"),
-    "DOUBLE": _plain("Float64"),
-    "DATE": _plain("Date"),
-    "DECIMAL": lambda precision, scale: ({"kind": "Decimal", "precision": precision, "scale": scale}, {}),
-    "CHAR": _limited("String", "CHAR"),
-    "VARCHAR": _limited("String", "VARCHAR"),
-    "BINARY": _limited("Binary", "BINARY"),
-    "VARBINARY": _limited("Binary", "VARBINARY"),
-    "TIME": _time,
-    "TIMESTAMP": _timestamp("TIMESTAMP", None),
-    "TIMESTAMP_LTZ": _timestamp("TIMESTAMP_LTZ", "UTC"),
-    "BLOB": lambda: ({"kind": "Binary"}, {paimon.TYPE.key: "BLOB"}),
-    "VARIANT": lambda: (
-        {
-            "kind": "Struct",
-            "fields": [{"name": name, "type": {"kind": "Binary"}} for name in ("value", "metadata")],
-        },
-        {paimon.TYPE.key: "VARIANT"},
-    ),
+_KINDS = {
+    "BOOLEAN": "Bool",
+    "TINYINT": "Int8",
+    "SMALLINT": "Int16",
+    "INT": "Int32",
+    "BIGINT": "Int64",
+    "FLOAT": "Float32",
+    "DOUBLE": "Float64",
+    "DATE": "Date",
 }
-"""Kind and attributes by root, given the parameters."""
+"""The kind of each type that has no parameters and needs no attribute."""
+
+
+def _leaf(type_: PaimonType) -> tuple[Json, Json] | None:
+    """Return the tree of a type without parts, and the attribute that says what its kind does not; None for a type with parts."""
+    root, word = type_.root, f"{type_.root}({', '.join(map(str, type_.parameters))})"
+    match root, type_.parameters:
+        case "CHAR" | "VARCHAR" | "BINARY" | "VARBINARY", (length,):
+            is_plain = root.startswith("VAR") and length == LONGEST
+            kind = "String" if root.endswith("CHAR") else "Binary"
+            return {"kind": kind}, {} if is_plain else {paimon.TYPE.key: word}
+        case "DECIMAL", (precision, scale):
+            return {"kind": "Decimal", "precision": precision, "scale": scale}, {}
+        case "TIME", (digits,):
+            # Whatever its precision says, a TIME is stored in milliseconds.
+            tree: Json = {"kind": "Time", "unit": "Millisecond"}
+            return tree, {} if digits == 3 else {paimon.TYPE.key: word}
+        case "TIMESTAMP" | "TIMESTAMP_LTZ", (digits,):
+            zone = "UTC" if root == "TIMESTAMP_LTZ" else None
+            tree = {"kind": "Timestamp", "unit": _UNITS[-(-digits // 3)], "timezone": zone}
+            # A precision between two units is that of the finer one.
+            return tree, {} if digits % 3 == 0 else {paimon.TYPE.key: word}
+        case "BLOB", ():
+            return {"kind": "Binary"}, {paimon.TYPE.key: root}
+        case "VARIANT", ():
+            members = [member(name, {"kind": "Binary"}, {}) for name in ("value", "metadata")]
+            return struct(members), {paimon.TYPE.key: root}
+    return ({"kind": _KINDS[root]}, {}) if root in _KINDS else None
 
 
 IMPORTER = importer.Importer("paimon", "Paimon table, or one of its schema files", read)

@@ -19,7 +19,7 @@ from typing import Any
 from schemac.arrow.from_arrow import field_attributes
 from schemac.engines.spark import columns as lance_spark
 from schemac.engines.spark.attributes import TABLE_PROPERTIES
-from schemac.engines.spark.columns import stored_as
+from schemac.engines.spark.columns import storage_attribute
 from schemac.engines.spark.ddl_statement import CreateTable, read_script
 from schemac.engines.spark.reader import from_struct_type
 from schemac.engines.sql_parsing import SqlParser
@@ -136,11 +136,11 @@ def _imported(
         head.append(f"from the table {'.'.join(table.name)}")
     words = next((roles(engine.domain) for engine in engines() if engine.name == table.provider), {})
     key, partition = words.get(Role.PRIMARY_KEY), words.get(Role.PARTITION_KEY)
-    extra: Json = {key.key: _written(table.key, table)} if key is not None and table.key else {}
+    extra: Json = {key.key: _as_declared(table.key, table)} if key is not None and table.key else {}
     if key is None and not _mark_key(table, columns):
         head.append(f"not kept: PRIMARY KEY ({', '.join(table.key)})")
-    rest = _take_properties(columns, table.properties)
-    if stored := stored_as(rest.get(lance_spark.FILE_FORMAT_VERSION)):
+    rest = _move_properties(columns, table.properties)
+    if stored := storage_attribute(rest.get(lance_spark.FILE_FORMAT_VERSION)):
         extra |= stored
         del rest[lance_spark.FILE_FORMAT_VERSION]
     imported = from_struct_type({"type": "struct", "fields": columns}, file, report, notes)
@@ -149,7 +149,7 @@ def _imported(
     if table.comment is not None:
         extra[DESCRIPTION.key] = table.comment
     if table.partitions and partition is not None:
-        extra[partition.key] = _written(table.partitions, table)
+        extra[partition.key] = _as_declared(table.partitions, table)
     elif table.partitions:
         # Such an attribute is of one engine, and would hold a table of another to the limits of that engine.
         head.append(f"not kept: PARTITIONED BY ({', '.join(table.partitions)})")
@@ -159,7 +159,7 @@ def _imported(
     return importer.ImportedSchema(tree, tuple(head), name, imported.notes)
 
 
-def _written(names: tuple[str, ...], table: CreateTable) -> list[str]:
+def _as_declared(names: tuple[str, ...], table: CreateTable) -> list[str]:
     """Return names as the columns are written; Spark ignores case."""
     by_folded = {column.name.casefold(): column.name for column in table.columns}
     return [by_folded.get(name.casefold(), name) for name in names]
@@ -211,7 +211,7 @@ def _type(written: TypeText, path: FieldPath, notes: importer.ImportNotes) -> An
     return f"{name}({','.join(parameters)})" if written.bracket else name
 
 
-def _take_properties(columns: list[Json], properties: dict[str, str]) -> dict[str, str]:
+def _move_properties(columns: list[Json], properties: dict[str, str]) -> dict[str, str]:
     """Move lance-spark's properties about columns into their metadata; return the other properties."""
     rest = dict(properties)
     for column in columns:
@@ -220,14 +220,14 @@ def _take_properties(columns: list[Json], properties: dict[str, str]) -> dict[st
             for suffix, mark in _PROPERTY_MARKS.items()
             if f"{column['name']}.{suffix}" in rest
         }
-        metadata = _fitting({mark: rest[key] for mark, key in property_keys.items()}, column["type"])
+        metadata = _valid_marks({mark: rest[key] for mark, key in property_keys.items()}, column["type"])
         column["metadata"].update(metadata)
         for mark in metadata:
             del rest[property_keys[mark]]
     return rest
 
 
-def _fitting(marks: dict[str, str], type_: Any) -> Json:
+def _valid_marks(marks: dict[str, str], type_: Any) -> Json:
     """Return the marks that mean something for a type; lance-spark refuses or ignores the others."""
     accepted: Json = {}
     is_of_floats = isinstance(type_, dict) and type_.get("elementType") in ("float", "double")

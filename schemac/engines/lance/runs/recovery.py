@@ -29,7 +29,7 @@ from schemac.rows.runs.identity import RUN, RunIdentity, is_gone
 from schemac.rows.runs.storage import Storage, absolute, is_local, seen_from
 
 
-def is_move(table: Any, version: int) -> bool:
+def is_move_out(table: Any, version: int) -> bool:
     """Whether rows left a quarantine with a version."""
     return MOVED_OUT in lance_dataset.properties_of(table, version)
 
@@ -106,13 +106,13 @@ def find_run(run: RunIdentity, table: str, storage_options: Storage | None) -> C
     return next((committed_run for committed_run in runs if committed_run.id == run.id), None)
 
 
-def take_back_at(path: str, version: int, run: str, storage_options: Storage | None) -> None:
+def undo_commit(path: str, version: int, run: str, storage_options: Storage | None) -> None:
     """Undo a commit of a run: by a new version with the rows before it, or by removing the table that it created."""
     import lance
 
     options = lance_dataset.options_for(path, storage_options)
     latest = lance.dataset(path, storage_options=options)
-    if is_move(latest, version):
+    if is_move_out(latest, version):
         move_back(path, version, storage_options)
         return
     with lance_dataset.lance_errors():
@@ -134,7 +134,7 @@ LOOKED_AT = 100
 
 
 @dataclass(frozen=True)
-class Dead:
+class DeadRun:
     """A staging folder of a dead run."""
 
     path: str
@@ -162,7 +162,7 @@ def recover(table: str, quarantine: str | None, storage_options: Storage) -> Non
                 if all(map(staging.take_dead, attempts)):
                     _take_rows_back(quarantine, run, storage_options)
     for dead_run in dead:
-        _undo(dead_run, storage_options)
+        _remove_traces(dead_run, storage_options)
     for path in {dead_run.path for dead_run in dead}:
         if transactions.has_version(path):
             continue
@@ -185,7 +185,7 @@ def _has_never_been(run: RunIdentity, table: str, storage_options: Storage) -> b
         return False
 
 
-def _dead_folders(path: str, table: str) -> list[Dead]:
+def _dead_folders(path: str, table: str) -> list[DeadRun]:
     """Return the staging folders of dead runs in a dataset; `table` is the one that decides where a folder names none."""
     dead = []
     for folder in staging.folders_of(path) if is_local(path) else ():
@@ -194,7 +194,7 @@ def _dead_folders(path: str, table: str) -> list[Dead]:
             seen = staging.table_of(folder)
             if seen and "://" not in seen:
                 seen = os.path.normpath(os.path.join(path, seen))
-            dead.append(Dead(path, folder, staging.run_in(folder), seen or table))
+            dead.append(DeadRun(path, folder, staging.run_in(folder), seen or table))
     return dead
 
 
@@ -205,12 +205,12 @@ def _take_rows_back(quarantine: str, run: RunIdentity, storage_options: Storage)
         return
     has_rows = bool(dataset.count_rows(filter=f"run = '{run.id}'"))
     for committed_run in committed_runs(dataset, since=run.started):
-        if committed_run.id == run.id and (has_rows or is_move(dataset, committed_run.version)):
-            take_back_at(quarantine, committed_run.version, run.id, storage_options)
+        if committed_run.id == run.id and (has_rows or is_move_out(dataset, committed_run.version)):
+            undo_commit(quarantine, committed_run.version, run.id, storage_options)
             return
 
 
-def _undo(dead: Dead, storage_options: Storage) -> None:
+def _remove_traces(dead: DeadRun, storage_options: Storage) -> None:
     """Remove the run's files from the dataset, unless a version names them, and its staging folder.
 
     What a run that fills columns has computed stays for its next attempt (see `filling`), unless the run has happened.

@@ -282,7 +282,7 @@ class LanceSink(Sink):
     def take_back(self, place: WriteTarget, version: int) -> None:
         """Undo a commit of this run; where that fails, the next run does it."""
         try:
-            recovery.take_back_at(place.path, version, place.run.id, place.storage_options)
+            recovery.undo_commit(place.path, version, place.run.id, place.storage_options)
         except (OSError, RuntimeError):
             # Where there is no room to write the version that takes the rows back, the next run does it.
             if place.is_staged:

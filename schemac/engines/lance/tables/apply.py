@@ -33,13 +33,7 @@ from schemac.engines.lance.tables.new_columns import (
     WriteColumns,
     run_in_process,
 )
-from schemac.engines.lance.tables.plan import (
-    LancePlan,
-    field_ids_for,
-    is_dropped,
-    path_in_target,
-    plan,
-)
+from schemac.engines.lance.tables.plan import LancePlan, field_ids_for, is_dropped, path_in_target, plan
 from schemac.engines.lance.tables.row_checks import CheckQuestion, report_broken, report_failed
 from schemac.engines.lance.transactions import is_conflict, lance_schema, make_version, with_data_file
 from schemac.language.attributes.builtin import TABLE_RECORD

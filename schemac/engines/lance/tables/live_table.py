@@ -24,12 +24,7 @@ from schemac.engines.lance.dataset import lance_errors, open_dataset, reason_of
 from schemac.engines.lance.fields import lance_ids, numbers_of
 from schemac.engines.lance.limits import LanceLimits
 from schemac.engines.lance.tables import field_ids
-from schemac.engines.lance.tables.fields import (
-    differences,
-    ids_in_files,
-    in_preorder,
-    stale_fields,
-)
+from schemac.engines.lance.tables.fields import differences, ids_in_files, in_preorder, stale_fields
 from schemac.engines.lance.tables.steps import INDICES_KEY, TableIndex, indices_of, noted_indices
 from schemac.engines.lance.transactions import schema_parts
 from schemac.language.logical.dataset import LogicalDataset, Origins

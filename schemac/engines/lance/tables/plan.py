@@ -40,15 +40,7 @@ from schemac.engines.lance.tables.live_table import (
     help_for_stranger,
     limits_of,
 )
-from schemac.engines.lance.tables.steps import (
-    MARK,
-    REWRITE,
-    SET_SCHEMA,
-    SWAP_IN,
-    Step,
-    TableIndex,
-    ids_text,
-)
+from schemac.engines.lance.tables.steps import MARK, REWRITE, SET_SCHEMA, SWAP_IN, Step, TableIndex, ids_text
 from schemac.engines.lance.transactions import lance_schema
 from schemac.language.attributes.attribute import Family
 from schemac.language.attributes.builtin import CLOCK_ZONE, TABLE_IDS
