@@ -15,7 +15,7 @@ from typing import NamedTuple, cast
 from schemac.engines.iceberg import attributes, steps
 from schemac.engines.iceberg.artifact import errors_of, fields_of, format_of, schema_of
 from schemac.engines.iceberg.steps import Step
-from schemac.engines.iceberg.types import FORMAT_3, IcebergType, NestedField, is_promotion, needs_format_3
+from schemac.engines.iceberg.types import FORMAT_3, IcebergType, NestedField, is_promotion
 from schemac.language.attributes.attribute import Role
 from schemac.language.attributes.registry import ATTRIBUTES
 from schemac.language.logical.facts import AnyFact, Fact
@@ -213,7 +213,7 @@ def _judge_promotion(
     if new.is_in_key:
         return _refuse_key_change(new)
     if not is_promotion(was, is_, format_version):
-        hint = f", except in format {FORMAT_3}" if needs_format_3(was, is_) else ""
+        hint = f", except in format {FORMAT_3}" if is_promotion(was, is_, FORMAT_3) else ""
         return refused(f"{was.word} cannot become {is_.word}{hint}", _NEW_FIELD_HELP)
     if is_doubtful(old, new):
         type_text = new.type.type_text()
@@ -272,10 +272,7 @@ ROWS: Mapping[AnyFact, IcebergRow] = {
     Fact.FIELD_RENAMED: IcebergRow(guarded(_refuse_in_key, METADATA), (steps.rename,)),
     Fact.FIELDS_REORDERED: IcebergRow(guarded(_refuse_in_key, METADATA), (steps.reorder,)),
     Fact.FIELD_MOVED: IcebergRow(
-        guarded(
-            _refuse_in_key,
-            refused("Iceberg cannot move a field out of its struct", _NEW_FIELD_HELP),
-        )
+        guarded(_refuse_in_key, refused("Iceberg cannot move a field out of its struct", _NEW_FIELD_HELP))
     ),
     Fact.UNIT_CHANGED: IcebergRow(
         lambda change, pair: of_another_unit(change, pair, _for_field(SAFE)(change, pair)), (steps.promote,)

@@ -20,7 +20,7 @@ from schemac.engines.iceberg.artifact import errors_of, fields_of, requested_for
 from schemac.engines.iceberg.attributes import COLUMNS, OF_COLUMN
 from schemac.engines.iceberg.judge import ROWS
 from schemac.engines.iceberg.live_table import IcebergTable
-from schemac.engines.iceberg.steps import Operation, TableCommit, operations_of
+from schemac.engines.iceberg.steps import STEPS, Operation, TableCommit
 from schemac.engines.iceberg.types import NAME_MAPPING, IcebergSchema, NestedField, full_name, preorder
 from schemac.language.attributes.builtin import DESCRIPTION, TABLE_VERSION
 from schemac.language.constraints.rows import ReferenceTo
@@ -220,7 +220,7 @@ def plan_iceberg(table: IcebergTable, new: LockedSchemaVersion, report: Report) 
         new,
         commit,
         ids,
-        (*renumbering, *operations_of(commit)),
+        (*renumbering, *(operation for step in STEPS for operation in step(commit))),
         notes_of(judged, (Outcome.DATA, Outcome.NEW_FILES)),
         () if metadata.is_empty else rules_to_check(pair, doubtful),
     )

@@ -140,13 +140,7 @@ def set_properties(commit: TableCommit) -> Iterator[Operation]:
 
 
 STEPS: tuple[Step, ...] = (upgrade, identify, drop, at_fields, reorder, set_properties)
-"""In the order of a plan."""
-
-
-def operations_of(commit: TableCommit) -> Iterator[Operation]:
-    """Yield all operations: what becomes of the table, of its fields in the order of the new schema, and of its properties."""
-    for step in STEPS:
-        yield from step(commit)
+"""In the order of a plan: the table, its fields in the order of the new schema, and its properties."""
 
 
 def _missing_in(schema: IcebergSchema, other: IcebergSchema) -> Iterator[tuple[tuple[str, ...], NestedField]]:

@@ -205,11 +205,6 @@ def is_promotion(old: IcebergType, new: IcebergType, format_version: int) -> boo
     return pair in _SINCE_THIRD
 
 
-def needs_format_3(old: IcebergType, new: IcebergType) -> bool:
-    """Whether only tables of format 3 can do it."""
-    return is_promotion(old, new, FORMAT_3) and not is_promotion(old, new, FORMAT_3 - 1)
-
-
 def fresh_ids(schema: IcebergSchema) -> dict[int, int]:
     """Return the id of each field in a new table, by the id that it has here."""
     new_ids: dict[int, int] = {}

@@ -367,7 +367,7 @@ def _judge_option(change: Change, pair: VersionPair) -> Judgement:
             "existing partitions keep their buckets and accept no rows until they are rewritten",
             "rewrite each partition with INSERT OVERWRITE from itself",
         )
-    if options.is_about_files(change.key):
+    if change.key.startswith(options.OF_FILES):
         return Judgement(Outcome.NEW_FILES, "existing files stay unchanged", "compact the table fully")
     return Judgement(Outcome.METADATA)
 

@@ -94,11 +94,6 @@ class PaimonTable(LockedTable):
         return cls(schema_version.label, schema_version, SCHEMAS.ids_between(schema, schema), schema, None)
 
     @property
-    def version(self) -> int:
-        """The number of the locked version that it is."""
-        return self.schema_version.number
-
-    @property
     def is_empty(self) -> bool:
         """Whether nothing was ever written to it."""
         return self.folder is not None and not any((self.folder.parent / "snapshot").glob("snapshot-*"))

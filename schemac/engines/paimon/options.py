@@ -34,21 +34,17 @@ IMMUTABLE = frozenset(
 NULL_TO_NOT_NULL = "alter-column-null-to-not-null.disabled"
 EXPLICIT_CASTS = "disable-explicit-type-casting"
 BEFORE_PARTITION = "add-column-before-partition"
-_OF_FILES = (
+OF_FILES = (
     *("file.", "parquet.", "orc.", "avro.", "vector.file.", "file-index.", "target-file-size"),
     *("changelog-file.", "manifest.", "metadata.stats-"),
 )
+"""What the names of options start with that are about how files are written."""
 _ONE_WAY = frozenset({"ignore-delete", "ignore-update-before"})
 
 
 def is_true(options: Mapping[str, str], key: str, default: bool = False) -> bool:
     """Whether an option is `true`."""
     return options.get(key, str(default)).strip().lower() == "true"
-
-
-def is_about_files(key: str) -> bool:
-    """Whether an option is about how files are written."""
-    return key.startswith(_OF_FILES)
 
 
 def option_error(key: str, old: Mapping[str, str], new: Mapping[str, str]) -> str:

@@ -244,11 +244,7 @@ class _FromPaimon:
         if converted is None:
             return None
         type_, extra = converted
-        extra = {
-            DESCRIPTION.key: field.description,
-            **extra,
-            paimon.DEFAULT_VALUE.key: field.default_value,
-        }
+        extra = {DESCRIPTION.key: field.description, **extra, paimon.DEFAULT_VALUE.key: field.default_value}
         return member(field.name, type_, {key: value for key, value in extra.items() if value is not None})
 
     def _part(self, type_: PaimonType, path: FieldPath, *, is_key: bool = False) -> Json | None:

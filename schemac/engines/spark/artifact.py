@@ -11,16 +11,17 @@ Source: Spark 4.3's `pyspark.sql.types` and Arrow conversion; the metadata keys 
 """
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Any
 
 from schemac.arrow.metadata import EXTENSION_METADATA, EXTENSION_NAME, compact, registered_extension_metadata
 from schemac.artifacts.targets import Artifact, ArtifactTarget, Emission
-from schemac.artifacts.type_writer import TypeTable, TypeWriter
+from schemac.artifacts.type_writer import TypeTable, TypeWriter, is_lost
 from schemac.engines.spark import SPARK_LOSS, SPARK_PROPERTY, SPARK_TYPE
 from schemac.engines.spark import attributes as spark
 from schemac.engines.spark import columns as lance_spark
 from schemac.engines.spark.columns import SparkField, SparkType, storage_version
-from schemac.engines.spark.connector import lost_of_schema, made_table, report_connector, report_differences
+from schemac.engines.spark.connector import made_table, report_connector, report_differences
 from schemac.engines.spark.versions import NEWEST_KNOWN, Connector
 from schemac.engines.sql_parsing import create_table, quoted_name, table_name, without_substitution
 from schemac.language.attributes import builtin
@@ -114,14 +115,15 @@ def _report_table(compilation: Compilation, fields: Sequence[SparkField], emissi
     """Report how the table that the statements make differs from the Lance artifact, and properties that contradict the schema."""
     extra, properties = compilation.dataset.schema.extra, schema_properties(compilation, fields)
     connector = Connector.of(compilation.versions.get("spark", NEWEST_KNOWN))
-    report_differences(
-        compilation.lowered.fields,
-        made_table(connector, fields, properties, storage_version(extra), key_columns(compilation)),
-        emission.losing_paths,
-        lambda field, lost, becomes: emission.lose(field, lost, becomes, artifact=DDL_FILE),
-    )
-    for lost in lost_of_schema(extra):
-        emission.lose(None, lost, "nothing")
+    made = made_table(connector, fields, properties, storage_version(extra), key_columns(compilation))
+    paths, lose = emission.losing_paths, partial(emission.lose, artifact=DDL_FILE)
+    for expected, column in zip(compilation.lowered.fields, made, strict=True):
+        report_differences(expected, column, paths, lose)
+    for key in sorted(extra):
+        if key == DESCRIPTION.key:
+            emission.lose(None, "the description of the table", "nothing")
+        elif key != builtin.TARGETS_OF.key and is_lost(key):
+            emission.lose(None, f"the attribute {key}", "nothing")
     written = spark.TABLE_PROPERTIES.read(extra) or {}
     for key, value in properties.items():
         if key in written and written[key] != value:

@@ -36,7 +36,7 @@ from schemac.engines.lance.runs.column_files import (
     write_column_file,
 )
 from schemac.engines.lance.runs.sink import SINK, as_lance_reads
-from schemac.engines.lance.tables.new_columns import FragmentFiles, has_no_restored_rows
+from schemac.engines.lance.tables.new_columns import fragment_files, has_no_restored_rows
 from schemac.engines.lance.transactions import DATA, file_name, fragments_of, move_data
 from schemac.rows.runs import staging
 from schemac.rows.runs.columns import ColumnSink, FilledColumns, Filling, Look
@@ -85,7 +85,7 @@ class ColumnFileRecord:
 
     def counts_for(self, fragment: Any, place: WriteTarget) -> bool:
         """Whether a fragment has the files that it had, and no row that was deleted when the record was made."""
-        if FragmentFiles.of(fragment.metadata) != FragmentFiles.of(self.metadata):
+        if fragment_files(fragment.metadata) != fragment_files(self.metadata):
             return False
         if self.metadata.deletion_file is None:
             return True

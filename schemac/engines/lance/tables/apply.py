@@ -29,8 +29,8 @@ from schemac.engines.lance.tables.live_table import LanceTable, can_store, open_
 from schemac.engines.lance.tables.new_columns import (
     Converter,
     FinishedFiles,
-    FragmentFiles,
     WriteColumns,
+    fragment_files,
     run_in_process,
 )
 from schemac.engines.lance.tables.plan import LancePlan, field_ids_for, is_dropped, path_in_target, plan
@@ -147,7 +147,7 @@ class _Run:
         questions = [CheckQuestion(check, self.plan) for check in self.plan.of(steps.CheckStep)]
         rules = self.plan.of(steps.RuleCheck)
         fragments = self.dataset.get_fragments() if questions or rules else []
-        fresh = [f for f in fragments if FragmentFiles.of(f.metadata) not in self.finished_files.checked]
+        fresh = [f for f in fragments if fragment_files(f.metadata) not in self.finished_files.checked]
         for number, question in enumerate(questions):
             self.progress(f"checking {question.check.title}", number, len(questions))
             scanner = self.dataset.scanner(
@@ -162,7 +162,7 @@ class _Run:
                 report_failed(self.plan, rules, fragments if is_of_all else fresh, self.state, self.report)
         if self.report.has_errors:
             raise _StoppedError
-        self.finished_files.checked |= {FragmentFiles.of(f.metadata) for f in fresh}
+        self.finished_files.checked |= {fragment_files(f.metadata) for f in fresh}
 
     def swap_in(self) -> int:
         """Write the new columns, and commit them if there was no other commit; return the version that has them."""
@@ -176,7 +176,7 @@ class _Run:
             target = self.plan.target.metadata
             other_entries = {key: value for key, value in metadata.items() if key not in TABLE_RECORD}
             metadata = {**other_entries, **{key: bytes(target[key]) for key in TABLE_RECORD if key in target}}
-        schema = lance_schema(self.plan.layout.middle, metadata)
+        schema = lance_schema(self.plan.layout.interim_fields, metadata)
         operation = lance.LanceOperation.Merge(fragments, schema)
         version = self.commit("swap in the new fields", operation, self.dataset.version)
         if version != expected:
@@ -222,7 +222,7 @@ class _Run:
             entries[steps.INDICES_KEY] = steps.note_indices(waiting.values())
         if self.plan.titles(steps.SET_SCHEMA):
             layout = self.plan.layout
-            names = {field.id: field.name for field in layout.middle}
+            names = {field.id: field.name for field in layout.interim_fields}
             entries[IDS_KEY] = note_ids(layout.pair.new, names, layout.field_ids)
         if not entries:
             return version + 1

@@ -258,7 +258,9 @@ def _checks(
     elif subject is steps.CheckSubject.FIT:
         casts = casts_of(field, ways) or [FieldCast(before, field)]
         is_rounded = is_named(field, rounded)
-        question = "; then ".join(_question(*cast, field.path_text if is_rounded else "") for cast in casts)
+        question = "; then ".join(
+            _fit_question(*cast, field.path_text if is_rounded else "") for cast in casts
+        )
         query = steps.misfit_filter(pair, before, field) if len(ways) == 1 and not is_rounded else ""
         yield steps.CheckStep(field.path_text, question=question, query=query, field=field, subject=subject)
 
@@ -305,7 +307,7 @@ def is_roundable(casts: Iterable[FieldCast]) -> bool:
     return any(can_be_rounded(before.type, after.type) for before, after in casts)
 
 
-def _question(before: SchemaField, field: SchemaField, rounded: str) -> str:
+def _fit_question(before: SchemaField, field: SchemaField, rounded: str) -> str:
     """Return the check of the values of one cast; `rounded` is the option that allows rounding, if there is one."""
     type_text = field.type.type_text()
     question = f"every value has to fit {type_text}"
@@ -321,7 +323,7 @@ def _question(before: SchemaField, field: SchemaField, rounded: str) -> str:
     return f"{question}, read by a clock in {clock}" if clock and is_about_zones else question
 
 
-def reason_of(before: SchemaField, field: SchemaField) -> str:
+def misfit_reason(before: SchemaField, field: SchemaField) -> str:
     """Return a more exact reason than that values do not fit."""
     clock = clock_of(before, field)
     new: Any = field.type

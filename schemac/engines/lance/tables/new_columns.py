@@ -8,7 +8,7 @@ Shape: schemas as trees, and which field of a new one is which of an old one, by
 """
 
 import dataclasses
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -163,37 +163,27 @@ def _version(tree: Json) -> SchemaVersion:
     return SchemaVersion(LogicalDataset("", schema, columns(schema), Origins("")), "")
 
 
-@dataclass(frozen=True)
-class FragmentFiles:
-    """The data files of a fragment, which stay the same while its rows are only deleted."""
-
-    fragment: int
-    paths: tuple[tuple[str, tuple[int, ...]], ...]
-    """Each data file, and the fields that it holds."""
-
-    @classmethod
-    def of(cls, fragment: Any) -> "FragmentFiles":
-        """Return the files of a fragment, given by its metadata as pylance has it."""
-        files = tuple((file.path, tuple(file.fields)) for file in fragment.files)
-        return cls(fragment.id, files)
+def fragment_files(metadata: Any) -> Hashable:
+    """Return the id of a fragment and its data files with the ids of their fields; deleting rows does not change them."""
+    return metadata.id, tuple((file.path, tuple(file.fields)) for file in metadata.files)
 
 
 class FinishedFiles:
     """What a run has done already, by the files of the fragments that it was done for."""
 
     def __init__(self) -> None:
-        self.checked: set[FragmentFiles] = set()
+        self.checked: set[Hashable] = set()
         """The fragments whose rows have passed all checks."""
-        self._made: dict[tuple[FragmentFiles, str], tuple[Any, str]] = {}
+        self._made: dict[tuple[Hashable, str], tuple[Any, str]] = {}
         """The fragment, and its new data file as JSON, by the fields in it."""
 
     def add(self, fragment: Any, fields: str, file: str) -> None:
         """Remember the data file that was made for a fragment; `fields` names what is in it."""
-        self._made[FragmentFiles.of(fragment.metadata), fields] = (fragment, file)
+        self._made[fragment_files(fragment.metadata), fields] = (fragment, file)
 
     def find(self, fragment: Any, fields: str) -> str | None:
         """Return the data file of some fields that was made for a fragment; None if there is none with all its rows."""
-        then, file = self._made.get((FragmentFiles.of(fragment.metadata), fields), (None, None))
+        then, file = self._made.get((fragment_files(fragment.metadata), fields), (None, None))
         return file if file is not None and has_no_restored_rows(fragment, then) else None
 
 

@@ -16,7 +16,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from schemac.engines.lance.tables.checks import FieldCast, casts_of, is_roundable, reason_of
+from schemac.engines.lance.tables.checks import FieldCast, casts_of, is_roundable, misfit_reason
 from schemac.engines.lance.tables.convert import format_values, is_named, values_of
 from schemac.engines.lance.tables.live_table import LanceTable
 from schemac.engines.lance.tables.new_columns import Converter
@@ -129,7 +129,7 @@ class CheckQuestion:
             description = self._misfits.describe(f" fit {after.type.type_text()}" if len(casts) > 1 else "")
             reasons = sorted(filter(None, self._misfits.reasons))
             is_by_value = "" in self._misfits.reasons and not self._is_rounded
-            return "; ".join([description + (reason_of(before, after) if is_by_value else ""), *reasons])
+            return "; ".join([description + (misfit_reason(before, after) if is_by_value else ""), *reasons])
         verb = "is" if self._count == 1 else "are"
         what = f"{verb} null" if self.check.subject is CheckSubject.NULLS else f"{verb} lost"
         return f"{self._count:,} {what}" if self._count else ""
