@@ -208,30 +208,22 @@ class IcebergTableRows(StoredRows):
         """The columns as pyiceberg gives them."""
         from pyiceberg.io.pyarrow import schema_to_pyarrow  # an extra that may not be there
 
-        arrow_schema: pa.Schema
-        if self.read_as is None:
-            arrow_schema = self.handle.scan().to_arrow_batch_reader().schema
-        else:
-            arrow_schema = schema_to_pyarrow(self._projected(), include_field_ids=False)
+        arrow_schema: pa.Schema = schema_to_pyarrow(self._schema_to_read(), include_field_ids=False)
         return arrow_schema
 
     def batches(self, columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
         """Read some columns of the newest snapshot."""
         from pyiceberg.io.pyarrow import ArrowScan
 
-        if self.read_as is None:
-            return iter(self.handle.scan(selected_fields=tuple(columns)).to_arrow_batch_reader())
-        scan = self.handle.scan()
-        projected = self._projected().select(*columns)
-        made = ArrowScan(self.handle.metadata, self.handle.io, projected, scan.row_filter)
+        scan, schema = self.handle.scan(), self._schema_to_read().select(*columns)
+        made = ArrowScan(self.handle.metadata, self.handle.io, schema, scan.row_filter)
         return iter(made.to_record_batches(scan.plan_files()))
 
-    def _projected(self) -> Any:
-        """Return pyiceberg's form of the schema that the rows are read with, which has to be set."""
+    def _schema_to_read(self) -> Any:
+        """Return the schema that the rows are read with, in pyiceberg's form."""
         from pyiceberg.schema import Schema
 
-        assert self.read_as is not None
-        return Schema.model_validate(self.read_as.to_json())
+        return self.handle.schema() if self.read_as is None else Schema.model_validate(self.read_as.to_json())
 
     def expression(self, rows: Sequence[int]) -> str:
         """Return the Python expression that reads rows by their positions."""
