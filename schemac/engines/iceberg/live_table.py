@@ -90,7 +90,7 @@ SCHEMAS = TableSchemas(
 
 @dataclass(frozen=True)
 class IcebergTable(LockedTable):
-    """An open table."""
+    """An Iceberg table at a locked version; or an imagined one, for a plan without a table."""
 
     metadata: TableMetadata
     handle: Any = dataclasses.field(default=None, compare=False, repr=False)
@@ -231,7 +231,7 @@ class IcebergTableRows(StoredRows):
 
 
 class IcebergRows(RowReader):
-    """Tables in a catalog, and by their metadata."""
+    """Opens the rows of tables in a catalog, and of tables by their metadata."""
 
     def is_of(self, path: str) -> bool:
         """Return whether it is a table."""

@@ -132,7 +132,7 @@ def _mapping_entries(fields: Iterator[NestedField]) -> list[Json]:
 
 @dataclass(frozen=True)
 class IcebergPlan:
-    """One commit."""
+    """The commit that brings one table to a new schema, and what it does."""
 
     table: IcebergTable
     new: LockedSchemaVersion

@@ -373,7 +373,7 @@ def _has_default(field: types.NestedField) -> bool:
 
 
 class _FromIceberg:
-    """Turns types into kinds with attributes, and gathers ids."""
+    """Converts types of Iceberg to the trees of kinds, with attributes, and gathers the ids of fields."""
 
     def __init__(self, *, has_defaults: bool) -> None:
         self.ids: dict[FieldPath, int] = {}

@@ -14,7 +14,7 @@ from schemac.text.source.json_object import Json
 
 @dataclass(frozen=True, slots=True)
 class Operation:
-    """One thing that the commit changes."""
+    """One change that the commit makes to the table."""
 
     verb: str
     field: str

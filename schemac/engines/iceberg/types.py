@@ -28,7 +28,7 @@ MOST_DIGITS = 38
 
 @dataclass(frozen=True, slots=True)
 class IcebergType:
-    """A type; `variant` has no parts here, though it has by the specification."""
+    """A type of Iceberg with its parameters and parts; `variant` has no parts here, though it has some in the specification."""
 
     name: str
     """As metadata has it, without parameters: `long`, `decimal`, `list`; a reference system is a part of the name."""
@@ -78,7 +78,7 @@ _NESTED = frozenset({"struct", "list", "map"})
 
 @dataclass(frozen=True, slots=True)
 class NestedField:
-    """A column, a member, an element, a key or a value."""
+    """A column or member, the element of a list, or the key or value of a map."""
 
     id: int
     name: str

@@ -170,6 +170,8 @@ def _unknown(message: pb.Schema | pb.Field) -> Iterator[str]:
 
 
 class _Reader:
+    """Makes Arrow fields of the messages of a schema, and notes which ones it has read."""
+
     def __init__(self, message: pb.Schema) -> None:
         self._children: dict[int, list[pb.Field]] = {}
         self.unread = {field.id for field in message.fields}

@@ -163,7 +163,9 @@ class LanceRows(RowWriter):
 
 
 @dataclass(frozen=True)
-class _Table(StoredRows):
+class _LanceTableRows(StoredRows):
+    """The rows of the newest version of a Lance table."""
+
     path: str
     dataset: Any
 
@@ -190,7 +192,7 @@ class LanceReader(RowReader):
 
     def open(self, path: str) -> StoredRows:
         """Open a table."""
-        return _Table(path, open_dataset(path))
+        return _LanceTableRows(path, open_dataset(path))
 
 
 ROW_WRITER = LanceRows()
@@ -201,7 +203,7 @@ ROWS_PER_BATCH = 8192
 
 
 class LanceSource(SourceFormat):
-    """Lance tables."""
+    """Lance tables that runs read, fragment by fragment."""
 
     options = ("version",)
 

@@ -262,7 +262,7 @@ Words = Mapping[SchemaField, tuple[str, ...]]
 
 
 class LazyWords(Words):
-    """Lance's words for the fields of a dataset, which are worked out when one is read that is not known without Arrow.
+    """The logical types of the fields of a dataset, computed when one is asked for that Arrow is needed for.
 
     The merge driver starts for every lock anew, and loading pyarrow takes longer than merging one.
     """

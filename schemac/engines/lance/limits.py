@@ -68,7 +68,7 @@ _TOP = _Nesting()
 
 
 class LanceLimits:
-    """Judges one schema for the storage version that it asks for, or for that of a table."""
+    """Checks a schema for the storage version that it asks for, or for that of a table, and reports what Lance cannot hold."""
 
     def __init__(self, compilation: Compilation, emission: Emission, *, of_table: str | None = None) -> None:
         self.fields = compilation.lowered.fields

@@ -39,7 +39,7 @@ def number_nodes(
 
 
 class _Nodes:
-    """What becomes of the nodes of a former schema."""
+    """Says which nodes of a former schema stay, and what has to be written anew for a new one."""
 
     def __init__(self, words: Words, former: Former | None, words_before: Words) -> None:
         self._words = words

@@ -43,7 +43,7 @@ class Move:
 
 @dataclass(frozen=True, slots=True)
 class SchemaChange:
-    """One operation, with its arguments, as the REST catalog calls them."""
+    """One operation on a table's schema, with its arguments, as Paimon's REST catalog names them."""
 
     action: str
     path: Path = ()
@@ -82,7 +82,7 @@ def _formatted(value: Any) -> str:
 
 
 class Alteration(NamedTuple):
-    """A schema of a table, and the one that it gets."""
+    """The present schema of a table, the one that it gets, and their fields by the groups in which names are unique."""
 
     old: TableSchema
     new: TableSchema
@@ -109,7 +109,7 @@ def alteration_between(old: TableSchema, new: TableSchema) -> Alteration:
 
 @dataclass(frozen=True)
 class _Group:
-    """The columns, or the members of one ROW, before and after."""
+    """The columns, or the members of one ROW, before and after an alteration."""
 
     old_path: Path
     path: Path

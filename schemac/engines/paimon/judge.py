@@ -40,7 +40,7 @@ from schemac.versions.evolution.version_pair import VersionPair
 
 
 class CastRule(IntEnum):
-    """How a type becomes another."""
+    """Whether Paimon casts a type to another."""
 
     NONE = 0
     """Not at all."""

@@ -48,7 +48,7 @@ _REMOVE_OR_KEY = "remove it, or add `paimon.apache.org/primaryKeys`"
 
 
 class PaimonLimits:
-    """Judges one table."""
+    """Checks the schema of one table, and reports what Paimon would refuse."""
 
     def __init__(
         self,

@@ -79,7 +79,7 @@ SCHEMAS = TableSchemas(
 
 @dataclass(frozen=True)
 class PaimonTable(LockedTable):
-    """An open table."""
+    """A Paimon table at a locked version; or an imagined one, for a plan without a table."""
 
     schema: TableSchema
     folder: Path | None

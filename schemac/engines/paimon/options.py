@@ -94,7 +94,7 @@ class KeyColumn(NamedTuple):
 
 
 class TableOptions(NamedTuple):
-    """The schema's attributes about the table as a whole."""
+    """The keys and options of a table, as the attributes of its schema give them."""
 
     primary: tuple[KeyColumn, ...]
     partition: tuple[KeyColumn, ...]

@@ -232,7 +232,7 @@ def _version(table: TableSchema, conversion: "_FromPaimon") -> importer.Imported
 
 
 class _FromPaimon:
-    """Turns types into kinds with attributes."""
+    """Converts types of Paimon to the trees of kinds, with attributes."""
 
     def __init__(self, file: str, report: Report) -> None:
         self._file = file

@@ -39,7 +39,7 @@ _NOTED_OUTCOMES = (Outcome.DATA, Outcome.REWRITE, Outcome.NEW_FILES)
 
 @dataclass(frozen=True)
 class PaimonStep:
-    """One schema file."""
+    """One schema file that a plan writes, with the operations that lead to it."""
 
     schema_version: LockedSchemaVersion
     """The locked version that it is of."""
@@ -66,7 +66,7 @@ class PaimonStep:
 
 @dataclass(frozen=True)
 class PaimonPlan:
-    """All steps for one table."""
+    """The schema files that bring one table to a new schema."""
 
     table: live_table.PaimonTable
     steps: tuple[PaimonStep, ...]

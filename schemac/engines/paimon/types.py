@@ -64,7 +64,7 @@ PARTS = {
 
 @dataclass(frozen=True, slots=True)
 class PaimonType:
-    """A type."""
+    """A type of Paimon with its parameters, parts and nullability."""
 
     word: str
     """The type without parameters, such as DECIMAL, and VARCHAR for STRING too; GEOMETRY and GEOGRAPHY as they are written."""

@@ -34,7 +34,7 @@ _WITHOUT_SCHEMA = frozenset(
 
 @dataclass(slots=True)
 class CreateTable:
-    """A CREATE TABLE statement."""
+    """What a CREATE TABLE statement says."""
 
     name: tuple[str, ...] = ()
     """Catalog, namespaces and table, as far as they are written."""

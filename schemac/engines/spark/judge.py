@@ -79,7 +79,7 @@ Statement = Callable[[Sequence[Change], VersionPair], Iterator[str]]
 
 
 class StatementRow(NamedTuple):
-    """What a fact means, and the statement for it."""
+    """What a fact means, and the ALTER TABLE statement that makes the change; None if there is none."""
 
     judge: Callable[[Connector, Change, VersionPair], Judgement] | Judgement
     statement: Statement | None = None
@@ -237,7 +237,7 @@ JUDGE = judge_of(KNOWN)
 
 @dataclass(frozen=True)
 class SparkPlan:
-    """Statements in their order, and what has none."""
+    """The statements of a plan in their order, and the changes that have none."""
 
     connector: Connector
     statements: tuple[str, ...]

@@ -114,6 +114,8 @@ def _formatted(value: Any) -> str:
 
 
 class _Reader:
+    """Makes Arrow fields of the fields of a StructType, and notes what they do not keep."""
+
     def __init__(self, notes: ImportNotes) -> None:
         self._notes = notes
 

@@ -101,7 +101,7 @@ def _with_others(new: pa.Array, is_written: Any, old: pa.Array | None) -> pa.Arr
 
 
 class _Values:
-    """A stream of values, taken as their rows come."""
+    """A stream of values by row address, from which those of given rows are taken in order."""
 
     def __init__(self, batches: Iterator[pa.RecordBatch], schema: pa.Schema) -> None:
         self.batches = batches
@@ -142,7 +142,7 @@ class _Values:
 
 @dataclass(frozen=True)
 class FillingTable:
-    """The columns that are filled, and the table with them."""
+    """The columns that a run fills, and the fields of the table with them."""
 
     new: tuple[str, ...]
     ids: tuple[tuple[int, ...], ...]

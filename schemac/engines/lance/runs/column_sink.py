@@ -52,7 +52,7 @@ REMOTE = "_backfill-"
 
 @dataclass(frozen=True)
 class ColumnFileRecord:
-    """What a file was made for, and of what."""
+    """A record of a data file that a run has computed: for which fragment of which version, and what it holds."""
 
     key: str
     columns: str
@@ -99,8 +99,8 @@ class ColumnFileRecord:
 
 
 @dataclass(frozen=True)
-class Filled:
-    """The records of one run."""
+class ColumnFileRecords:
+    """The records of the data files that a run has computed and not committed yet."""
 
     place: WriteTarget
 
@@ -239,19 +239,19 @@ class LanceColumnSink(ColumnSink):
         file = write_column_file(filling, written_to, part, batches)
         if place.is_staged:
             # Out of the clone that it was written to, with what is next to it.
-            move_data(os.path.join(folder, DATA), Filled(place).folder, [file_name(file)])
+            move_data(os.path.join(folder, DATA), ColumnFileRecords(place).folder, [file_name(file)])
         return _record(filling, table, part, file).to_json()
 
     def keep(self, filling: Filling, fragment: str, numbers: Mapping[str, int]) -> None:
         """Write the record."""
-        Filled(filling.place).put(replace(ColumnFileRecord.parse(fragment), numbers=dict(numbers)))
+        ColumnFileRecords(filling.place).put(replace(ColumnFileRecord.parse(fragment), numbers=dict(numbers)))
 
     def leave(self, filling: Filling, version: int, parts: tuple[int, ...]) -> None:
         """Write records without a file."""
         table = open_dataset(filling.place.path, version, filling.place.storage_options)
         for part in parts:
             check_required(filling, table, table.get_fragment(part).count_rows())
-            Filled(filling.place).put(_record(filling, table, part, None))
+            ColumnFileRecords(filling.place).put(_record(filling, table, part, None))
 
     def commit(self, filling: Filling, look: Look, commit_properties: Mapping[str, str]) -> int | None:
         """Move the files to where the table's are, and add them with one commit."""
@@ -277,7 +277,7 @@ class LanceColumnSink(ColumnSink):
         operation = lance.LanceOperation.Merge(
             fragment_metadata, transactions.lance_schema(columns.fields, columns.metadata)
         )
-        names, folder = [record.path for record in used.values()], Filled(filling.place).folder
+        names, folder = [record.path for record in used.values()], ColumnFileRecords(filling.place).folder
         try:
             return transactions.commit_operation(
                 place, names, operation, look.version, source=folder, **commit_properties
@@ -291,7 +291,7 @@ class LanceColumnSink(ColumnSink):
 
     def pause(self, filling: Filling) -> None:
         """Leave the staging folder to the next attempt; remove it if it holds no record."""
-        if not Filled(filling.place).records():
+        if not ColumnFileRecords(filling.place).records():
             self.close(filling)
         elif filling.place.is_staged:
             staging.leave(filling.place.staging)
@@ -310,7 +310,7 @@ class LanceColumnSink(ColumnSink):
                 transactions.remove_data(place.path, moved)
                 staging.remove(folder)
             return
-        filled = Filled(place)
+        filled = ColumnFileRecords(place)
         names = [record.path for record in filled.records() if record.file is not None]
         transactions.remove_remote_data(place, (name for name in names if name not in named))
         filled.remove()
@@ -361,7 +361,7 @@ def _records(filling: Filling, table: Any) -> dict[int, ColumnFileRecord]:
     """Return the valid record of each fragment of a version; any record for fragments without rows."""
     digest = columns_digest(table)
     known: dict[int, list[ColumnFileRecord]] = {}
-    for one in Filled(filling.place).records():
+    for one in ColumnFileRecords(filling.place).records():
         if one.key == filling.columns.key and one.columns == digest:
             known.setdefault(one.metadata.id, []).append(one)
     records: dict[int, ColumnFileRecord] = {}

@@ -54,7 +54,7 @@ IN_FRAGMENT = 32
 
 
 class LanceSink(Sink):
-    """Lance tables in folders and object stores."""
+    """Lance tables in folders and object stores, as runs write to them."""
 
     def form(
         self, lowered: LoweredSchema, numbers: Mapping[SchemaField, Numbers] | None, extra: Extra

@@ -34,7 +34,7 @@ from schemac.engines.lance.tables.new_columns import (
     run_in_process,
 )
 from schemac.engines.lance.tables.plan import LancePlan, field_ids_for, is_dropped, path_in_target, plan
-from schemac.engines.lance.tables.row_checks import CheckQuestion, report_broken, report_failed
+from schemac.engines.lance.tables.row_checks import RunningCheck, report_broken, report_failed
 from schemac.engines.lance.transactions import is_conflict, lance_schema, make_version, with_data_file
 from schemac.language.attributes.builtin import TABLE_RECORD
 from schemac.language.constraints.rows import Unique
@@ -59,7 +59,7 @@ MOST_STARTS = 20
 
 
 class _StoppedError(Exception):
-    """The reason is in the report."""
+    """The plan cannot go on; the reason is in the report."""
 
 
 def apply_plan(made: LancePlan, report: Report, progress: Progress, spread: Spread | None = None) -> bool:
@@ -81,7 +81,7 @@ def apply_plan(made: LancePlan, report: Report, progress: Progress, spread: Spre
 
 
 class _OvertakenError(Exception):
-    """The table does not have the fields any more that this run gave it."""
+    """The table does not have the columns any more that this run gave it."""
 
 
 class _Run:
@@ -144,7 +144,7 @@ class _Run:
 
     def check_rows(self) -> None:
         """Check the rows of all fragments that were not checked yet. Raises _StoppedError after reporting what is in the way."""
-        questions = [CheckQuestion(check, self.plan) for check in self.plan.of(steps.CheckStep)]
+        questions = [RunningCheck(check, self.plan) for check in self.plan.of(steps.CheckStep)]
         rules = self.plan.of(steps.RuleCheck)
         fragments = self.dataset.get_fragments() if questions or rules else []
         fresh = [f for f in fragments if fragment_files(f.metadata) not in self.finished_files.checked]

@@ -32,7 +32,7 @@ IDS_KEY = "schemac.ids"
 
 
 class _NodeShape(NamedTuple):
-    """What tables are compared by, node by node."""
+    """What two schemas of Lance are compared by, for one node."""
 
     parent: int
     """The index of the node around it; negative for a column."""

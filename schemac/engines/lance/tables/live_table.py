@@ -49,7 +49,7 @@ from schemac.versions.identity.opening import open_version
 
 @dataclass(frozen=True)
 class LanceTable:
-    """An open table."""
+    """A Lance table with its fields, as far as a lock knows them; or an imagined one, for a plan without a table."""
 
     name: str
     """Its path; the label of its version for an imagined one."""

@@ -39,7 +39,7 @@ _ROWS = 20
 """So many values and rows are named."""
 
 
-class CheckQuestion:
+class RunningCheck:
     """One check of a plan, asked of all batches of rows in turn."""
 
     def __init__(self, check: CheckStep, plan: LancePlan) -> None:
