@@ -484,10 +484,7 @@ def _parse_timestamp(text: str, target: CastTarget) -> int | None:
 
 
 def _apply_offset(seconds: int, offset: str | None, target: CastTarget) -> int | None:
-    """Return the seconds that are stored for a local time and its UTC offset in a text; None if they depend on an unknown zone.
-
-    A text with an offset is an instant, and one without is a local time; the field's zone leads from one to the other.
-    """
+    """Return the instant or local time, in seconds, of a text with a local time and perhaps an offset; None if its zone is not known."""
     if offset:
         digits = offset[1:].replace(":", "").ljust(4, "0")  # zeros for Z
         ahead_of_utc = int(digits[:2]) * 3600 + int(digits[2:]) * 60

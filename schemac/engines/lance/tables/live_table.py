@@ -332,13 +332,15 @@ class _OpenedTable:
     @cached_property
     def _table(self) -> Callable[..., LanceTable]:
         """Makes the table of a schema version, which may have more arguments by name."""
-        known: dict[str, Any] = {
-            "fields": self.fields,
-            "stale": self.stale,
-            "locked": self.locked,
-            "stated": self.stated,
-        }
-        return partial(LanceTable, self.path, self.dataset, **known)
+        return partial(
+            LanceTable,
+            self.path,
+            self.dataset,
+            fields=self.fields,
+            stale=self.stale,
+            locked=self.locked,
+            stated=self.stated,
+        )
 
 
 def help_for_stranger(path: str, table: SchemaVersion, locked: LockedDataset) -> str:
