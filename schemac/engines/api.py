@@ -152,7 +152,7 @@ class Dataset(CheckedDataset):
         """Return Iceberg's schema as a dict for `pyiceberg.schema.Schema.model_validate`. Raises SchemaError if Iceberg cannot hold it."""
         from schemac.engines.iceberg import artifact as iceberg  # for start-up time, as above
 
-        return iceberg.compiled_schema(self._compilation, self._emit("iceberg")).to_json()
+        return iceberg.to_schema(self._compilation, self._emit("iceberg")).to_json()
 
     def to_jsonschema(self) -> dict[str, Any]:
         """Return the JSON Schema (2020-12) of a record. Raises SchemaError if a type cannot be written as JSON."""

@@ -15,9 +15,9 @@ import pyarrow as pa
 import pytest
 
 from schemac.engines.lance.tables.live_table import LanceTable
+from schemac.engines.lance.tables.new_columns import Converter
 from schemac.engines.lance.tables.plan import plan
-from schemac.engines.lance.tables.recipe import Recipe
-from schemac.engines.lance.tables.row_checks import CheckQuestion
+from schemac.engines.lance.tables.row_checks import RunningCheck
 from schemac.engines.lance.tables.steps import CheckStep
 from schemac.text.source.report import Report
 from schemac.versions.evolution.version_pair import locked_schema_version
@@ -79,13 +79,13 @@ def carried(values: pa.Array, lock: LockedDataset, start: int, end: int) -> pa.A
     )
     if made is not None:
         for check in made.of(CheckStep):
-            question = CheckQuestion(check, made)
+            question = RunningCheck(check, made)
             rows = pa.array(range(len(values)), pa.uint64())
-            question.ask(pa.RecordBatch.from_arrays([values, rows], names=["x", "_rowid"]))
+            question.add_batch(pa.RecordBatch.from_arrays([values, rows], names=["x", "_rowid"]))
             question.report("t", "", report)
     if made is None or report.has_errors:
         return "; ".join(d.message for d in report.diagnostics)
-    recipe = Recipe.of(made.stages, made.pair.new.dataset.columns, made.layout.field_ids)
+    recipe = Converter.of(made.stages, [[column] for column in made.pair.new.dataset.columns])
     return recipe.make(pa.RecordBatch.from_arrays([values], names=["x"])).column(0)
 
 

@@ -91,7 +91,7 @@ def table(tmp_path: Path) -> tuple[str, LockedDataset]:
 def details(path: str) -> dict[str, Any]:
     """All that Lance tells, but for what the data makes of it."""
     data = lance.dataset(path)
-    kept = {index.name: (index.type, index.parameters, index.lost) for index in indices_of(data)}
+    kept = {index.name: (index.type, index.parameters, index.lost) for index in indices_of(data, {})}
     return {d.name: (d.index_type, d.details, d.field_names, kept[d.name]) for d in data.describe_indices()}
 
 

@@ -12,8 +12,8 @@ import pyarrow as pa
 import pytest
 
 from schemac.engines.lance.tables.apply import apply_plan
+from schemac.engines.lance.tables.new_columns import Converter
 from schemac.engines.lance.tables.plan import LancePlan, plan
-from schemac.engines.lance.tables.recipe import Recipe
 from schemac.engines.lance.tables.steps import CheckStep
 from schemac.text.source.report import Report
 from schemac.versions.evolution.version_pair import locked_schema_version
@@ -173,7 +173,7 @@ def test_tell_other_processes_the_same(tmp_path: Path) -> None:
     assert made is not None
     assert isinstance(made.steps[0], CheckStep)
     (field,) = made.pair.new.dataset.columns
-    recipe = pickle.loads(pickle.dumps(Recipe.of(made.stages, [field], made.layout.field_ids)))
+    recipe = pickle.loads(pickle.dumps(Converter.of(made.stages, [[field]])))
     (batch,) = lance.dataset(path).to_batches()
     assert recipe.make(batch).column(0).view(pa.int64()).to_pylist() == [(SUMMER_2050 - 7200) * 1000]
 

@@ -35,19 +35,18 @@ from schemac.language.attributes.attribute import Family
 from schemac.language.attributes.builtin import TABLE_VERSION
 from schemac.language.logical.dataset import LogicalDataset, named_key, primary_key
 from schemac.language.logical.schema_fields import SchemaField, preorder
-from schemac.language.physical import LoweredSchema
 from schemac.text.source.diagnostic import Diagnostic
 from schemac.text.source.help import Help
 from schemac.text.source.phrases import closest
 from schemac.text.source.report import Report
-from schemac.versions.evolution.version_pair import LockedSchemaVersion, SchemaVersion
+from schemac.versions.evolution.version_pair import SchemaVersion
 from schemac.versions.identity.compilation import Compilation
 
 
 def identifier_ids(
     dataset: LogicalDataset, fields: Mapping[SchemaField, NestedField], emission: Emission
 ) -> tuple[int, ...]:
-    """Ids of the identifier fields, in rising order; what is wrong with them is in the emission."""
+    """Return the ids of the identifier fields, in rising order, and report what is wrong with them."""
     extra = dataset.schema.extra
     named = attributes.IDENTIFIER_FIELDS.read(extra)
     ids: list[int] = []
@@ -81,7 +80,7 @@ def identifier_ids(
 
 
 def _identifier_error(schema_field: SchemaField, fields: Mapping[SchemaField, NestedField]) -> str:
-    """Why a field cannot identify a row; empty if it can."""
+    """Return why a field cannot identify a row; empty if it can."""
     field = fields.get(schema_field)
     if field is None or field.type.fields or field.type.word in ("variant", "unknown"):
         return "it is not a plain value"
@@ -96,7 +95,6 @@ def _identifier_error(schema_field: SchemaField, fields: Mapping[SchemaField, Ne
 
 
 DDL_FILE = "iceberg/create_table.sql"
-_FORMAT_VERSION = "format-version"
 _WORDS = {
     "boolean": "BOOLEAN",
     "int": "INT",
@@ -119,10 +117,10 @@ _WORDS = {
 """Spark's words for types, by Iceberg's names."""
 
 
-def ddl(compilation: Compilation, schema: IcebergSchema, format_version: int, emission: Emission) -> str:
+def ddl(compilation: Compilation, schema: IcebergSchema, emission: Emission) -> str:
     """Return the file of statements, each with a semicolon at the end of its last line; empty where Spark has no words for it."""
     dataset = compilation.dataset
-    fields = arrow_fields_by_field(dataset, schema).items()
+    fields = nested_fields(dataset, schema).items()
     wordless = [(schema_field, field) for schema_field, field in fields if field.type.name not in _WORDS]
     if wordless:
         for schema_field, field in wordless:
@@ -139,17 +137,17 @@ def ddl(compilation: Compilation, schema: IcebergSchema, format_version: int, em
             emission.lose(schema_field, "a default value", "nothing", artifact=DDL_FILE)
     if dataset.columns and fresh_ids(schema) != {field.id: field.id for _, field in schema.preorder()}:
         emission.lose(None, "the numbering of the fields", "Iceberg's own", artifact=DDL_FILE)
-    statements = _statements(compilation, schema, format_version)
+    statements = _statements(compilation, schema)
     return "".join(f"{statement};\n" for statement in without_substitution(statements))
 
 
-def _statements(compilation: Compilation, schema: IcebergSchema, format_version: int) -> Iterator[str]:
+def _statements(compilation: Compilation, schema: IcebergSchema) -> Iterator[str]:
     """Yield CREATE TABLE in Spark's SQL, and ALTER TABLE for identifier fields if there are any."""
     dataset = compilation.dataset
     extra, table = dataset.schema.extra, table_name(dataset.name)
     columns = [f"{quoted_name(c.name)} {_spark_type(c.type)}{_suffix(c)}" for c in schema.columns]
     comment, properties = builtin.DESCRIPTION.read(extra), dict(attributes.TABLE_PROPERTIES.read(extra) or {})
-    properties[_FORMAT_VERSION] = str(format_version)
+    properties["format-version"] = str(format_of(compilation))
     if compilation.table_record is not None:
         properties[TABLE_VERSION] = compilation.table_record
     yield create_table(dataset.name, columns, "iceberg", comment, properties)
@@ -169,6 +167,7 @@ def _suffix(field: NestedField) -> str:
 
 
 def _spark_type(type_: IcebergType) -> str:
+    """Return Spark's text of a type."""
     word = _WORDS[type_.name]
     if type_.name == "decimal":
         return f"{word}({','.join(map(str, type_.parameters))})"
@@ -184,30 +183,20 @@ def _spark_type(type_: IcebergType) -> str:
 SCHEMA_FILE = "iceberg/schema.json"
 
 
-def format_version(extra: Mapping[str, Any]) -> int:
-    """Return the format that a schema is for."""
-    return attributes.FORMAT_VERSION.read(extra) or FORMAT_2
+def to_schema(compilation: Compilation, emission: Emission) -> IcebergSchema:
+    """Return the schema as Iceberg has it, with the ids of its lock; not to be used where the emission found an error.
 
-
-def to_schema(
-    dataset: LogicalDataset,
-    lowered: LoweredSchema,
-    emission: Emission,
-    ids: Mapping[SchemaField, int] | None = None,
-    schema_id: int = 0,
-) -> IcebergSchema:
-    """Return the schema as Iceberg has it; not to be used where the emission found an error.
-
-    Without ids fields are numbered in pre-order from 1, as a first locking does.
+    Without a lock fields are numbered in pre-order from 1, as a first locking does.
     """
+    dataset, version = compilation.dataset, compilation.version
     extra = dataset.schema.extra
-    field_ids = ids or {field: number for number, field in enumerate(preorder(dataset.columns), 1)}
-    columns = to_columns(lowered, emission, field_ids, format_version(extra))
+    field_ids = compilation.ids or {field: id for id, field in enumerate(preorder(dataset.columns), 1)}
+    columns = to_columns(compilation.lowered, emission, field_ids, format_of(compilation))
     for key in sorted(extra):
         if key not in (builtin.DESCRIPTION.key, builtin.TARGETS_OF.key) and is_lost(key):
             emission.lose(None, f"the attribute {key}", "nothing")
-    schema = IcebergSchema(columns, (), schema_id)
-    fields = arrow_fields_by_field(dataset, schema)
+    schema = IcebergSchema(columns, schema_id=0 if version is None else version.number - 1)
+    fields = nested_fields(dataset, schema)
     schema_fields = {id(field): schema_field for schema_field, field in fields.items()}
     by_path = {tuple(path): schema_fields[id(field)] for path, field in schema.preorder()}
     for first, second in collisions(schema):
@@ -221,18 +210,19 @@ def to_schema(
     return replace(schema, identifier_ids=identifier_ids(dataset, fields, emission))
 
 
-def arrow_fields_by_field(dataset: LogicalDataset, schema: IcebergSchema) -> dict[SchemaField, NestedField]:
-    """Return what Iceberg has at every field that it knows of: not inside a variant."""
-    nested_fields: dict[SchemaField, NestedField] = {}
+def nested_fields(dataset: LogicalDataset, schema: IcebergSchema) -> dict[SchemaField, NestedField]:
+    """Return the Iceberg field of each field of a manifest; fields inside a variant have none."""
+    by_schema_field: dict[SchemaField, NestedField] = {}
 
     def enter(schema_fields: tuple[SchemaField, ...], fields: tuple[NestedField, ...]) -> None:
+        """Enter fields and all below them, in parallel."""
         for schema_field, field in zip(schema_fields, fields, strict=True):
-            nested_fields[schema_field] = field
+            by_schema_field[schema_field] = field
             if field.type.fields:
                 enter(schema_field.children, field.type.fields)
 
     enter(dataset.columns, schema.columns)
-    return nested_fields
+    return by_schema_field
 
 
 def text_of(schema: IcebergSchema) -> str:
@@ -244,23 +234,16 @@ def text_of(schema: IcebergSchema) -> str:
     return f'{{\n{head}  "fields": {fields}\n}}\n'
 
 
-def compiled_schema(compilation: Compilation, emission: Emission) -> IcebergSchema:
-    """Return the schema with the ids of its lock; not to be used where the emission found an error."""
-    version = compilation.version
-    schema_id = 0 if version is None else version.number - 1
-    return to_schema(compilation.dataset, compilation.lowered, emission, compilation.ids, schema_id)
-
-
 def emit(compilation: Compilation, emission: Emission) -> list[Artifact]:
-    """Return schema and DDL."""
+    """Return the files of the schema and, if Spark has words for all types, of the statements."""
     dataset = compilation.dataset
-    schema = compiled_schema(compilation, emission)
+    schema = to_schema(compilation, emission)
     if emission.findings.report.has_errors:
         return []
     if builtin.DESCRIPTION.key in dataset.schema.extra:
         emission.lose(None, "the description", "nothing", artifact=SCHEMA_FILE)
     made = [Artifact(SCHEMA_FILE, text_of(schema).encode())]
-    statements = ddl(compilation, schema, format_version(dataset.schema.extra), emission)
+    statements = ddl(compilation, schema, emission)
     if statements:
         made.append(Artifact(DDL_FILE, statements.encode()))
     return made
@@ -273,10 +256,7 @@ def _compact(value: Any) -> str:
 
 def types(compilation: Compilation, emission: Emission) -> dict[SchemaField, str]:
     """Return Iceberg's types; not inside a variant."""
-    dataset = compilation.dataset
-    fields = arrow_fields_by_field(
-        dataset, to_schema(dataset, compilation.lowered, emission, compilation.ids)
-    )
+    fields = nested_fields(compilation.dataset, to_schema(compilation, emission))
     return {
         schema_field: field.type.type_text() + (" not null" if field.required else "")
         for schema_field, field in fields.items()
@@ -297,16 +277,16 @@ def errors_of(version: SchemaVersion) -> tuple[Diagnostic, ...]:
 
 
 def fields_of(version: SchemaVersion) -> Mapping[SchemaField, NestedField]:
-    """Return what Iceberg has at every field that it knows of: not inside a variant."""
-    return version.view(_fields)
+    """Return the Iceberg field of each field of a version; fields inside a variant have none."""
+    return version.view(_nested_fields)
 
 
-def format_of(version: SchemaVersion) -> int:
-    """Return the version of the format that a schema version is for."""
-    return format_version(version.dataset.schema.extra)
+def format_of(version: SchemaVersion | Compilation) -> int:
+    """Return the version of the format that a schema is for: the one that it asks for, or 2."""
+    return attributes.FORMAT_VERSION.read(version.dataset.schema.extra) or FORMAT_2
 
 
-def asked_format(version: SchemaVersion) -> int | None:
+def requested_format(version: SchemaVersion) -> int | None:
     """Return the version of the format that a schema asks for; None if a table of any format will do."""
     return attributes.FORMAT_VERSION.read(version.dataset.schema.extra)
 
@@ -315,11 +295,8 @@ def _compiled(version: SchemaVersion) -> tuple[IcebergSchema, tuple[Diagnostic, 
     """Return the Iceberg schema of a version, and the errors that the conversion reported."""
     report = Report()
     emission = Emission(version.dataset, "iceberg", ICEBERG_LOSS, report)
-    ids = version.ids if isinstance(version, LockedSchemaVersion) else None
-    schema = to_schema(version.dataset, version.lowered, emission, ids)
-    return schema, report.errors
+    return to_schema(version.compilation, emission), report.errors
 
 
-def _fields(version: SchemaVersion) -> Mapping[SchemaField, NestedField]:
-    """Return the Iceberg field of each field; those inside a variant have none."""
-    return arrow_fields_by_field(version.dataset, schema_of(version))
+def _nested_fields(version: SchemaVersion) -> Mapping[SchemaField, NestedField]:
+    return nested_fields(version.dataset, schema_of(version))

@@ -15,7 +15,7 @@ from typing import NamedTuple, cast
 from schemac.engines.iceberg import attributes, steps
 from schemac.engines.iceberg.artifact import errors_of, fields_of, format_of, schema_of
 from schemac.engines.iceberg.steps import Step
-from schemac.engines.iceberg.types import FORMAT_3, IcebergType, NestedField, is_promotion, needs_format_3
+from schemac.engines.iceberg.types import FORMAT_3, IcebergType, NestedField, is_promotion
 from schemac.language.attributes.attribute import Role
 from schemac.language.attributes.registry import ATTRIBUTES
 from schemac.language.logical.facts import AnyFact, Fact
@@ -56,7 +56,7 @@ class IcebergRow(NamedTuple):
     """What it means at a field that the table is partitioned or sorted by; None where that does not matter."""
 
 
-def _first(change: Change, pair: VersionPair | None) -> Judgement | None:
+def _judge_schemas(change: Change, pair: VersionPair | None) -> Judgement | None:
     """Return the verdict that follows from the schemas or from a map key alone; None if there is none."""
     if pair is None:
         return SAFE
@@ -83,8 +83,8 @@ def _is_related(change: Change, path: str) -> bool:
     return paths[0].startswith(paths[1]) or paths[1].startswith(paths[0])
 
 
-def _in_schema(change: Change, pair: VersionPair) -> Judgement:
-    """Return what an attribute of the schema as a whole means."""
+def _judge_schema_attribute(change: Change, pair: VersionPair) -> Judgement:
+    """Return METADATA for a newer format or other table properties, SAFE for other attributes; refuse an older format."""
     if change.key == attributes.FORMAT_VERSION.key:
         old, new = format_of(pair.old), format_of(pair.new)
         if new < old:
@@ -96,8 +96,8 @@ def _in_schema(change: Change, pair: VersionPair) -> Judgement:
     return METADATA if change.key == attributes.TABLE_PROPERTIES.key else SAFE
 
 
-def _identifiers(_change: Change, pair: VersionPair) -> Judgement:
-    """Whether other fields identify a row than before."""
+def _judge_identifiers(_change: Change, pair: VersionPair) -> Judgement:
+    """Return METADATA if other fields than before identify a row, else SAFE."""
     old_ids, new_ids = (set(schema_of(version).identifier_ids) for version in (pair.old, pair.new))
     old = {schema_field for schema_field, field in fields_of(pair.old).items() if field.id in old_ids}
     new = {
@@ -110,8 +110,8 @@ def _identifiers(_change: Change, pair: VersionPair) -> Judgement:
     return Judgement(Outcome.METADATA, "existing rows are not checked")
 
 
-def _added(change: Change, pair: VersionPair) -> Judgement:
-    """Return METADATA if old rows read as null or as a default, SAFE inside a variant; refuse a required field."""
+def _judge_addition(change: Change, pair: VersionPair) -> Judgement:
+    """Return METADATA if old rows read as null or as a default, SAFE inside a variant; refuse a required field without a default."""
     new = change.current_field
     field = fields_of(pair.new).get(new)
     if field is None:
@@ -126,17 +126,20 @@ def _added(change: Change, pair: VersionPair) -> Judgement:
     return refused(f"existing rows have no {change.path}, and it may not be null", way_out)
 
 
-def _in_key(change: Change, _pair: object) -> Judgement | None:
+def _refuse_in_key(change: Change, _pair: object) -> Judgement | None:
+    """Refuse a change inside a map key; None for any other."""
     field = change.new_field or change.old_field
-    return _fixed_key(field) if field is not None and field.is_in_key else None
+    return _refuse_key_change(field) if field is not None and field.is_in_key else None
 
 
-def _of_both(
-    rule: Callable[[Change, NestedField, NestedField], Judgement], in_schema: Rule | Judgement = SAFE
-) -> Rule:
-    """Ask a rule about a field that stays and whose type in Iceberg does; another one about the schema as a whole."""
+FieldRule = Callable[[Change, NestedField, NestedField], Judgement]
+"""What a change means, by the field of Iceberg that it changes and the one that it makes of it."""
 
-    def ask(change: Change, pair: VersionPair) -> Judgement:
+
+def _for_field(rule: FieldRule | Judgement, in_schema: Rule | Judgement = SAFE) -> Rule:
+    """Return a rule for a field whose type in Iceberg stays; another type is judged as a promotion, a change of no field by `in_schema`."""
+
+    def judge(change: Change, pair: VersionPair) -> Judgement:
         if change.old_field is None:
             return in_schema if isinstance(in_schema, Judgement) else in_schema(change, pair)
         old, new = change.fields
@@ -145,34 +148,29 @@ def _of_both(
             return SAFE
         if was is None or is_ is None:
             return refused("Iceberg cannot convert between variant and other types", _NEW_FIELD_HELP)
-        if was.type.word != is_.type.word and rule is not _nullability:
-            return _promotion(old, new, was.type, is_.type, format_of(pair.new))
-        return rule(change, was, is_)
+        if was.type.word != is_.type.word and rule is not _judge_nullability:
+            return _judge_promotion(old, new, was.type, is_.type, format_of(pair.new))
+        return rule if isinstance(rule, Judgement) else rule(change, was, is_)
 
-    return update_wrapper(ask, cast("Rule", rule))
-
-
-def _unseen(_change: Change, _was: NestedField, _is: NestedField) -> Judgement:
-    """Return SAFE for a property that Iceberg's schema does not have."""
-    return SAFE
+    return update_wrapper(judge, cast("Rule", rule))
 
 
-def _description(_change: Change, was: NestedField, is_: NestedField) -> Judgement:
+def _judge_description(_change: Change, was: NestedField, is_: NestedField) -> Judgement:
     """Return METADATA if the doc in Iceberg's schema changes, else SAFE."""
     return SAFE if was.doc == is_.doc else METADATA
 
 
-def _attribute(change: Change, pair: VersionPair) -> Judgement:
+def _judge_attribute(change: Change, pair: VersionPair) -> Judgement:
     """Return the verdict on identifier fields for an attribute of a key, else that on a default value."""
     # Rows are identified by Iceberg's own attribute, or by those of engines that have a primary key there.
     attribute = ATTRIBUTES.get(change.key)
     is_key = attribute is not None and attribute.role is Role.PRIMARY_KEY
     if is_key or change.key == attributes.IDENTIFIER_FIELDS.key:
-        return _identifiers(change, pair)
-    return _of_both(_default, _in_schema)(change, pair)
+        return _judge_identifiers(change, pair)
+    return _for_field(_judge_default, _judge_schema_attribute)(change, pair)
 
 
-def _default(change: Change, _was: NestedField, _is: NestedField) -> Judgement:
+def _judge_default(change: Change, _was: NestedField, _is: NestedField) -> Judgement:
     """Refuse to change an initial default; return NEW_FILES for a write default, else SAFE."""
     if change.key == attributes.INITIAL_DEFAULT.key:
         return refused(
@@ -184,11 +182,11 @@ def _default(change: Change, _was: NestedField, _is: NestedField) -> Judgement:
     return SAFE
 
 
-def _nullability(change: Change, _was: NestedField, is_: NestedField) -> Judgement:
+def _judge_nullability(change: Change, _was: NestedField, is_: NestedField) -> Judgement:
     """Return METADATA for a field that becomes optional; refuse one that becomes required or is in a map key."""
     new = change.current_field
     if new.is_in_key:
-        return _fixed_key(new)
+        return _refuse_key_change(new)
     if is_.required:
         return refused(
             f"{new.path_text} may be null in existing rows, and Iceberg does not check",
@@ -197,7 +195,8 @@ def _nullability(change: Change, _was: NestedField, is_: NestedField) -> Judgeme
     return METADATA
 
 
-def _same_type(change: Change, _was: NestedField, is_: NestedField) -> Judgement:
+def _judge_unchanged_type(change: Change, _was: NestedField, is_: NestedField) -> Judgement:
+    """Return DATA if values may not fit the new kind, though Iceberg's type stays; else SAFE."""
     old, new = change.fields
     if not is_doubtful(old, new):
         return SAFE
@@ -207,14 +206,14 @@ def _same_type(change: Change, _was: NestedField, is_: NestedField) -> Judgement
     )
 
 
-def _promotion(
+def _judge_promotion(
     old: SchemaField, new: SchemaField, was: IcebergType, is_: IcebergType, format_version: int
 ) -> Judgement:
     """Return METADATA if Iceberg promotes the type, DATA if values may not fit; refuse anything else."""
     if new.is_in_key:
-        return _fixed_key(new)
+        return _refuse_key_change(new)
     if not is_promotion(was, is_, format_version):
-        hint = f", except in format {FORMAT_3}" if needs_format_3(was, is_) else ""
+        hint = f", except in format {FORMAT_3}" if is_promotion(was, is_, FORMAT_3) else ""
         return refused(f"{was.word} cannot become {is_.word}{hint}", _NEW_FIELD_HELP)
     if is_doubtful(old, new):
         type_text = new.type.type_text()
@@ -225,28 +224,32 @@ def _promotion(
     return Judgement(Outcome.METADATA, "values are cast when they are read")
 
 
-def _fixed_key(field: SchemaField) -> Judgement:
+def _refuse_key_change(field: SchemaField) -> Judgement:
+    """Refuse to change a field that is in a map key."""
     return refused(f"{field.path_text} is in a map key, which never changes", _NEW_FIELD_HELP)
 
 
 ROWS: Mapping[AnyFact, IcebergRow] = {
-    **dict.fromkeys(PROPERTY_FACTS, IcebergRow(_of_both(_unseen), (steps.promote,))),
+    **dict.fromkeys(PROPERTY_FACTS, IcebergRow(_for_field(SAFE), (steps.promote,))),
     **dict.fromkeys(DATASET_FACTS, IcebergRow(SAFE)),
     **dict.fromkeys(
-        DESCRIPTION_FACTS, IcebergRow(_of_both(_description, METADATA), (steps.set_doc, steps.set_properties))
+        DESCRIPTION_FACTS,
+        IcebergRow(_for_field(_judge_description, METADATA), (steps.set_doc, steps.set_properties)),
     ),
     **dict.fromkeys(
         ATTRIBUTE_FACTS,
         IcebergRow(
-            _attribute,
+            _judge_attribute,
             (steps.upgrade, steps.identify, steps.promote, steps.set_default, steps.set_properties),
         ),
     ),
-    **dict.fromkeys(KEY_FACTS - {Fact.CLUSTERING_KEY_CHANGED}, IcebergRow(_identifiers, (steps.identify,))),
+    **dict.fromkeys(
+        KEY_FACTS - {Fact.CLUSTERING_KEY_CHANGED}, IcebergRow(_judge_identifiers, (steps.identify,))
+    ),
     **dict.fromkeys(TIGHTENED, IcebergRow(lambda change, pair: tightened(change, pair, verify_of(change)))),
-    **dict.fromkeys(TYPE_FACTS, IcebergRow(_of_both(_same_type), (steps.promote,))),
+    **dict.fromkeys(TYPE_FACTS, IcebergRow(_for_field(_judge_unchanged_type), (steps.promote,))),
     Fact.TEMPORAL_TYPE_CHANGED: IcebergRow(
-        _of_both(_same_type),
+        _for_field(_judge_unchanged_type),
         (steps.promote,),
         refused(
             "the table is, or was, partitioned or sorted by {path}, whose type then stays",
@@ -255,27 +258,24 @@ ROWS: Mapping[AnyFact, IcebergRow] = {
     ),
     **dict.fromkeys(
         (Fact.BECAME_OPTIONAL, Fact.BECAME_REQUIRED),
-        IcebergRow(_of_both(_nullability), (steps.identify, steps.set_nullability)),
+        IcebergRow(_for_field(_judge_nullability), (steps.identify, steps.set_nullability)),
     ),
-    Fact.FIELD_ADDED: IcebergRow(guarded(_in_key, _added), (steps.add, steps.identify)),
+    Fact.FIELD_ADDED: IcebergRow(guarded(_refuse_in_key, _judge_addition), (steps.add, steps.identify)),
     Fact.FIELD_DROPPED: IcebergRow(
-        guarded(_in_key, METADATA),
+        guarded(_refuse_in_key, METADATA),
         (steps.identify, steps.drop),
         refused(
             "the table is, or was, partitioned or sorted by {path}",
             "keep the field, or copy the rows into a new table",
         ),
     ),
-    Fact.FIELD_RENAMED: IcebergRow(guarded(_in_key, METADATA), (steps.rename,)),
-    Fact.FIELDS_REORDERED: IcebergRow(guarded(_in_key, METADATA), (steps.reorder,)),
+    Fact.FIELD_RENAMED: IcebergRow(guarded(_refuse_in_key, METADATA), (steps.rename,)),
+    Fact.FIELDS_REORDERED: IcebergRow(guarded(_refuse_in_key, METADATA), (steps.reorder,)),
     Fact.FIELD_MOVED: IcebergRow(
-        guarded(
-            _in_key,
-            refused("Iceberg cannot move a field out of its struct", _NEW_FIELD_HELP),
-        )
+        guarded(_refuse_in_key, refused("Iceberg cannot move a field out of its struct", _NEW_FIELD_HELP))
     ),
     Fact.UNIT_CHANGED: IcebergRow(
-        lambda change, pair: of_another_unit(change, pair, _of_both(_unseen)(change, pair)), (steps.promote,)
+        lambda change, pair: of_another_unit(change, pair, _for_field(SAFE)(change, pair)), (steps.promote,)
     ),
 }
-JUDGE = Judge({fact: row.judge for fact, row in ROWS.items()}, _first)
+JUDGE = Judge({fact: row.judge for fact, row in ROWS.items()}, _judge_schemas)

@@ -50,7 +50,7 @@ def shape_of(schema: IcebergSchema) -> IcebergSchema:
 
 
 def differences(expected: IcebergSchema, actual: IcebergSchema, *, by_name: bool = False) -> Iterator[str]:
-    """How a schema differs from what is expected, by ids or by names; nothing where they mean the same."""
+    """Yield how a schema differs from what is expected, by ids or by names; nothing if they mean the same."""
     fields: tuple[dict[Any, TableField], ...] = ({}, {})
     for by_key, schema in zip(fields, (expected, actual), strict=True):
         for path, field in schema.preorder():
@@ -90,7 +90,7 @@ SCHEMAS = TableSchemas(
 
 @dataclass(frozen=True)
 class IcebergTable(LockedTable):
-    """An open table."""
+    """An Iceberg table at a locked version; or an imagined one, for a plan without a table."""
 
     metadata: TableMetadata
     handle: Any = dataclasses.field(default=None, compare=False, repr=False)
@@ -99,7 +99,7 @@ class IcebergTable(LockedTable):
     @classmethod
     def imagined(cls, schema_version: LockedSchemaVersion) -> "IcebergTable":
         """Return a table of a locked version that has rows, for a plan without a table."""
-        schema = schema_of(schema_version)
+        schema = replace(schema_of(schema_version), schema_id=0)
         metadata = TableMetadata(format_of(schema_version), (schema,), schema, schema.highest_id, {})
         ids = SCHEMAS.ids_between(schema, schema)
         return cls(schema_version.label, schema_version, ids, metadata)
@@ -208,38 +208,30 @@ class IcebergTableRows(StoredRows):
         """The columns as pyiceberg gives them."""
         from pyiceberg.io.pyarrow import schema_to_pyarrow  # an extra that may not be there
 
-        arrow_schema: pa.Schema
-        if self.read_as is None:
-            arrow_schema = self.handle.scan().to_arrow_batch_reader().schema
-        else:
-            arrow_schema = schema_to_pyarrow(self._projected(), include_field_ids=False)
+        arrow_schema: pa.Schema = schema_to_pyarrow(self._schema_to_read(), include_field_ids=False)
         return arrow_schema
 
     def batches(self, columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
-        """Scan the newest snapshot."""
+        """Read some columns of the newest snapshot."""
         from pyiceberg.io.pyarrow import ArrowScan
 
-        if self.read_as is None:
-            return iter(self.handle.scan(selected_fields=tuple(columns)).to_arrow_batch_reader())
-        scan = self.handle.scan()
-        projected = self._projected().select(*columns)
-        made = ArrowScan(self.handle.metadata, self.handle.io, projected, scan.row_filter)
+        scan, schema = self.handle.scan(), self._schema_to_read().select(*columns)
+        made = ArrowScan(self.handle.metadata, self.handle.io, schema, scan.row_filter)
         return iter(made.to_record_batches(scan.plan_files()))
 
-    def _projected(self) -> Any:
-        """Return pyiceberg's form of the schema that the rows are read with, which has to be set."""
+    def _schema_to_read(self) -> Any:
+        """Return the schema that the rows are read with, in pyiceberg's form."""
         from pyiceberg.schema import Schema
 
-        assert self.read_as is not None
-        return Schema.model_validate(self.read_as.to_json())
+        return self.handle.schema() if self.read_as is None else Schema.model_validate(self.read_as.to_json())
 
     def expression(self, rows: Sequence[int]) -> str:
-        """Ask pyiceberg for rows."""
+        """Return the Python expression that reads rows by their positions."""
         return f"{self.opened}.scan().to_arrow().take({list(rows)})"
 
 
 class IcebergRows(RowReader):
-    """Tables in a catalog, and by their metadata."""
+    """Opens the rows of tables in a catalog, and of tables by their metadata."""
 
     def is_of(self, path: str) -> bool:
         """Return whether it is a table."""

@@ -16,11 +16,11 @@ from itertools import count
 from typing import Any
 
 from schemac.engines.iceberg import attributes
-from schemac.engines.iceberg.artifact import asked_format, errors_of, fields_of, schema_of
+from schemac.engines.iceberg.artifact import errors_of, fields_of, requested_format, schema_of
 from schemac.engines.iceberg.attributes import COLUMNS, OF_COLUMN
 from schemac.engines.iceberg.judge import ROWS
 from schemac.engines.iceberg.live_table import IcebergTable
-from schemac.engines.iceberg.steps import Operation, TableCommit, operations_of
+from schemac.engines.iceberg.steps import STEPS, Operation, TableCommit
 from schemac.engines.iceberg.types import NAME_MAPPING, IcebergSchema, NestedField, full_name, preorder
 from schemac.language.attributes.builtin import DESCRIPTION, TABLE_VERSION
 from schemac.language.constraints.rows import ReferenceTo
@@ -42,10 +42,10 @@ from schemac.versions.evolution.version_pair import (
 )
 
 
-def followed(
+def updated_properties(
     properties: Mapping[str, str], old: IcebergSchema, new: IcebergSchema, ids: Mapping[int, int]
 ) -> tuple[dict[str, str], list[str]]:
-    """Return the properties for a new schema, and the names of columns in files without ids that would be those of other fields.
+    """Return the properties for a new schema, and the names of columns in files without ids that would be read as other fields.
 
     `ids` are those of the old schema's fields in the new one's numbering.
     """
@@ -62,15 +62,15 @@ def followed(
         elif key == COLUMNS:
             columns = [names.get(name.strip(), name.strip()) for name in value.split(",")]
             updated[key] = ",".join(name for name in columns if name is not None)
-        elif key == NAME_MAPPING and (entries := _read(value)) is not None:
-            mapping, reassigned = _followed_mapping(entries, old, new, ids)
+        elif key == NAME_MAPPING and (entries := _parse_name_mapping(value)) is not None:
+            mapping, reassigned = _updated_name_mapping(entries, old, new, ids)
             updated[key] = json.dumps(mapping, ensure_ascii=False)
         else:
             updated[key] = value
     return updated, reassigned
 
 
-def _read(text: str) -> list[Json] | None:
+def _parse_name_mapping(text: str) -> list[Json] | None:
     """Return the entries of a name mapping; None if the value is not one."""
     try:
         entries: list[Json] = json.loads(text)
@@ -80,6 +80,7 @@ def _read(text: str) -> list[Json] | None:
 
 
 def _are_entries(value: Any) -> bool:
+    """Whether a JSON value is a list of entries of a name mapping, at all levels."""
     return isinstance(value, list) and all(
         isinstance(entry, dict)
         and isinstance(entry.get("names"), list)
@@ -88,7 +89,7 @@ def _are_entries(value: Any) -> bool:
     )
 
 
-def _followed_mapping(
+def _updated_name_mapping(
     mapping: Sequence[Json], old: IcebergSchema, new: IcebergSchema, ids: Mapping[int, int]
 ) -> tuple[list[Json], list[str]]:
     """Return a mapping with the names of fields that were renamed or added, and those that it gave to other fields; earlier names stay."""
@@ -96,6 +97,7 @@ def _followed_mapping(
     reassigned: list[str] = []
 
     def level(entries: Sequence[Json], fields: Sequence[NestedField], at: tuple[str, ...]) -> list[Json]:
+        """Return the entries of one struct and below, after the change of its fields."""
         by_id = {field.id: field for field in fields}
         ids_by_name = {field.name: field.id for field in fields if names.get(field.id) != field.name}
         updated: list[Json] = []
@@ -111,18 +113,18 @@ def _followed_mapping(
             inner = level(entry.get("fields", []), below, (*at, field.name if field is not None else "?"))
             changed = {"names": remaining, **({"fields": inner} if inner else {})}
             updated.append({**entry, **({} if id is None else {"field-id": id}), **changed})
-        return [*updated, *_entries(field for field in fields if field.id not in names)]
+        return [*updated, *_mapping_entries(field for field in fields if field.id not in names)]
 
     return level(mapping, new.columns, ()), reassigned
 
 
-def _entries(fields: Iterator[NestedField]) -> list[Json]:
+def _mapping_entries(fields: Iterator[NestedField]) -> list[Json]:
     """Return the entries of a name mapping for fields and all that are below them."""
     return [
         {
             "field-id": field.id,
             "names": [field.name],
-            **({"fields": below} if (below := _entries(iter(field.type.fields))) else {}),
+            **({"fields": below} if (below := _mapping_entries(iter(field.type.fields))) else {}),
         }
         for field in fields
     ]
@@ -130,7 +132,7 @@ def _entries(fields: Iterator[NestedField]) -> list[Json]:
 
 @dataclass(frozen=True)
 class IcebergPlan:
-    """One commit."""
+    """The commit that brings one table to a new schema, and what it does."""
 
     table: IcebergTable
     new: LockedSchemaVersion
@@ -147,7 +149,7 @@ class IcebergPlan:
         """Whether there is nothing to do, nor to look at."""
         return not self.operations and not self.unlooked
 
-    def without_target(self, references: Mapping[str, str]) -> tuple[ConstraintRule, ...]:
+    def unchecked_rules(self, references: Mapping[str, str]) -> tuple[ConstraintRule, ...]:
         """Return the constraints that refer to a dataset whose table is not named."""
         return tuple(
             [
@@ -180,7 +182,7 @@ def plan_iceberg(table: IcebergTable, new: LockedSchemaVersion, report: Report) 
         return None
     changes, metadata = diff_of(pair), table.metadata
     judged = [(change, judge_change("iceberg", change, pair)) for change in changes]
-    bound = [(change, _bound(table, change, pair)) for change in changes]
+    bound = [(change, _judge_source_change(table, change, pair)) for change in changes]
     judged += [(change, judgement) for change, judgement in bound if judgement is not None]
     if report_refused("Iceberg", table.name, judged, report):
         return None
@@ -199,7 +201,7 @@ def plan_iceberg(table: IcebergTable, new: LockedSchemaVersion, report: Report) 
     else:
         ids = ids_in_table(table, requested)
     schema = replace(requested.renumbered(ids), schema_id=current.schema_id)
-    properties, names = followed(metadata.properties, metadata.current, schema, of_current)
+    properties, names = updated_properties(metadata.properties, metadata.current, schema, of_current)
     if not metadata.is_empty and names:
         report.add(
             REFUSED_CHANGE,
@@ -210,7 +212,7 @@ def plan_iceberg(table: IcebergTable, new: LockedSchemaVersion, report: Report) 
         )
         return None
     set_, removed = _properties(table, new, properties)
-    formats = metadata.format_version, asked_format(new) or 0
+    formats = metadata.format_version, requested_format(new) or 0
     commit = TableCommit(current, schema, *formats, set_, removed)
     doubtful = [change for change, judgement in judged if judgement.outcome is Outcome.DATA]
     return IcebergPlan(
@@ -218,13 +220,13 @@ def plan_iceberg(table: IcebergTable, new: LockedSchemaVersion, report: Report) 
         new,
         commit,
         ids,
-        (*renumbering, *operations_of(commit)),
+        (*renumbering, *(operation for step in STEPS for operation in step(commit))),
         notes_of(judged, (Outcome.DATA, Outcome.NEW_FILES)),
         () if metadata.is_empty else rules_to_check(pair, doubtful),
     )
 
 
-def _bound(table: IcebergTable, change: Change, pair: VersionPair) -> Judgement | None:
+def _judge_source_change(table: IcebergTable, change: Change, pair: VersionPair) -> Judgement | None:
     """Return what a table's partitions and sort orders forbid, which are not in a manifest."""
     row = ROWS.get(change.fact)
     field = fields_of(pair.old).get(change.old_field) if change.old_field is not None else None
@@ -251,9 +253,9 @@ def ids_in_table(table: IcebergTable, schema: IcebergSchema) -> dict[int, int]:
 def _properties(
     table: IcebergTable, new: LockedSchemaVersion, after: Mapping[str, str]
 ) -> tuple[dict[str, str], tuple[str, ...]]:
-    """Properties to set and to remove: those that the schema has or had, those that name fields, and the version where only the user knew it.
+    """Return the properties to set, and the names of those to remove.
 
-    `after` are the table's properties under the names that its fields get.
+    `after` are the table's properties under the names that its fields get. The version is set too where only the user knew it.
     """
     spoken, requested = (requested_properties(version) for version in (table.schema_version, new))
     current = table.metadata.properties

@@ -3,7 +3,7 @@
 Layer: engines.
 Shape: a table's folder, a metadata file, or a schema as JSON; the current schema is the manifest, and those before it are the history.
       Where a kind says less than the type, `iceberg.apache.org/type` says the rest, so that a build gives the same schema again.
-Errors: SC552. `parse_metadata` raises UnreadableError with the place inside the document.
+Errors: SC552. `parse_metadata` raises UnreadableIcebergError with the place inside the document.
 Source: the Iceberg table specification, "Appendix C: JSON serialization"; Java and pyiceberg differ in the order of keys and in the
       blanks of `decimal(9, 2)`. "Table Metadata" and "File System Tables": metadata files are called `v<N>.metadata.json` or
       `<N>-<uuid>.metadata.json`, with `.gz` before `.metadata` or at the end where they are packed.
@@ -16,7 +16,7 @@ import zlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from schemac.engines.iceberg import attributes, types
 from schemac.importers.datasets import list_of, map_of, member, optional, struct, with_attributes
@@ -34,6 +34,7 @@ from schemac.language.logical.model import FieldPath, Part, dotted
 from schemac.text.source.json_object import Json
 from schemac.text.source.report import Report
 
+T = TypeVar("T")
 METADATA_FILE = re.compile(r"v?([0-9]+)(?:-[0-9A-Za-z-]+)?(?:\.gz)?\.metadata\.json(?:\.gz)?")
 
 
@@ -82,6 +83,13 @@ class UnreadableIcebergError(Exception):
         super().__init__(f"{location}: {reason}" if location else reason)
 
 
+def _expect(value: Any, type_: type[T], location: str, reason: str) -> T:
+    """Return a value that is of a type. Raises UnreadableIcebergError with the reason for any other value."""
+    if not isinstance(value, type_):
+        raise UnreadableIcebergError(location, reason)
+    return value
+
+
 @dataclass(frozen=True, slots=True)
 class TableMetadata:
     """The schemas in the metadata file of a table."""
@@ -101,7 +109,7 @@ class TableMetadata:
 
 
 def parse_type(written: Any, location: str = "type") -> types.IcebergType:
-    """Return a type. Raises UnreadableError."""
+    """Return a type. Raises UnreadableIcebergError."""
     if isinstance(written, str):
         if written in _PLAIN or written in ("uuid", "variant"):
             return types.IcebergType(written)
@@ -117,9 +125,7 @@ def parse_type(written: Any, location: str = "type") -> types.IcebergType:
         if _GEO.fullmatch(written):
             return types.IcebergType(written)
         raise UnreadableIcebergError(location, f"'{written}' is not an Iceberg type")
-    if not isinstance(written, dict):
-        raise UnreadableIcebergError(location, "a type has to be a text or an object")
-    word = written.get("type")
+    word = _expect(written, dict, location, "a type has to be a text or an object").get("type")
     if word == "struct":
         return types.IcebergType("struct", fields=_parse_fields(written.get("fields"), f"{location}.fields"))
     if word in ("list", "map"):
@@ -129,17 +135,14 @@ def parse_type(written: Any, location: str = "type") -> types.IcebergType:
 
 
 def parse_schema(written: Any, location: str = "") -> types.IcebergSchema:
-    """Return a schema; where it has no `schema-id`, it is 0. Raises UnreadableError."""
+    """Return a schema; where it has no `schema-id`, it is 0. Raises UnreadableIcebergError."""
     if not isinstance(written, dict) or written.get("type", "struct") != "struct":
         raise UnreadableIcebergError(location, "a schema has to be an object with the `type` struct")
     inner = f"{location}." if location else ""
     columns = _parse_fields(written.get("fields"), f"{inner}fields")
-    identifiers = written.get("identifier-field-ids") or []
-    if not isinstance(identifiers, list):
-        raise UnreadableIcebergError(
-            f"{inner}identifier-field-ids", "the identifier fields have to be a list of ids"
-        )
-    ids = tuple(sorted({_number(id, f"{inner}identifier-field-ids", 1) for id in identifiers}))
+    at_identifiers, reason = f"{inner}identifier-field-ids", "the identifier fields have to be a list of ids"
+    identifiers = _expect(written.get("identifier-field-ids") or [], list, at_identifiers, reason)
+    ids = tuple(sorted({_number(id, at_identifiers, 1) for id in identifiers}))
     schema_id = _number(written.get("schema-id", 0), f"{inner}schema-id", 0)
     schema = types.IcebergSchema(columns, ids, schema_id)
     known: dict[int, Sequence[str]] = {}
@@ -155,9 +158,8 @@ def parse_schema(written: Any, location: str = "") -> types.IcebergSchema:
 
 
 def parse_metadata(written: Any) -> TableMetadata:
-    """Return a table's metadata, of format 1, 2 or 3. Raises UnreadableError."""
-    if not isinstance(written, dict):
-        raise UnreadableIcebergError("", "it is not an object")
+    """Return a table's metadata, of format 1, 2 or 3. Raises UnreadableIcebergError."""
+    written = _expect(written, dict, "", "it is not an object")
     version = _number(written.get("format-version"), "format-version", 1)
     if version > 3:
         raise UnreadableIcebergError("format-version", f"format {version} is not supported; 1, 2 and 3 are")
@@ -176,12 +178,14 @@ def parse_metadata(written: Any) -> TableMetadata:
     if current is None:
         raise UnreadableIcebergError("current-schema-id", f"there is no schema with the id {current_id}")
     last = _number(written.get("last-column-id", 0), "last-column-id", 0)
+    reason = "the properties have to be an object"
+    properties = _expect(written.get("properties") or {}, dict, "properties", reason)
     return TableMetadata(
         version,
         schemas,
         current,
         max(last, *(schema.highest_id for schema in schemas)),
-        _properties(written.get("properties") or {}),
+        {str(key): str(value) for key, value in properties.items()},
         tuple(dict.fromkeys((*_sources(written, "partition-specs"), *_sources(written, "sort-orders")))),
         written.get("current-snapshot-id") in (None, -1) and not written.get("snapshots"),
         _is_replaced(written),
@@ -189,7 +193,7 @@ def parse_metadata(written: Any) -> TableMetadata:
 
 
 def _is_replaced(written: Mapping[str, Any]) -> bool:
-    """Whether the first of the snapshots that led to the current one is not the first of the table."""
+    """Whether the oldest ancestor of the current snapshot is not the first snapshot of the table."""
     listed = written.get("snapshots")
     snapshots = {
         one["snapshot-id"]: one
@@ -208,8 +212,8 @@ def _is_replaced(written: Mapping[str, Any]) -> bool:
 
 
 def _parse_fields(written: Any, location: str) -> tuple[types.NestedField, ...]:
-    if not isinstance(written, list):
-        raise UnreadableIcebergError(location, "the fields have to be a list")
+    """Return the columns, or the members of a struct. Raises UnreadableIcebergError."""
+    written = _expect(written, list, location, "the fields have to be a list")
     fields = tuple([_parse_field(field, f"{location}[{i}]") for i, field in enumerate(written)])
     names = [field.name for field in fields]
     for name in names:
@@ -219,15 +223,12 @@ def _parse_fields(written: Any, location: str) -> tuple[types.NestedField, ...]:
 
 
 def _parse_field(written: Any, location: str) -> types.NestedField:
-    if not isinstance(written, dict):
-        raise UnreadableIcebergError(location, "a field has to be an object")
-    name, doc, required = written.get("name"), written.get("doc"), written.get("required")
-    if not isinstance(name, str):
-        raise UnreadableIcebergError(location, "a field needs a `name`")
-    if not isinstance(required, bool):
-        raise UnreadableIcebergError(location, "a field needs `required`, true or false")
-    if doc is not None and not isinstance(doc, str):
-        raise UnreadableIcebergError(f"{location}.doc", "a doc has to be a text")
+    """Return a column or member. Raises UnreadableIcebergError."""
+    written = _expect(written, dict, location, "a field has to be an object")
+    name = _expect(written.get("name"), str, location, "a field needs a `name`")
+    required = _expect(written.get("required"), bool, location, "a field needs `required`, true or false")
+    if (doc := written.get("doc")) is not None:
+        _expect(doc, str, f"{location}.doc", "a doc has to be a text")
     if "type" not in written:
         raise UnreadableIcebergError(location, "a field needs a `type`")
     return types.NestedField(
@@ -245,15 +246,15 @@ _PARTS = {"list": ("element",), "map": ("key", "value")}
 
 
 def _parse_part(written: Mapping[str, Any], name: str, location: str) -> types.NestedField:
+    """Return the element of a list, or the key or value of a map. Raises UnreadableIcebergError."""
     id = _number(written.get(f"{name}-id"), f"{location}.{name}-id", 1)
-    required = True if name == "key" else written.get(f"{name}-required")
-    if not isinstance(required, bool):
-        raise UnreadableIcebergError(location, f"it needs `{name}-required`, true or false")
+    required: Any = True if name == "key" else written.get(f"{name}-required")
+    _expect(required, bool, location, f"it needs `{name}-required`, true or false")
     return types.NestedField(id, name, parse_type(written.get(name), f"{location}.{name}"), required)
 
 
 def _sources(written: Mapping[str, Any], key: str) -> list[int]:
-    """Ids of the fields that partition specs or sort orders transform."""
+    """Return the ids of the fields that the partition specs or sort orders of a table name; what is malformed names none."""
     entries = written.get(key)
     listed = (
         [one.get("fields") for one in entries if isinstance(one, dict)] if isinstance(entries, list) else []
@@ -262,15 +263,8 @@ def _sources(written: Mapping[str, Any], key: str) -> list[int]:
     return [f["source-id"] for f in fields if isinstance(f, dict) and type(f.get("source-id")) is int]
 
 
-def _properties(written: Any) -> dict[str, str]:
-    """Return properties as texts. Raises UnreadableError if they are not an object."""
-    if not isinstance(written, dict):
-        raise UnreadableIcebergError("properties", "the properties have to be an object")
-    return {str(key): str(value) for key, value in written.items()}
-
-
 def _number(written: Any, location: str, least: int) -> int:
-    """Return a whole number that is at least `least`. Raises UnreadableError for any other value."""
+    """Return a whole number that is at least `least`. Raises UnreadableIcebergError for any other value."""
     if type(written) is not int or not least <= written <= _HIGHEST:
         raise UnreadableIcebergError(location, f"a whole number from {least} on is expected")
     return written
@@ -374,11 +368,12 @@ def version_of(schema: types.IcebergSchema, metadata: TableMetadata) -> tuple[Js
 
 
 def _has_default(field: types.NestedField) -> bool:
+    """Whether a field has an initial or a write default."""
     return field.initial_default is not None or field.write_default is not None
 
 
 class _FromIceberg:
-    """Turns types into kinds with attributes, and gathers ids."""
+    """Converts types of Iceberg to the trees of kinds, with attributes, and gathers the ids of fields."""
 
     def __init__(self, *, has_defaults: bool) -> None:
         self.ids: dict[FieldPath, int] = {}

@@ -14,7 +14,7 @@ from schemac.text.source.json_object import Json
 
 @dataclass(frozen=True, slots=True)
 class Operation:
-    """One thing that the commit changes."""
+    """One change that the commit makes to the table."""
 
     verb: str
     field: str
@@ -46,13 +46,13 @@ Step = Callable[..., Iterator[Operation]]
 
 
 def upgrade(commit: TableCommit) -> Iterator[Operation]:
-    """Give the table a newer format."""
+    """Yield the upgrade to a newer format."""
     if commit.format > commit.current_format:
         yield Operation("upgrade", "", f"format {commit.current_format} → {commit.format}")
 
 
 def identify(commit: TableCommit) -> Iterator[Operation]:
-    """Say which fields identify a row."""
+    """Yield the change of the identifier fields."""
     if commit.current.identifier_ids != commit.schema.identifier_ids:
         names = {field.id: full_name(path) for path, field in commit.schema.preorder()}
         description = ", ".join(names[id] for id in commit.schema.identifier_ids) or "none"
@@ -60,44 +60,44 @@ def identify(commit: TableCommit) -> Iterator[Operation]:
 
 
 def drop(commit: TableCommit) -> Iterator[Operation]:
-    """Drop fields, with all that is below them."""
-    for path, field in _lacking(commit.current, commit.schema):
+    """Yield the dropped fields, without those inside of them."""
+    for path, field in _missing_in(commit.current, commit.schema):
         yield Operation("drop", full_name(path), field.full_type_text())
 
 
 def add(name: str, field: NestedField) -> Iterator[Operation]:
-    """Add a field, with all that is below it."""
+    """Yield the addition of a field, with all that is below it."""
     numbers = ", ".join(str(inner.id) for _, inner in preorder((field,)))
     yield Operation("add", name, f"{field.full_type_text()}; id {numbers}")
 
 
 def rename(name: str, was: NestedField, is_: NestedField) -> Iterator[Operation]:
-    """Give a field another name."""
+    """Yield the new name of a field."""
     if was.name != is_.name:
         yield Operation("rename", name, f"{was.name} → {is_.name}")
 
 
 def promote(name: str, was: NestedField, is_: NestedField) -> Iterator[Operation]:
-    """Give a field another type."""
+    """Yield the new type of a field."""
     if was.type.word != is_.type.word:
         cast = f"{was.type.word} → {is_.type.word}; values are cast when they are read"
         yield Operation("promote", name, cast)
 
 
 def set_nullability(name: str, was: NestedField, is_: NestedField) -> Iterator[Operation]:
-    """Make a field optional or required."""
+    """Yield that a field becomes optional or required."""
     if was.required != is_.required:
         yield Operation("make optional" if was.required else "make required", name)
 
 
 def set_doc(name: str, was: NestedField, is_: NestedField) -> Iterator[Operation]:
-    """Give a field another doc, or none."""
+    """Yield the new doc of a field, or its removal."""
     if was.doc != is_.doc:
         yield Operation("set doc" if is_.doc is not None else "remove doc", name, is_.doc or "")
 
 
 def set_default(name: str, was: NestedField, is_: NestedField) -> Iterator[Operation]:
-    """Change what writers write where they have no value."""
+    """Yield the new write default of a field."""
     if was.write_default != is_.write_default:
         yield Operation("set default", name, str(is_.write_default))
 
@@ -107,9 +107,9 @@ FIELD_STEPS: tuple[Step, ...] = (rename, promote, set_nullability, set_doc, set_
 
 
 def at_fields(commit: TableCommit) -> Iterator[Operation]:
-    """Add fields and change those that stay, in the order of the new schema."""
+    """Yield the additions and changes of fields, in the order of the new schema."""
     before = {field.id: field for _, field in commit.current.preorder()}
-    added_ids = {field.id for _, field in _lacking(commit.schema, commit.current)}
+    added_ids = {field.id for _, field in _missing_in(commit.schema, commit.current)}
     for path, field in commit.schema.preorder():
         name = full_name(path)
         if field.id in added_ids:
@@ -120,7 +120,7 @@ def at_fields(commit: TableCommit) -> Iterator[Operation]:
 
 
 def reorder(commit: TableCommit) -> Iterator[Operation]:
-    """Give the fields that stay in a struct another order."""
+    """Yield the new order of the fields that stay, for each struct."""
     olds = {id: [field.id for field in fields] for id, _, fields in _groups(commit.current)}
     for id, path, fields in _groups(commit.schema):
         names = {field.id: field.name for field in fields}
@@ -131,7 +131,7 @@ def reorder(commit: TableCommit) -> Iterator[Operation]:
 
 
 def set_properties(commit: TableCommit) -> Iterator[Operation]:
-    """Set and remove properties of the table."""
+    """Yield the table properties that are set and removed."""
     for key, value in sorted(commit.set_properties.items()):
         description = "follows the fields" if key == NAME_MAPPING else f"= {value}"
         yield Operation("set property", "", f"{key} {description}")
@@ -140,16 +140,10 @@ def set_properties(commit: TableCommit) -> Iterator[Operation]:
 
 
 STEPS: tuple[Step, ...] = (upgrade, identify, drop, at_fields, reorder, set_properties)
-"""In the order of a plan."""
+"""In the order of a plan: the table, its fields in the order of the new schema, and its properties."""
 
 
-def operations_of(commit: TableCommit) -> Iterator[Operation]:
-    """Yield all operations: what becomes of the table, of its fields in the order of the new schema, and of its properties."""
-    for step in STEPS:
-        yield from step(commit)
-
-
-def _lacking(schema: IcebergSchema, other: IcebergSchema) -> Iterator[tuple[tuple[str, ...], NestedField]]:
+def _missing_in(schema: IcebergSchema, other: IcebergSchema) -> Iterator[tuple[tuple[str, ...], NestedField]]:
     """Yield the fields whose ids another schema has not, without those inside of them."""
     ids = {field.id for _, field in other.preorder()}
     lacking: set[int] = set()

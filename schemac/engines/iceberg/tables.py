@@ -17,7 +17,7 @@ from typing import Any
 import pyarrow as pa
 
 from schemac.engines.iceberg import live_table
-from schemac.engines.iceberg.artifact import asked_format, errors_of, schema_of
+from schemac.engines.iceberg.artifact import errors_of, requested_format, schema_of
 from schemac.engines.iceberg.plan import IcebergPlan, ids_in_table, plan_iceberg, requested_properties
 from schemac.language.attributes.builtin import TABLE_IDS, TABLE_VERSION
 from schemac.language.constraints.rows import ReferenceTo, row_constraints
@@ -27,12 +27,7 @@ from schemac.rows.validation.stored import (
     report_failed,
     report_unknown_references,
 )
-from schemac.text.source.catalogue import (
-    TABLE_CHANGED,
-    TABLE_DRIFT,
-    UNCHECKED_ROWS,
-    UNUSABLE_TABLE,
-)
+from schemac.text.source.catalogue import TABLE_CHANGED, TABLE_DRIFT, UNCHECKED_ROWS, UNUSABLE_TABLE
 from schemac.text.source.report import Report
 from schemac.versions.evolution import tables
 from schemac.versions.evolution.changes import Outcome
@@ -47,9 +42,9 @@ def rows_after(plan: IcebergPlan) -> live_table.IcebergTableRows:
     return replace(live_table.ROW_READER.open(plan.table.name), read_as=plan.commit.schema)
 
 
-def look_at_rows(plan: IcebergPlan, references: Mapping[str, str], report: Report) -> bool:
+def check_rows(plan: IcebergPlan, references: Mapping[str, str], report: Report) -> bool:
     """Report what is in the way of a plan; false if its rows cannot be read."""
-    table, without = plan.table.name, plan.without_target(references)
+    table, without = plan.table.name, plan.unchecked_rules(references)
     rules = [rule for rule in plan.rules if rule not in without]
     rows_rules = constraints_of(rules)
     named = {one.dataset: references[one.dataset] for one in rows_rules.references}
@@ -89,7 +84,7 @@ def apply_iceberg(
         report.add(UNUSABLE_TABLE, message, file=table.name, help=help)
         return False
     is_asked = bool(plan.unlooked) and not is_unchecked
-    is_looked_at = is_asked and look_at_rows(plan, references, report)
+    is_looked_at = is_asked and check_rows(plan, references, report)
     if is_asked and not is_looked_at:
         why = "the rows of this Iceberg table cannot be read here"
         report_unread(table.name, plan.unlooked, why, "if all of them fit", report)
@@ -222,9 +217,9 @@ class IcebergTables(VersionedTables[live_table.IcebergTable]):
             shared = ours.keys() & theirs.keys()
             by_name = not shared or any(ours[name] != theirs[name] for name in shared)
         lines = list(live_table.differences(schema, actual, by_name=by_name))
-        requested_format = asked_format(expected)
-        if requested_format is not None and requested_format > metadata.format_version:
-            lines.append(f"the format is {metadata.format_version}, expected {requested_format}")
+        wanted_format = requested_format(expected)
+        if wanted_format is not None and wanted_format > metadata.format_version:
+            lines.append(f"the format is {metadata.format_version}, expected {wanted_format}")
         for key, value in sorted(requested_properties(expected).items()):
             if metadata.properties.get(key) != value:
                 lines.append(f"the property {key} is {metadata.properties.get(key)!r}, expected {value!r}")
@@ -252,7 +247,7 @@ class IcebergTables(VersionedTables[live_table.IcebergTable]):
 
 def _planned(made: IcebergPlan, change: tables.TableChange) -> tables.PlannedChange:
     """Return the plan as commands show it and carry it out."""
-    table, without = made.table, made.without_target(change.references)
+    table, without = made.table, made.unchecked_rules(change.references)
     unlooked = [f"{rule.path}: {rule.question}" for rule in without]
     if change.is_unchecked:
         unlooked = [f"{note.field}: {note.judgement.reason}" for note in made.unlooked]

@@ -28,7 +28,7 @@ MOST_DIGITS = 38
 
 @dataclass(frozen=True, slots=True)
 class IcebergType:
-    """A type; `variant` has no parts here, though it has by the specification."""
+    """A type of Iceberg with its parameters and parts; `variant` has no parts here, though it has some in the specification."""
 
     name: str
     """As metadata has it, without parameters: `long`, `decimal`, `list`; a reference system is a part of the name."""
@@ -78,7 +78,7 @@ _NESTED = frozenset({"struct", "list", "map"})
 
 @dataclass(frozen=True, slots=True)
 class NestedField:
-    """A column, a member, an element, a key or a value."""
+    """A column or member, the element of a list, or the key or value of a map."""
 
     id: int
     name: str
@@ -129,7 +129,7 @@ class IcebergSchema:
         return tree
 
     def preorder(self) -> "Iterator[tuple[tuple[str, ...], NestedField]]":
-        """Every field with its path, parents first."""
+        """Yield every field with its path, parents first."""
         return preorder(self.columns)
 
     @property
@@ -178,7 +178,7 @@ def full_name(path: Path) -> str:
 
 
 def collisions(schema: IcebergSchema) -> Iterator[tuple[Path, Path]]:
-    """Fields whose full name an earlier one has, with that one first."""
+    """Yield the paths of two fields with the same full name, the earlier one first."""
     known: dict[str, Path] = {}
     for path, _ in schema.preorder():
         first = known.setdefault(full_name(path), path)
@@ -205,16 +205,12 @@ def is_promotion(old: IcebergType, new: IcebergType, format_version: int) -> boo
     return pair in _SINCE_THIRD
 
 
-def needs_format_3(old: IcebergType, new: IcebergType) -> bool:
-    """Whether only tables of format 3 can do it."""
-    return is_promotion(old, new, FORMAT_3) and not is_promotion(old, new, FORMAT_3 - 1)
-
-
 def fresh_ids(schema: IcebergSchema) -> dict[int, int]:
     """Return the id of each field in a new table, by the id that it has here."""
     new_ids: dict[int, int] = {}
 
     def number(fields: tuple[NestedField, ...]) -> None:
+        """Give the next ids to the fields of one level, then to those below each."""
         for field in fields:
             new_ids[field.id] = len(new_ids) + 1
         for field in fields:
@@ -258,6 +254,7 @@ def _is_hex(value: Any, length: int | None = None) -> bool:
 
 
 def _is_decimal(value: Any, precision: int, scale: int) -> bool:
+    """Whether a value is the text of a decimal with exactly this scale and at most this precision."""
     match = re.fullmatch(r"-?([0-9]+)(?:\.([0-9]+))?", value) if isinstance(value, str) else None
     if match is None or len(match[2] or "") != scale:
         return False
@@ -265,6 +262,7 @@ def _is_decimal(value: Any, precision: int, scale: int) -> bool:
 
 
 def _is_uuid(value: Any) -> bool:
+    """Whether a value is the text of a UUID with its hyphens."""
     try:
         return isinstance(value, str) and str(UUID(value)) == value.lower()
     except ValueError:
@@ -274,7 +272,7 @@ def _is_uuid(value: Any) -> bool:
 def _is_temporal(
     read: Callable[[str], Any], digits: int, *, is_instant: bool = False
 ) -> Callable[[Any], bool]:
-    """Whether a text is a moment in ISO form; with an offset, of UTC, only where it is an instant."""
+    """Return a check for texts in ISO form with at most this many digits of a second; an instant ends with `+00:00`."""
 
     def fits(value: Any) -> bool:
         if not isinstance(value, str) or value.endswith("Z"):

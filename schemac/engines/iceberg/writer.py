@@ -13,12 +13,7 @@ from typing import Any
 from schemac.artifacts.targets import Emission
 from schemac.artifacts.type_writer import TypeTable, TypeWriter, is_variant, list_form
 from schemac.engines.iceberg import ICEBERG_DEFAULT, ICEBERG_TYPE, attributes
-from schemac.engines.iceberg.types import (
-    FORMAT_3,
-    IcebergType,
-    NestedField,
-    default_error,
-)
+from schemac.engines.iceberg.types import FORMAT_3, IcebergType, NestedField, default_error
 from schemac.language.attributes import builtin
 from schemac.language.attributes.attribute import Family, Role
 from schemac.language.attributes.registry import has_role
@@ -80,7 +75,7 @@ class _Writer(TypeWriter[IcebergType]):
     def field(self, lowered: LoweredField, name: str | None = None) -> NestedField:
         """Return a column or member; with a name, an element, a key or a value."""
         schema_field: SchemaField = lowered.field
-        type_ = self.special(lowered)
+        type_ = self.type_of_field(lowered)
         self.lose_attributes(schema_field)
         return NestedField(
             self.ids[schema_field],
@@ -93,7 +88,7 @@ class _Writer(TypeWriter[IcebergType]):
         )
 
     def refused(self, field: SchemaField) -> IcebergType:
-        """Kinds that Iceberg has no type for."""
+        """Report a kind that Iceberg has no type for; return a type that is never written."""
         if field.type.family is Family.NULL:
             message = f"only format 3 has a type for what is always null ({field.path_text})"
             return self.refused_type(field, message, _ONLY_FORMAT_3)
@@ -107,13 +102,13 @@ class _Writer(TypeWriter[IcebergType]):
     def type_text(self, type_: IcebergType) -> str:
         return type_.type_text()
 
-    def special(self, lowered: LoweredField) -> IcebergType:
+    def type_of_field(self, lowered: LoweredField) -> IcebergType:
         """Return the type of a field with attributes."""
         field: SchemaField = lowered.field
         extra = field.extra
         word = attributes.TYPE.read(extra)
         if word is not None:
-            return self.worded(lowered, word)
+            return self.named_type(lowered, word)
         if has_role(extra, Role.BLOB):
             self.lose(lowered, "a blob", "binary")
             return BINARY
@@ -126,7 +121,7 @@ class _Writer(TypeWriter[IcebergType]):
             else super().extension(lowered, arrow_type)
         )
 
-    def worded(self, lowered: LoweredField, word: str) -> IcebergType:
+    def named_type(self, lowered: LoweredField, word: str) -> IcebergType:
         """Return the type that the attribute names, if it goes with the field and the format."""
         field: SchemaField = lowered.field
         family, length = field.type.family, getattr(field.type, "fixed_length", None)

@@ -75,7 +75,7 @@ class LanceForm(ArrowForm):
         }
 
     def property_of(self, key: str, entry: str) -> str:
-        """`dictDivisor` for `lance-encoding:dict-divisor`."""
+        """Return the property of an attribute's value for an entry, such as `dictDivisor` for `lance-encoding:dict-divisor`; empty if it has none."""
         prefix = PREFIXES.get(key)
         return "" if prefix is None else to_camel(entry.removeprefix(prefix).replace("-", "_"))
 
@@ -100,7 +100,7 @@ class LanceForm(ArrowForm):
     def from_arrow(
         self, type_: Any, metadata: dict[str, str], note: Callable[[str], None]
     ) -> tuple[Tree, Tree] | None:
-        """Blobs of both forms, and vectors of brain floats."""
+        """Return the tree and attributes of a blob in either form, or of a vector of brain floats; None for any other type."""
         is_blob = metadata.get(EXTENSION_NAME) == lance.BLOB_EXTENSION and pa.types.is_struct(type_)
         if is_blob and tuple(f.name for f in type_) == tuple(_BLOB_MEMBERS):
             del metadata[EXTENSION_NAME]
@@ -122,7 +122,10 @@ class LanceForm(ArrowForm):
         return tree, {lance.FLOAT_ENCODING.key: {"format": "bfloat16"}}
 
     def from_metadata(self, rest: dict[str, str], kind: str, note: Callable[[str], None]) -> Tree:
-        """Keys, and `lance-encoding:*` where an attribute lowers to exactly these entries; entries that Lance cannot read are noted."""
+        """Return the attributes for keys, encodings and blobs that the metadata has, and take their entries out of it.
+
+        Other entries `lance-encoding:*` stay, but those that Lance cannot read are noted and removed.
+        """
         extra: Tree = {}
         position = rest.get(lance.PRIMARY_KEY_POSITION, "")
         if rest.get(lance.PRIMARY_KEY_MARK, "").lower() in _TRUE or position.isdecimal():
@@ -187,6 +190,7 @@ def _invalid_entries(attribute: Attribute[Any], metadata: Mapping[str, str]) -> 
 
 
 def _number_or_word(text: str) -> Any:
+    """Return the number or boolean that a text is, as Lance reads it; any other text unchanged."""
     if text in ("true", "false"):
         return text == "true"
     if not _NUMBER.fullmatch(text):

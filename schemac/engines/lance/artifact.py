@@ -22,7 +22,7 @@ from schemac.artifacts.targets import Artifact, ArtifactTarget, Emission
 from schemac.engines.lance import LANCE_LOSS
 from schemac.engines.lance._generated.lance import file_pb2 as pb
 from schemac.engines.lance.attributes import BLOB_MARK, BRAIN_FLOAT
-from schemac.engines.lance.fields import node_ids, nodes_of, words_by_field
+from schemac.engines.lance.fields import encoded, node_ids, nodes_of, words_by_field
 from schemac.engines.lance.limits import LanceLimits
 from schemac.language.logical.model import FieldPath
 from schemac.language.logical.schema_fields import SchemaField
@@ -37,32 +37,11 @@ BINARY, TEXT = "lance/schema.binpb", "lance/schema.txtpb"
 def to_message(lowered: LoweredSchema, field_ids: Mapping[SchemaField, Numbers] | None = None) -> "pb.Schema":
     """Return the schema as Lance writes it. Raises ValueError for a type that Lance has no word for."""
     nodes = nodes_of(lowered)
-    ids = range(len(nodes)) if field_ids is None else node_ids(lowered, nodes, field_ids)
-    message = pb.Schema(metadata=_encoded(lowered.metadata))
-    add = message.fields.add
-    for id, (name, parent, logical_type, is_nullable, encoding, entries, marks) in zip(
-        ids, nodes, strict=True
-    ):
-        field = add(
-            name=name,
-            id=id,
-            parent_id=ids[parent] if parent >= 0 else parent,
-            logical_type=logical_type,
-            nullable=is_nullable,
-            encoding=pb.Field.Encoding.ValueType(encoding),
-        )
-        if entries:
-            field.extension_name = entries.get(EXTENSION_NAME, "")
-            field.metadata.update(_encoded(entries))
-            field.unenforced_primary_key = marks.is_primary
-            field.unenforced_primary_key_position = marks.primary_position
-            field.unenforced_clustering_key_position = marks.clustering_position
-    return message
-
-
-def _encoded(entries: Mapping[str, str]) -> dict[str, bytes]:
-    """Return metadata with its values as UTF-8 bytes."""
-    return {key: value.encode() for key, value in entries.items()}
+    if field_ids is not None:
+        ids = node_ids(lowered, nodes, field_ids)
+        for node, id in zip(nodes, ids, strict=True):
+            node.id, node.parent_id = id, ids[node.parent_id] if node.parent_id >= 0 else -1
+    return pb.Schema(fields=nodes, metadata=encoded(lowered.metadata))
 
 
 def to_bytes(message: "pb.Schema") -> bytes:
@@ -191,6 +170,8 @@ def _unknown(message: pb.Schema | pb.Field) -> Iterator[str]:
 
 
 class _Reader:
+    """Makes Arrow fields of the messages of a schema, and notes which ones it has read."""
+
     def __init__(self, message: pb.Schema) -> None:
         self._children: dict[int, list[pb.Field]] = {}
         self.unread = {field.id for field in message.fields}
@@ -204,6 +185,7 @@ class _Reader:
         return self._children.get(id, [])
 
     def field(self, field: "pb.Field", depth: int) -> ArrowField:
+        """Return the Arrow field of a message, with all fields below it."""
         if depth > _DEEPEST:
             raise UnreadableMessageError(f"fields are nested deeper than {_DEEPEST} levels")
         self.unread.discard(field.id)

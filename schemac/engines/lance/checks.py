@@ -57,6 +57,7 @@ def check(field: SchemaField, findings: Findings) -> None:
 
 
 def _check_extension(field: SchemaField, findings: Findings) -> None:
+    """Report an extension type of Lance's own, which an attribute has to be in place of."""
     extension = EXTENSION_TYPE.read(field.extra)
     if extension is None or not extension.name.startswith(_RESERVED):
         return

@@ -43,7 +43,7 @@ PATIENT = {"client_max_retries": "10"}
 
 
 def options_for(path: str, storage: Storage | None) -> dict[str, str] | None:
-    """Give the options for a path; None where Lance's own have to do."""
+    """Return Lance's storage options for a path; None if the storage has no settings for it."""
     bucket = (storage or NO_STORAGE).bucket_of(path)
     if bucket is None:
         return None
@@ -56,7 +56,7 @@ def options_for(path: str, storage: Storage | None) -> dict[str, str] | None:
 
 
 class DatasetVersion(NamedTuple):
-    """One version of a dataset."""
+    """The number of a version of a dataset, and when it was committed."""
 
     number: int
     committed: datetime
@@ -104,20 +104,20 @@ def versions(dataset: Any) -> list[DatasetVersion]:
 
 
 def transaction_of(dataset: Any, version: int) -> Any | None:
-    """Return the transaction that made a version; None where Lance has it no more."""
+    """Return the transaction that made a version; None if it was cleaned up."""
     try:
         return dataset.read_transaction(version)
     except (OSError, ValueError):
         return None
 
 
-def properties_of(transaction: Any | None) -> dict[str, str]:
-    """Properties of a transaction; none of one that is not known."""
-    return dict(getattr(transaction, "transaction_properties", None) or {})
+def properties_of(dataset: Any, version: int) -> dict[str, str]:
+    """Return the properties of the commit that made a version; none where Lance has it no more."""
+    return dict(getattr(transaction_of(dataset, version), "transaction_properties", None) or {})
 
 
 def data_files(dataset: Any) -> set[str]:
-    """Names of the data files of a version."""
+    """Return the names of the data files of a dataset at its version."""
     return {file.path for fragment in dataset.get_fragments() for file in fragment.data_files()}
 
 
@@ -128,7 +128,7 @@ def reason_of(error: Exception) -> str:
 
 @contextmanager
 def lance_errors() -> Iterator[None]:
-    """Lance's panics, which no `except Exception` sees, as ordinary errors."""
+    """Raise RuntimeError for a panic of Lance, which no `except Exception` catches."""
     try:
         yield
     except BaseException as error:
@@ -163,7 +163,9 @@ class LanceRows(RowWriter):
 
 
 @dataclass(frozen=True)
-class _Table(StoredRows):
+class _LanceTableRows(StoredRows):
+    """The rows of the newest version of a Lance table."""
+
     path: str
     dataset: Any
 
@@ -173,11 +175,11 @@ class _Table(StoredRows):
         return self.dataset.schema
 
     def batches(self, columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
-        """Scan the newest version."""
+        """Read some columns of the newest version."""
         return iter(self.dataset.scanner(columns=list(columns)).to_batches())
 
     def expression(self, rows: Sequence[int]) -> str:
-        """Ask Lance for rows."""
+        """Return the Python expression that reads rows by their positions."""
         return f"lance.dataset({self.path!r}).take({list(rows)})"
 
 
@@ -190,7 +192,7 @@ class LanceReader(RowReader):
 
     def open(self, path: str) -> StoredRows:
         """Open a table."""
-        return _Table(path, open_dataset(path))
+        return _LanceTableRows(path, open_dataset(path))
 
 
 ROW_WRITER = LanceRows()
@@ -201,7 +203,7 @@ ROWS_PER_BATCH = 8192
 
 
 class LanceSource(SourceFormat):
-    """Lance tables."""
+    """Lance tables that runs read, fragment by fragment."""
 
     options = ("version",)
 
@@ -213,7 +215,7 @@ class LanceSource(SourceFormat):
     def schema(
         self, path: str, version: int, storage_options: Storage = NO_STORAGE, *, is_exact: bool = False
     ) -> pa.Schema:
-        """Columns of a version."""
+        """Return the columns of a version in the types that other readers have."""
         return _plain_schema(open_dataset(path, version, storage_options).schema, is_exact=is_exact)
 
     def parts(self, path: str, version: int, storage_options: Storage = NO_STORAGE) -> list[int]:
@@ -287,7 +289,7 @@ SOURCE = LanceSource()
 
 
 def _files_of_fragments(path: str, version: int, storage_options: Storage) -> dict[int, tuple[str, ...]]:
-    """List what each fragment of a version consists of: its data files, and which of its rows are deleted."""
+    """Return the names of the data files and of the deletion file of each fragment of a version, by its id."""
     fragments = open_dataset(path, version, storage_options).get_fragments()
     return {
         fragment.fragment_id: (*(file.path for file in fragment.data_files()), str(fragment.deletion_file()))
@@ -296,6 +298,7 @@ def _files_of_fragments(path: str, version: int, storage_options: Storage) -> di
 
 
 def _plain_schema(schema: pa.Schema, *, is_exact: bool) -> pa.Schema:
+    """Return the columns in the types that other readers have, without blobs."""
     fields = []
     for field in schema:
         in_metadata = (field.metadata or {}).get(b"ARROW:extension:name", b"").decode()

@@ -12,7 +12,7 @@ Source: the table of logical types in rust/lance-core/src/datatypes.rs of github
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from schemac.arrow.metadata import EXTENSION_NAME, registered_extension_metadata
 from schemac.arrow.to_arrow import to_arrow_fields
@@ -21,30 +21,15 @@ from schemac.language.attributes.attribute import Family
 from schemac.language.kinds.plain import PlainType
 from schemac.language.logical.dataset import LogicalDataset
 from schemac.language.logical.schema_fields import SchemaField
-from schemac.language.physical import (
-    NO_METADATA,
-    ArrowField,
-    ArrowType,
-    LoweredField,
-    LoweredSchema,
-    pa,
-    parts_of,
-)
+from schemac.language.physical import ArrowField, ArrowType, LoweredField, LoweredSchema, pa, parts_of
 from schemac.versions.evolution.version_pair import SchemaVersion
 from schemac.versions.identity.lock import Numbers
 
+if TYPE_CHECKING:
+    from schemac.engines.lance._generated.lance import file_pb2 as pb
+
 NAME_KEY = EXTENSION_NAME.encode()
 """Under which pyarrow has the name of an extension type."""
-
-
-class EncodingNumber:
-    """Numbers of `Field.Encoding` in `protos/lance/file.proto`; plain ones, for there is one in each field."""
-
-    NONE = 0
-    PLAIN = 1
-    VAR_BINARY = 2
-    DICTIONARY = 3
-    RLE = 4
 
 
 def is_fixed_width(type_: ArrowType) -> bool:
@@ -74,22 +59,26 @@ def stored_word(type_: ArrowType) -> str:
     return str(type_).removesuffix("_view")
 
 
-def type_words(type_: Any, metadata: Mapping[str, str]) -> tuple[str, int]:
-    """Logical type and (deprecated, still compared) encoding of a storage type. Raises ValueError for a type that Lance lacks."""
+def type_words(type_: Any, metadata: Mapping[str, str]) -> tuple[str, str]:
+    """Return the logical type of a storage type, and the name of its (deprecated, still compared) encoding.
+
+    Raises ValueError for a type that Lance lacks.
+    """
     is_ = pa.types
     if is_.is_null(type_) or is_.is_struct(type_):
-        return str(type_).partition("<")[0], EncodingNumber.NONE
+        return str(type_).partition("<")[0], "NONE"
     if is_variable(type_):
         is_json = metadata.get(EXTENSION_NAME) == lance.JSON_EXTENSION
-        return "json" if is_json else stored_word(type_), EncodingNumber.VAR_BINARY
+        return "json" if is_json else stored_word(type_), "VAR_BINARY"
     if is_.is_dictionary(type_):
         value, _ = type_words(type_.value_type, {})
         index, _ = type_words(type_.index_type, {})
-        return f"dict:{value}:{index}:false", EncodingNumber.DICTIONARY
-    return _plain_word(type_), EncodingNumber.PLAIN
+        return f"dict:{value}:{index}:false", "DICTIONARY"
+    return _plain_word(type_), "PLAIN"
 
 
 def _plain_word(type_: Any) -> str:
+    """Return the logical type of a type that is stored plainly. Raises ValueError for a type that Lance lacks."""
     is_ = pa.types
     if is_.is_map(type_):
         return "map"
@@ -120,14 +109,6 @@ def _item_word(item: ArrowField) -> str:
 NAME = "lance"
 
 
-class KeyMarks(NamedTuple):
-    """The metadata of a field about the table's keys."""
-
-    is_primary: bool = False
-    primary_position: int = 0
-    clustering_position: int = 0
-
-
 def is_map_or_vector(field: SchemaField) -> bool:
     """Whether a field is a map or a fixed-size list."""
     return field.type.family is Family.MAP or getattr(field.type, "fixed_length", None) is not None
@@ -138,98 +119,70 @@ def lance_ids(numbers: Numbers) -> tuple[int, ...]:
     return numbers.of(NAME)
 
 
-class FieldMessage(NamedTuple):
-    """One field of Lance; others name it by its index."""
-
-    name: str
-    parent: int
-    """Index of the node around it, -1 for none."""
-    logical_type: str
-    is_nullable: bool
-    encoding: int
-    """One of `types.Encoding`."""
-    metadata: Mapping[str, str]
-    """Keys in order."""
-    marks: KeyMarks
-
-
-NO_MARKS = KeyMarks()
-
-
-def nodes_of(lowered: LoweredSchema, *, is_tolerant: bool = False) -> list[FieldMessage]:
-    """All fields in pre-order.
+def nodes_of(lowered: LoweredSchema, *, is_tolerant: bool = False) -> "list[pb.Field]":
+    """Return all fields as Lance has them, in pre-order; the id of each is its place in the list.
 
     Raises ValueError for a type that Lance has no word for, unless Arrow's own will do.
     """
-    writer = _Writer(is_tolerant)
-    for top in lowered.fields:
-        writer.field(top.arrow, -1, top.metadata)
-    return writer.nodes
+    from schemac.engines.lance._generated.lance import file_pb2 as pb  # for start-up time: see `LazyWords`
 
+    nodes: list[pb.Field] = []
 
-class _Writer:
-    """Numbers fields and finds Lance's words for each. Needs nothing but Arrow fields, wherever they are from."""
-
-    def __init__(self, is_tolerant: bool) -> None:
-        self.is_tolerant = is_tolerant
-        self.nodes: list[FieldMessage] = []
-
-    def field(self, arrow: ArrowField, parent: int, metadata: Mapping[str, str]) -> None:
-        id = len(self.nodes)
+    def add(arrow: ArrowField, parent: int, metadata: Mapping[str, str]) -> None:
+        """Add a field and all below it."""
+        id = len(nodes)
         type_: Any = arrow.type
         if isinstance(type_, pa.BaseExtensionType):
             metadata = {**registered_extension_metadata(type_), **metadata}
             type_ = type_.storage_type
-        marks = NO_MARKS
-        if metadata:
-            if metadata.get(EXTENSION_NAME) == "arrow.json":
-                metadata = {**metadata, EXTENSION_NAME: lance.JSON_EXTENSION}
-            # Lance keeps the keys in order, and mostly they are already.
-            keys = sorted(metadata)
-            if keys != list(metadata):
-                metadata = {key: metadata[key] for key in keys}
-            if not _MARKS.isdisjoint(metadata):
-                # A numeric position makes a primary key, whatever the flag.
-                flag, primary, clustering = (metadata.get(key) for key in _MARK_KEYS)
-                position = _position(primary)
-                is_primary = position is not None or (flag or "").lower() in _TRUE
-                marks = KeyMarks(is_primary, position or 0, _position(clustering) or 0)
+        if metadata.get(EXTENSION_NAME) == "arrow.json":
+            metadata = {**metadata, EXTENSION_NAME: lance.JSON_EXTENSION}
         try:
             logical_type, encoding = type_words(type_, metadata)
         except ValueError:
-            if not self.is_tolerant:
+            if not is_tolerant:
                 raise
-            logical_type, encoding = str(type_), EncodingNumber.NONE
-        self.nodes.append(
-            FieldMessage(arrow.name, parent, logical_type, arrow.nullable, encoding, metadata, marks)
+            logical_type, encoding = str(type_), "NONE"
+        node = pb.Field(
+            name=arrow.name,
+            id=id,
+            parent_id=parent,
+            logical_type=logical_type,
+            nullable=arrow.nullable,
+            encoding=encoding,
         )
+        if metadata:
+            # A numeric position makes a primary key, whatever the flag.
+            position = _position(metadata.get(lance.PRIMARY_KEY_POSITION))
+            is_flagged = metadata.get(lance.PRIMARY_KEY_MARK, "").lower() in _TRUE
+            node.extension_name = metadata.get(EXTENSION_NAME, "")
+            node.metadata.update(encoded(metadata))
+            node.unenforced_primary_key = position is not None or is_flagged
+            node.unenforced_primary_key_position = position or 0
+            clustering_position = _position(metadata.get(lance.CLUSTERING_KEY_POSITION))
+            node.unenforced_clustering_key_position = clustering_position or 0
+        nodes.append(node)
+        if logical_type == "map":
+            nodes.append(pb.Field(name="entries", id=id + 1, parent_id=id, logical_type="struct"))
+            id += 1
         is_of_structs = pa.types.is_fixed_size_list(type_) and pa.types.is_struct(type_.value_type)
         if logical_type in _PARENTS or is_of_structs:
-            self.children(type_, id)
+            for part in parts_of(type_):
+                texts = {key.decode(): value.decode() for key, value in (part.metadata or {}).items()}
+                add(part, id, texts)
 
-    def part(self, arrow: ArrowField, parent: int) -> None:
-        """Write a field below the top, whose metadata is not text."""
-        texts = {key.decode(): value.decode() for key, value in (arrow.metadata or {}).items()}
-        self.field(arrow, parent, texts)
+    for top in lowered.fields:
+        add(top.arrow, -1, top.metadata)
+    return nodes
 
-    def children(self, type_: Any, id: int) -> None:
-        if pa.types.is_map(type_):
-            self.nodes.append(
-                FieldMessage("entries", id, "struct", False, EncodingNumber.NONE, NO_METADATA, NO_MARKS)
-            )
-            id += 1
-        for part in parts_of(type_):
-            self.part(part, id)
+
+def encoded(entries: Mapping[str, str]) -> dict[str, bytes]:
+    """Return metadata with its values as UTF-8 bytes."""
+    return {key: value.encode() for key, value in entries.items()}
 
 
 _PARENTS = frozenset({"struct", "map", "list", "list.struct", "large_list", "large_list.struct"})
 """Logical types with messages below them; so is a fixed-size list of structs."""
-
-
-_MARK_KEYS = (lance.PRIMARY_KEY_MARK, lance.PRIMARY_KEY_POSITION, lance.CLUSTERING_KEY_POSITION)
-_MARKS = frozenset(_MARK_KEYS)
-
-
 _TRUE = ("true", "1", "yes", "y", "on")
 _NUMBER = re.compile(r"\+?[0-9]+")
 
@@ -242,46 +195,34 @@ def _position(text: str | None) -> int | None:
     return position if position < 2**32 else None
 
 
-def nodes_by_field(
-    lowered: LoweredSchema, nodes: Sequence[FieldMessage]
-) -> dict[SchemaField, tuple[int, ...]]:
+def nodes_by_field(lowered: LoweredSchema, nodes: "Sequence[pb.Field]") -> dict[SchemaField, tuple[int, ...]]:
     """Return the indices of the nodes that each field owns, parents first."""
-    children: list[list[int]] = [[] for _ in nodes]
-    tops: list[int] = []
-    for index, node in enumerate(nodes):
-        (tops if node.parent < 0 else children[node.parent]).append(index)
     owned: dict[SchemaField, tuple[int, ...]] = {}
 
-    def assign(field: LoweredField, index: int) -> None:
-        below = children[index]
+    def assign(field: LoweredField, index: int) -> int:
+        """Enter the nodes of a field, the first of which is at an index, and of all below it; return the index behind them."""
+        end = index + (2 if nodes[index].logical_type == "map" else 1)
         if not field.children:
-            owned[field.field] = _subtree(index, children)
-            return
-        is_map = nodes[index].logical_type == "map"
-        owned[field.field] = (index, *below) if is_map else (index,)
-        parts = children[below[0]] if is_map else below
-        if not parts:
-            # The item of a vector, with all that may be below it, is part of the vector's own type.
-            owned.update({inner.field: () for child in field.children for inner in child.preorder()})
-            return
-        for child, part in zip(field.children, parts, strict=True):
-            assign(child, part)
+            while end < len(nodes) and nodes[end].parent_id >= index:
+                end += 1
+        owned[field.field] = tuple(range(index, end))
+        has_parts = end < len(nodes) and nodes[end].parent_id == end - 1
+        for child in field.children:
+            if has_parts:
+                end = assign(child, end)
+            else:
+                # The item of a vector, with all that may be below it, is part of the vector's own type.
+                owned.update({inner.field: () for inner in child.preorder()})
+        return end
 
-    for field, index in zip(lowered.fields, tops, strict=True):
-        assign(field, index)
+    index = 0
+    for field in lowered.fields:
+        index = assign(field, index)
     return owned
 
 
-def _subtree(index: int, children: Sequence[Sequence[int]]) -> tuple[int, ...]:
-    """Return the index of a node and those of all nodes below it, parents first."""
-    indices = [index]
-    for child in children[index]:
-        indices += _subtree(child, children)
-    return tuple(indices)
-
-
 def node_ids(
-    lowered: LoweredSchema, nodes: Sequence[FieldMessage], field_ids: Mapping[SchemaField, Numbers]
+    lowered: LoweredSchema, nodes: "Sequence[pb.Field]", field_ids: Mapping[SchemaField, Numbers]
 ) -> list[int]:
     """Return the id of each node, of those that a lock gives to the fields."""
     ids = [-1] * len(nodes)
@@ -292,23 +233,23 @@ def node_ids(
 
 
 def numbers_of(
-    lowered: LoweredSchema, fields: Sequence[tuple[str, int]]
+    lowered: LoweredSchema, table_fields: "Sequence[pb.Field]"
 ) -> dict[SchemaField, Numbers] | None:
-    """Return a table's ids by field; its fields are given by name and id in pre-order. None if they are other fields."""
+    """Return a table's ids by field; None if its fields, which come in pre-order, are others."""
     nodes = nodes_of(lowered, is_tolerant=True)
     owned = nodes_by_field(lowered, nodes)
     # The names of items, keys and values mean nothing.
-    members = ((fields[indices[0]][0], field) for field, indices in owned.items() if field.is_member)
-    if len(nodes) != len(fields) or any(name != field.segment for name, field in members):
+    members = ((table_fields[indices[0]].name, field) for field, indices in owned.items() if field.is_member)
+    if len(nodes) != len(table_fields) or any(name != field.segment for name, field in members):
         return None
     return {
-        field: Numbers.make({NAME: tuple(fields[index][1] for index in indices)})
+        field: Numbers.make({NAME: tuple(table_fields[index].id for index in indices)})
         for field, indices in owned.items()
     }
 
 
 def words_by_field(lowered: LoweredSchema) -> dict[SchemaField, tuple[str, ...]]:
-    """Lance's logical types of the nodes that each field owns."""
+    """Return the logical types of the nodes that each field owns, parents first."""
     nodes = nodes_of(lowered, is_tolerant=True)
     return {
         field: tuple([nodes[index].logical_type for index in indices])
@@ -321,7 +262,7 @@ Words = Mapping[SchemaField, tuple[str, ...]]
 
 
 class LazyWords(Words):
-    """Lance's words for the fields of a dataset, which are worked out when one is read that is not known without Arrow.
+    """The logical types of the fields of a dataset, computed when one is asked for that Arrow is needed for.
 
     The merge driver starts for every lock anew, and loading pyarrow takes longer than merging one.
     """

@@ -59,7 +59,7 @@ class VerdictRow(NamedTuple):
     """What the commit of the schema does; empty where other steps do it."""
 
 
-def _in_packed(change: Change, _pair: object) -> Judgement | None:
+def _refuse_in_packed(change: Change, _pair: object) -> Judgement | None:
     """Refuse what changes how the members of a packed struct lie beside each other."""
     fields = [field for field in (change.old_field, change.new_field) if field is not None]
     is_order = change.fact is Fact.FIELDS_REORDERED
@@ -71,11 +71,11 @@ def _in_packed(change: Change, _pair: object) -> Judgement | None:
     return refused(reason, _NEW_FIELD_HELP)
 
 
-def _added(change: Change, pair: VersionPair) -> Judgement:
+def _judge_addition(change: Change, pair: VersionPair) -> Judgement:
     """Return METADATA if old rows read as null, REWRITE if values are copied or columns rewritten; refuse a required field."""
     new = change.current_field
     if has_values(new, pair):
-        hollow = _hollow(new, pair)
+        hollow = _required_field_without_values(new, pair)
         if hollow is not None:
             reason = f"existing rows have no {hollow.path_text}, and it may not be null"
             return refused(reason, make_optional(hollow.type))
@@ -90,7 +90,7 @@ def _added(change: Change, pair: VersionPair) -> Judgement:
         return refused(reason, way_out)
     if is_inside_map_or_vector(new):
         reason = "Lance cannot add fields inside maps and vectors, so the column is rewritten"
-        return _uncopied(pair.before[new.column], pair.old) or Judgement(Outcome.REWRITE, reason)
+        return _refuse_copy(pair.before[new.column], pair.old) or Judgement(Outcome.REWRITE, reason)
     return Judgement(Outcome.METADATA, "existing rows read as null")
 
 
@@ -105,8 +105,11 @@ def key_judgement(_change: Change | None, pair: VersionPair) -> Judgement:
     return refused(reason, way_out_of_key(pair))
 
 
-def _dropped(change: Change, pair: VersionPair) -> Judgement:
-    """Lance stores where a struct or list is null only in the data of the fields below it."""
+def _judge_drop(change: Change, pair: VersionPair) -> Judgement:
+    """Return METADATA, or REWRITE for the last field of a struct or list that has data in some file; refuse to drop all columns.
+
+    Lance stores where a struct or list is null only in the data of the fields below it.
+    """
     old = change.old_field
     assert old is not None
     if not any(field in pair.before for field in pair.new.dataset.columns):
@@ -114,7 +117,7 @@ def _dropped(change: Change, pair: VersionPair) -> Judgement:
     lost = loss_of_key(old, pair)
     for above in old.ancestors:
         new = pair.after.get(above)
-        if new is not None and not is_inside_map_or_vector(new) and not _is_covered(new, above, pair):
+        if new is not None and not is_inside_map_or_vector(new) and not _has_data_below(new, above, pair):
             return Judgement(
                 Outcome.REWRITE,
                 f"all remaining fields of {new.path_text} are missing in some files, which would not show where it is null; so one of its fields is written"
@@ -123,16 +126,16 @@ def _dropped(change: Change, pair: VersionPair) -> Judgement:
     return Judgement(Outcome.METADATA, lost)
 
 
-def _is_covered(field: SchemaField, above: SchemaField, pair: VersionPair) -> bool:
-    """Whether something below a field has data wherever an old field around it has."""
+def _has_data_below(field: SchemaField, above: SchemaField, pair: VersionPair) -> bool:
+    """Whether some field below has data in every file in which the old field `above`, which is around it, has some."""
     parts = [child for child in field.children if _node_types(pair.new, child)]
     if parts:
-        return any(_is_covered(part, above, pair) for part in parts)
-    return field in pair.before and _is_as_old(pair.before[field], above, pair.old)
+        return any(_has_data_below(part, above, pair) for part in parts)
+    return field in pair.before and _has_data_of_all_rows(pair.before[field], above, pair.old)
 
 
-def _is_as_old(field: SchemaField, above: SchemaField, version: SchemaVersion) -> bool:
-    """Whether a field was added with its parent, or written again later; True without a lock."""
+def _has_data_of_all_rows(field: SchemaField, above: SchemaField, version: SchemaVersion) -> bool:
+    """Whether a field is as old as the field `above` that is around it, or was written anew since; True without a lock."""
     if not isinstance(version, LockedSchemaVersion):
         return True
     states = [[s for s in version.locked.states if s.id == version.ids[it]] for it in (field, above)]
@@ -143,34 +146,34 @@ def _is_as_old(field: SchemaField, above: SchemaField, version: SchemaVersion) -
     return mine.first <= theirs.first or is_rewritten
 
 
-def _moved(change: Change, pair: VersionPair) -> Judgement:
-    """Return what becomes of values whose structs may be null, before or after."""
+def _judge_move(change: Change, pair: VersionPair) -> Judgement:
+    """Return REWRITE, or DATA if values may be lost or missing where a struct is null; refuse to leave or enter a list or map."""
     old, new = change.fields
     if not (is_in_structs(old) and is_in_structs(new)):
         return refused("Lance cannot move a field into or out of a list or map", _NEW_FIELD_HELP)
-    uncopied = _uncopied(new, pair.new)
+    uncopied = _refuse_copy(new, pair.new)
     if uncopied is not None:
         return uncopied
-    lost = moved_into(new, pair)
+    lost = nullable_structs_entered(new, pair)
     if lost:
         outer = lost[0].path_text
         reason = f"the values of {old.path_text} are lost in rows in which {outer} is null"
         return depends_on_data(reason, f"fill {outer} in these rows first")
-    if left_behind(new, pair):
+    if leaves_nullable_struct(new, pair):
         reason = f"rows in which a struct around {old.path_text} is null have no value for {new.path_text}, and it may not be null"
         way_out = f"{make_optional(new.type)}, or fill the struct in these rows first"
         return depends_on_data(reason, way_out)
     return Judgement(Outcome.REWRITE, "Lance cannot move a column into another, so its data is copied")
 
 
-def moved_into(new: SchemaField, pair: VersionPair) -> list[SchemaField]:
-    """Return the old structs that a field moves into, and which may be null in existing rows; outermost first."""
+def nullable_structs_entered(new: SchemaField, pair: VersionPair) -> list[SchemaField]:
+    """Return the old structs that a field moves into and that may be null in existing rows, outermost first."""
     stayed = set(pair.before[new].ancestors)
     olds = [pair.before[above] for above in new.ancestors if above in pair.before]
     return [old for old in reversed(olds) if old.is_nullable and old not in stayed]
 
 
-def left_behind(new: SchemaField, pair: VersionPair) -> bool:
+def leaves_nullable_struct(new: SchemaField, pair: VersionPair) -> bool:
     """Whether a required field moves out of a struct that may be null in existing rows."""
     stay = {pair.before.get(above) for above in new.ancestors}
     return not new.is_nullable and any(
@@ -179,16 +182,16 @@ def left_behind(new: SchemaField, pair: VersionPair) -> bool:
 
 
 def has_values(new: SchemaField, pair: VersionPair) -> bool:
-    """Whether a new field is made of others: of such as there are, or as there were on the way to its version."""
+    """Whether a new field gets values of existing fields, or would have got some in a version before it."""
     return any(
-        field in pair.before or version_before(field, pair.new) is not None for field in preorder([new])
+        field in pair.before or last_version_without(field, pair.new) is not None for field in preorder([new])
     )
 
 
-def version_before(struct: SchemaField, version: SchemaVersion) -> int | None:
-    """Return the version in which the members of a struct were elsewhere; None for one that did not begin like that.
+def last_version_without(struct: SchemaField, version: SchemaVersion) -> int | None:
+    """Return the number of the last locked version without this struct, if existing fields were moved into it; None for any other struct.
 
-    A table that went through each version has such a struct in every row, though its members may be null.
+    In a table that went through each version, such a struct is not null in any row, though its members may be.
     """
     if not struct.children or not isinstance(version, LockedSchemaVersion):
         return None
@@ -203,13 +206,13 @@ def version_before(struct: SchemaField, version: SchemaVersion) -> int | None:
     return begun - 1 if any(first.get(member, begun) < begun for member in members) else None
 
 
-def _hollow(new: SchemaField, pair: VersionPair) -> SchemaField | None:
-    """Return a required member without values, in something that is made of fields which were elsewhere."""
+def _required_field_without_values(new: SchemaField, pair: VersionPair) -> SchemaField | None:
+    """Return the first required field below a new one for which existing rows have no value; None if there is none."""
     for child in new.children:
         if child in pair.before:
             continue
         if any(field in pair.before for field in preorder([child])):
-            empty_field = _hollow(child, pair)
+            empty_field = _required_field_without_values(child, pair)
             if empty_field is not None:
                 return empty_field
         elif not child.is_nullable:
@@ -217,7 +220,7 @@ def _hollow(new: SchemaField, pair: VersionPair) -> SchemaField | None:
     return None
 
 
-def _required(change: Change, pair: VersionPair) -> Judgement:
+def _judge_required(change: Change, pair: VersionPair) -> Judgement:
     """Return DATA, or METADATA for items of a vector, whose nullability Lance does not record."""
     if not _node_types(pair.new, change.current_field):
         return Judgement(Outcome.METADATA, "Lance does not record whether items of a vector may be null")
@@ -225,8 +228,8 @@ def _required(change: Change, pair: VersionPair) -> Judgement:
     return depends_on_data(reason, "check for nulls, and fill them first")
 
 
-def _uncopied(field: SchemaField, version: SchemaVersion) -> Judgement | None:
-    """Refuse to copy a field with something in it that Lance gives to readers otherwise than it takes it from writers."""
+def _refuse_copy(field: SchemaField, version: SchemaVersion) -> Judgement | None:
+    """Refuse to copy a field with a blob or JSON in it, which Lance reads in another form than it writes; None for any other."""
     for inner in preorder([field]):
         if lance.BLOB.key in inner.extra or "json" in _node_types(version, inner):
             return refused(
@@ -235,36 +238,36 @@ def _uncopied(field: SchemaField, version: SchemaVersion) -> Judgement | None:
     return None
 
 
-def _copied(old: SchemaField, before: tuple[str, ...], after: tuple[str, ...]) -> SchemaField:
-    """Return what is copied where a field gets other words: itself, or its column where Lance cannot cast it in its place."""
+def _copied_field(old: SchemaField, before: tuple[str, ...], after: tuple[str, ...]) -> SchemaField:
+    """Return what is copied if a field gets other logical types: itself, or its column if Lance cannot cast it in its place."""
     is_in_list = not is_inside_map_or_vector(old) and is_cast(before[0], after[0])
     return old if is_in_structs(old) or is_in_list else old.column
 
 
-def _json(change: Change, pair: VersionPair) -> Judgement:
+def _judge_json(change: Change, pair: VersionPair) -> Judgement:
     """Return DATA for text that becomes JSON, METADATA for JSON that is declared otherwise; refuse to turn it into something else."""
     old, new = change.fields
-    before, after = _words(pair.old, old), _words(pair.new, new)
+    before, after = _logical_types(pair.old, old), _logical_types(pair.new, new)
     if before == after:
         return METADATA
-    return _uncopied(_copied(old, before, after), pair.old) or depends_on_data(
+    return _refuse_copy(_copied_field(old, before, after), pair.old) or depends_on_data(
         "every text has to be valid JSON", "check the texts first"
     )
 
 
-def _type(change: Change, pair: VersionPair) -> Judgement:
-    """Return SAFE or METADATA for equal words of Lance, REWRITE for a cast, DATA if values may not fit; refuse the rest."""
+def _judge_type(change: Change, pair: VersionPair) -> Judgement:
+    """Return SAFE or METADATA for equal logical types, REWRITE for a cast, DATA if values may not fit; refuse the rest."""
     fact, (old, new) = change.fact, change.fields
     if fact is Fact.SORTED_KEYS_CHANGED and getattr(new.type, "keys_sorted", False):
         return refused("Lance has no map with sorted keys", "remove `keysSorted`")
-    before, after = _words(pair.old, old), _words(pair.new, new)
+    before, after = _logical_types(pair.old, old), _logical_types(pair.new, new)
     is_another = old.type.kind != new.type.kind
     # Lance may store two kinds alike between which nothing is known, such as one that somebody has added.
     is_unknown = is_another and castability(old.type, new.type) is Castability.NEVER
     if before == after and not is_unknown:
         # Views are not known to Lance; an extension type is, by its metadata.
         return METADATA if is_another or fact is Fact.EXTENSION_TYPE_CHANGED else SAFE
-    uncopied = _uncopied(_copied(old, before, after), pair.old)
+    uncopied = _refuse_copy(_copied_field(old, before, after), pair.old)
     if uncopied is not None:
         return uncopied
     if clock_of(old, new) is None:
@@ -278,26 +281,28 @@ def _type(change: Change, pair: VersionPair) -> Judgement:
         case Castability.NEVER:
             return refused(f"{old.type.type_text()} cannot become {new.type.type_text()}", _NEW_FIELD_HELP)
         case Castability.DEPENDS:
-            reason = f"the column is rewritten; {_what_may_be_wrong(old, new)}"
+            reason = f"the column is rewritten; {_misfit_reason(old, new)}"
             way_out = "`schemac apply` checks all values before it changes anything"
             return depends_on_data(reason, way_out)
     return Judgement(Outcome.REWRITE, "the column is rewritten, under a new id")
 
 
-def _what_may_be_wrong(old: SchemaField, new: SchemaField) -> str:
+def _misfit_reason(old: SchemaField, new: SchemaField) -> str:
+    """Return why values of the old type may not fit the new one."""
     zones = [getattr(field.type, "timezone", None) for field in (old, new)]
     if old.type.family is new.type.family is Family.TIMESTAMP and zones.count(None) == 1:
         return f"timestamps without a zone are read as those of a clock in {clock_of(old, new)}, and have to be unambiguous there"
     return misfit(old.type, new.type)
 
 
-def _words(version: SchemaVersion, field: SchemaField) -> tuple[str, ...]:
-    """Lance's words for a field; an item of a vector has none of its own, so those of the vector count."""
+def _logical_types(version: SchemaVersion, field: SchemaField) -> tuple[str, ...]:
+    """Return Lance's logical types of a field; those of the vector for an item of a vector, which has none."""
     types = (_node_types(version, around) for around in (field, *field.ancestors))
     return next(filter(None, types))
 
 
 def _node_types(version: SchemaVersion, field: SchemaField) -> tuple[str, ...]:
+    """Return the logical types of the nodes that a field owns; none for an item of a vector."""
     return column_words(version, field.column)[field]
 
 
@@ -312,8 +317,10 @@ ROWS: Mapping[AnyFact, VerdictRow] = {
     **dict.fromkeys(
         TIGHTENED, VerdictRow(lambda change, pair: tightened(change, pair, how_to_find(change, pair)), None)
     ),
-    **dict.fromkeys(TYPE_FACTS, VerdictRow(guarded(_in_packed, _type), detail="")),
-    **dict.fromkeys(LAYOUT_FACTS | {Fact.EXTENSION_TYPE_CHANGED}, VerdictRow(guarded(_in_packed, _type))),
+    **dict.fromkeys(TYPE_FACTS, VerdictRow(guarded(_refuse_in_packed, _judge_type), detail="")),
+    **dict.fromkeys(
+        LAYOUT_FACTS | {Fact.EXTENSION_TYPE_CHANGED}, VerdictRow(guarded(_refuse_in_packed, _judge_type))
+    ),
     # The names of parts are metadata to Lance.
     Fact.CHILD_NAMES_CHANGED: VerdictRow(METADATA),
     **dict.fromkeys(
@@ -328,13 +335,13 @@ ROWS: Mapping[AnyFact, VerdictRow] = {
         ),
     ),
     **dict.fromkeys(KEY_FACTS - {Fact.CLUSTERING_KEY_CHANGED}, VerdictRow(key_judgement)),
-    Fact.FIELD_ADDED: VerdictRow(guarded(_in_packed, _added), detail=""),
-    Fact.FIELD_DROPPED: VerdictRow(guarded(_in_packed, _dropped), detail="drops {path}"),
+    Fact.FIELD_ADDED: VerdictRow(guarded(_refuse_in_packed, _judge_addition), detail=""),
+    Fact.FIELD_DROPPED: VerdictRow(guarded(_refuse_in_packed, _judge_drop), detail="drops {path}"),
     Fact.FIELD_RENAMED: VerdictRow(METADATA, detail="renames {old} to {new}"),
-    Fact.FIELD_MOVED: VerdictRow(guarded(_in_packed, _moved), CheckSubject.PLACE),
-    Fact.FIELDS_REORDERED: VerdictRow(guarded(_in_packed, METADATA), detail="reorders the fields"),
+    Fact.FIELD_MOVED: VerdictRow(guarded(_refuse_in_packed, _judge_move), CheckSubject.PLACE),
+    Fact.FIELDS_REORDERED: VerdictRow(guarded(_refuse_in_packed, METADATA), detail="reorders the fields"),
     Fact.BECAME_OPTIONAL: VerdictRow(METADATA, detail="makes {path} optional"),
-    Fact.BECAME_REQUIRED: VerdictRow(_required, CheckSubject.NULLS, "makes {path} required"),
+    Fact.BECAME_REQUIRED: VerdictRow(_judge_required, CheckSubject.NULLS, "makes {path} required"),
     Fact.STORAGE_VERSION_CHANGED: VerdictRow(
         refused("the storage version of a table cannot change", "copy the data into a new table")
     ),
@@ -345,7 +352,7 @@ ROWS: Mapping[AnyFact, VerdictRow] = {
         (Fact.BLOB_ADDED, Fact.BLOB_REMOVED, Fact.FLOAT_ENCODING_CHANGED),
         VerdictRow(refused("Lance has no cast between the two layouts", _NEW_FIELD_HELP)),
     ),
-    Fact.JSON_CHANGED: VerdictRow(guarded(_in_packed, _json)),
+    Fact.JSON_CHANGED: VerdictRow(guarded(_refuse_in_packed, _judge_json)),
     Fact.UNIT_CHANGED: VerdictRow(of_another_unit),
 }
 JUDGE = Judge({fact: row.judge for fact, row in ROWS.items()})

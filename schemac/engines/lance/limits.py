@@ -68,7 +68,7 @@ _TOP = _Nesting()
 
 
 class LanceLimits:
-    """Judges one schema for the storage version that it asks for, or for that of a table."""
+    """Checks a schema for the storage version that it asks for, or for that of a table, and reports what Lance cannot hold."""
 
     def __init__(self, compilation: Compilation, emission: Emission, *, of_table: str | None = None) -> None:
         self.fields = compilation.lowered.fields
@@ -112,7 +112,7 @@ class LanceLimits:
         self.refuse(field, LANCE_STORAGE_VERSION, message, help=instead if is_unstable else help)
 
     def unstable_version(self) -> None:
-        """Warn of a storage version that other releases of Lance may not read."""
+        """Report a storage version that other releases of Lance may not read."""
         if self.of_table is None and self.version in lance.UNSTABLE_STORAGE_VERSIONS:
             message = f"Lance's storage version {self.version} is unstable: another release of Lance may not read the table"
             default, key = lance.DEFAULT_STORAGE_VERSION, lance.STORAGE_VERSION.key
@@ -120,7 +120,7 @@ class LanceLimits:
             self.findings.at_schema(LANCE_UNSTABLE_VERSION, message, "extra", key, help=help)
 
     def column_name(self, field: SchemaField) -> None:
-        """Names of columns; those of members Lance takes as they are."""
+        """Check the name of a column; names of members may be any."""
         name = str(field.segment)
         if "." in name:
             plain = name.replace(".", "_")
@@ -138,7 +138,7 @@ class LanceLimits:
             self.findings.at_name(field, LANCE_NAME_RISK, message, help="rename it")
 
     def field(self, field: LoweredField, nesting: _Nesting) -> None:
-        """One field and all below it."""
+        """Check a field and all below it."""
         schema_field: SchemaField = field.field
         if nesting.depth > MAX_DEPTH:
             message = f"{schema_field.path_text} is nested more than {MAX_DEPTH} levels deep"
@@ -192,17 +192,13 @@ class LanceLimits:
         """Check the members of a struct."""
         if field.type.family is not Family.STRUCT:
             return
-        if type_.num_fields == 0 and not self.supports_empty_struct(field):
+        # Version 2.0 keeps a struct without members that is never null; later ones return columns next to it wrong, or not at all.
+        may_be_absent = any(above.is_nullable or is_map_or_vector(above) for above in field.chain)
+        if type_.num_fields == 0 and (self.version != "2.0" or may_be_absent):
             message = f"{field.path_text} has no members, and Lance cannot read such a struct"
             self.refuse(field, LANCE_STRUCTURE, message, "fields", help="give it a member, or leave it out")
         if field.is_nullable:
             self.needs("2.1", field, f"a struct that may be null ({field.path_text})")
-
-    def supports_empty_struct(self, field: SchemaField) -> bool:
-        """Version 2.0 keeps it where it is never null; since then columns next to it come back wrong, or not at all."""
-        return self.version == "2.0" and not any(
-            above.is_nullable or is_map_or_vector(above) for above in field.chain
-        )
 
     def vector(self, field: LoweredField, type_: Any, nesting: _Nesting) -> None:
         """Check a fixed-size list and its items."""
@@ -230,7 +226,7 @@ class LanceLimits:
                 self.emission.lose(schema_field, "attributes of the items", becomes)
 
     def null_vector(self, field: SchemaField) -> None:
-        """Arrow has nulls below a null vector, which Lance's writer reads as values from version 2.1 on."""
+        """Report a nullable vector of required items: pyarrow has nulls below a null vector, which Lance's writer reads as values since version 2.1."""
         if field.is_nullable and self.version >= "2.1":
             message = f"{field.path_text} may be null, but its items may not: if pyarrow builds a null row, as `pa.array` and `from_pylist` do, Lance refuses to write it"
             item = field.type.item_type.type_text()  # type: ignore[attr-defined]

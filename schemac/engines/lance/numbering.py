@@ -39,7 +39,7 @@ def number_nodes(
 
 
 class _Nodes:
-    """What becomes of the nodes of a former schema."""
+    """Says which nodes of a former schema stay, and what has to be written anew for a new one."""
 
     def __init__(self, words: Words, former: Former | None, words_before: Words) -> None:
         self._words = words
@@ -105,7 +105,7 @@ def _number(dataset: LogicalDataset, former: Former | None, highest: int) -> Num
 
 
 def _takes(dataset: LogicalDataset, other: Former) -> set[SchemaField]:
-    """Fields of the same nodes, but inside lists and maps only in columns that are as the other branch has them."""
+    """Return the fields that may keep the numbers of the other branch: those with equal nodes; in lists and maps only if the whole column is equal."""
     nodes = _Nodes(LazyWords(dataset), other, LazyWords(other.dataset))
 
     def is_as_there(field: SchemaField) -> bool:

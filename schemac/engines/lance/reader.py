@@ -9,7 +9,6 @@ Source: `LanceDataset.schema`, `LanceDataset.data_storage_version`.
 import re
 import warnings
 from pathlib import Path
-from typing import Any, NamedTuple
 
 from schemac.arrow.to_arrow import to_arrow_fields
 from schemac.engines.lance import attributes as words
@@ -42,61 +41,44 @@ def read(path: Path, report: Report) -> ImportedSchema | None:
     """Return the schema with keys, encodings and, of a table, the storage version."""
     if not path.is_dir():
         return _message(path, report)
-    table = _opened(path, report)
-    if table is None:
-        return None
-    from schemac.engines.lance.artifact import unknown_fields  # for start-up time
-
-    # The storage version is kept where it is an older one, and the older blobs with it.
-    notes = ImportNotes()
-    for field_path, text in unknown_fields(pb.Schema(fields=table.fields)):
-        notes.add(field_path, text)
-    tree = from_arrow_schema(table.schema, str(path), report, notes.add)
-    is_known = table.storage_version in words.STORAGE_VERSIONS
-    extra = {**tree.get("extra", {}), words.STORAGE_VERSION.key: table.storage_version if is_known else "2.0"}
-    schema = Schema.model_validate({**tree, "extra": extra})
-    if is_known and table.storage_version != words.DEFAULT_STORAGE_VERSION:
-        tree = {**tree, "extra": extra}
-    lowered = to_arrow_fields(LogicalDataset("", schema, columns(schema), Origins("")))
-    field_ids = numbers_of(lowered, [(field.name, field.id) for field in table.fields]) or {}
-    numbers = {field.path: ids for field, ids in field_ids.items() if lance_ids(ids)}
-    highest = max([*table.data, *(field.id for field in table.fields)], default=-1)
-    comment = f"from version {table.number} of a Lance table"
-    numbered = ImportedVersion(tree, numbers, Highest.make({NAME: highest}))
-    return ImportedSchema(tree, (comment,), path.name.removesuffix(".lance"), notes, (numbered,))
-
-
-class _OpenedTable(NamedTuple):
-    schema: Any
-    storage_version: str
-    number: int
-    """That of the newest version."""
-    data: list[int]
-    """The ids that its data files know."""
-    fields: list[Any]
-    """All its fields, in pre-order."""
-
-
-def _opened(path: Path, report: Report) -> _OpenedTable | None:
-    """Return the table's schema, version and ids; None after reporting why Lance cannot read it."""
     # Imported here for start-up time, and because Lance is an extra that may not be there.
     import lance
+
+    from schemac.engines.lance.artifact import unknown_fields
 
     try:
         with lance_errors():
             table = lance.dataset(str(path))
             files = [file for fragment in table.get_fragments() for file in fragment.metadata.files]
-            data = [id for file in files for id in file.fields]
+            ids_in_files = [id for file in files for id in file.fields]
             fields = schema_parts(table.lance_schema)[1]
-            return _OpenedTable(table.schema, table.data_storage_version, table.version, data, fields)
+            arrow_schema, version = table.schema, table.data_storage_version
     except (ValueError, pa.ArrowException) as error:
         # Lance adds the places in its own source where the error passed.
         reason = _KIND_OF_ERROR.sub("", first_line(error)).partition(", /")[0].partition(": Not found")[0]
         refuse(path, f"it is not a Lance table: {reason}", report)
+        return None
     except RuntimeError as error:
         reason = first_line(error.__cause__ or error)
         refuse(path, f"it is not a Lance table; Lance failed to read it: {reason}", report)
-    return None
+        return None
+    notes = ImportNotes()
+    for field_path, text in unknown_fields(pb.Schema(fields=fields)):
+        notes.add(field_path, text)
+    tree = from_arrow_schema(arrow_schema, str(path), report, notes.add)
+    is_known = version in words.STORAGE_VERSIONS
+    extra = {**tree.get("extra", {}), words.STORAGE_VERSION.key: version if is_known else "2.0"}
+    schema = Schema.model_validate({**tree, "extra": extra})
+    if is_known and version != words.DEFAULT_STORAGE_VERSION:
+        # The storage version is kept where it is an older one, and the older blobs with it.
+        tree = {**tree, "extra": extra}
+    lowered = to_arrow_fields(LogicalDataset("", schema, columns(schema), Origins("")))
+    field_ids = numbers_of(lowered, fields) or {}
+    numbers = {field.path: ids for field, ids in field_ids.items() if lance_ids(ids)}
+    highest = max([*ids_in_files, *(field.id for field in fields)], default=-1)
+    comment = f"from version {table.version} of a Lance table"
+    numbered = ImportedVersion(tree, numbers, Highest.make({NAME: highest}))
+    return ImportedSchema(tree, (comment,), path.name.removesuffix(".lance"), notes, (numbered,))
 
 
 def _message(path: Path, report: Report) -> ImportedSchema | None:

@@ -74,7 +74,7 @@ class Commit:
         return sorted({*self.names, *staging.moved_files(self.place.staging)})
 
     def advance(self, stage: CommitStage) -> int:
-        """Take the steps to a stage, from where the staging folder is; return the version, 0 before it is made.
+        """Take the steps of a commit up to a stage, from the one that its staging folder is at; return the version, 0 before it is made.
 
         Raises PipelineError where another run is in the way.
         """
@@ -116,11 +116,18 @@ def with_field_ids(fragment: str, field_ids: Sequence[int]) -> Any:
     return fragments_of([json.dumps(tree)])[0]
 
 
-def added_file(before: Any, after: Any, field_ids: Mapping[int, int]) -> str:
-    """Return the data file that a fragment has got as JSON, each column with its lasting id by the one that Lance gave it."""
+def added_file(before: Any, after: Any, schema: Any, field_ids: Mapping[str, Sequence[int]]) -> str:
+    """Return the data file that a fragment has got as JSON, with the table's ids in place of those of its `schema`.
+
+    `before` and `after` are metadata of the fragment; `field_ids` has the ids of each new column and all below it, in pre-order.
+    """
     (file,) = after.to_json()["files"][len(before.files) :]
+    table_ids: dict[int, int] = {}
+    for column in schema.fields():
+        if column.name() in field_ids:
+            table_ids |= zip(preorder_ids(column), field_ids[column.name()], strict=True)
     columns = list(zip(file["fields"], file["column_indices"], strict=True))
-    file["fields"] = [field_ids[id] for id, _ in columns]
+    file["fields"] = [table_ids[id] for id, _ in columns]
     file["column_indices"] = [index for _, index in columns]
     return json.dumps(file)
 
@@ -130,20 +137,13 @@ def file_name(file: str) -> str:
     return str(json.loads(file)["path"])
 
 
-def with_file(fragment: Any, file: str, replaced_ids: frozenset[int]) -> Any:
+def with_data_file(fragment: Any, file: str, replaced_ids: frozenset[int]) -> Any:
     """Return a fragment's metadata with one more data file, as JSON; older values of the ids do not count any more."""
     tree = fragment.to_json()
     for old_file in tree["files"]:
         old_file["fields"] = [VALUES_REPLACED if id in replaced_ids else id for id in old_file["fields"]]
     tree["files"].append(json.loads(file))
     return fragments_of([json.dumps(tree)])[0]
-
-
-def lasting_ids(schema: Any, field_ids: Mapping[str, Sequence[int]]) -> dict[int, int]:
-    """Return the lasting id of every field of some columns by the one that Lance gave it; `field_ids` has those of a column, in pre-order."""
-    columns = [field for field in schema.fields() if field.name() in field_ids]
-    pairs = [zip(preorder_ids(column), field_ids[column.name()], strict=True) for column in columns]
-    return dict(pair for column in pairs for pair in column)
 
 
 def preorder_ids(field: Any) -> list[int]:
@@ -201,7 +201,7 @@ def is_conflict(error: BaseException | None) -> bool:
 
 
 def write_files(place: WriteTarget, schema: pa.Schema, batches: Iterator[pa.RecordBatch]) -> list[str]:
-    """Fragments of the batches, as JSON; the files are in the table's staging folder."""
+    """Write the batches into data files of the staging folder, and return their fragments as JSON."""
     from lance.fragment import write_fragments as write
 
     # The driver would not find a folder that only has the same name as the table's.
@@ -242,7 +242,7 @@ def check_is_open(place: WriteTarget) -> None:
 
 
 def _renewing(place: WriteTarget, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    """Pass the batches on, and record from time to time that the run is alive."""
+    """Yield the batches, and record from time to time that the run is alive."""
     renewed = 0.0
     for batch in batches:
         if place.is_staged and time.monotonic() - renewed > staging.RENEWED_SECONDS:
@@ -259,7 +259,7 @@ def has_version(path: str) -> bool:
 
 
 def publish(source: str, path: str) -> None:
-    """Publish a table that was made in one folder in another one, by moving the file that readers open first."""
+    """Move a table that was made in one folder to another one; the file that readers open first is moved last."""
     for folder in (TRANSACTIONS, VERSIONS):
         os.makedirs(os.path.join(path, folder), exist_ok=True)
     for name in os.listdir(os.path.join(source, TRANSACTIONS)):

@@ -43,21 +43,26 @@ def to_table_schema(
     emission: Emission,
     *,
     ids: Mapping[SchemaField, int] | None = None,
-    highest: int | None = None,
+    highest: int = -1,
     schema_id: int = 0,
     time_millis: int = 0,
 ) -> table_schema.TableSchema:
     """Return the schema as Paimon has it; not to be used where the emission found an error.
 
-    Without ids columns and members are numbered as Paimon numbers those of a new table.
+    `ids` are the known ones, and `highest` is the highest that a field ever had. Columns and members without an id are numbered as
+    Paimon numbers them.
     """
     known_ids = ids or {}
-    start = max(known_ids.values(), default=-1) if highest is None else highest
+    start = max([highest, *known_ids.values()])
     field_ids, highest = table_schema.number_fields(compilation.dataset.columns, known_ids, start)
     writer = _Writer(emission, field_ids)
     fields = [writer.member(top) for top in compilation.lowered.fields]
     extra = compilation.dataset.schema.extra
-    writer.lose_schema_attributes(extra)
+    for key in sorted(extra):
+        # The description is the comment, unless an attribute is.
+        is_comment = key == builtin.DESCRIPTION.key and paimon.COMMENT.key not in extra
+        if key != builtin.TARGETS_OF.key and not is_comment and is_lost(key):
+            emission.lose(None, f"the attribute {key}", "nothing")
     table = read_table(extra)
     if table.is_set("primary-key.nullable"):
         fields = writer.with_nullable_key(fields, compilation.lowered.fields, table.primary_names)
@@ -90,19 +95,23 @@ def emit(compilation: Compilation, emission: Emission) -> list[Artifact]:
 
 
 def compiled_table_schema(
-    compilation: Compilation, emission: Emission, time_millis: int | None = None
+    compilation: Compilation, emission: Emission, time_millis: int = 0
 ) -> table_schema.TableSchema:
-    """Return the schema with the ids of its lock; not to be used where the emission found an error."""
-    version, field_ids = compilation.version, compilation.numbers
-    if version is None or field_ids is None:
-        return to_table_schema(compilation, emission, time_millis=time_millis or 0)
+    """Return the schema with the ids of its lock; not to be used where the emission found an error.
+
+    `time_millis` is when the file is made; 0 for the time that the lock remembers of an imported version.
+    """
+    version = compilation.version
+    if version is None:
+        return to_table_schema(compilation, emission, time_millis=time_millis)
+    data = version.data.of(table_schema.NAME)
     table = to_table_schema(
         compilation,
         emission,
-        ids=table_schema.ids_of(field_ids),
-        highest=table_schema.highest_of(version),
-        schema_id=table_schema.schema_id_of(version),
-        time_millis=time_millis or table_schema.time_millis_of(version),
+        ids=table_schema.ids_of(compilation.numbers or {}),
+        highest=version.highest.of(table_schema.NAME),
+        schema_id=data["schemaId"],
+        time_millis=time_millis or data.get("timeMillis", 0),
     )
     record = compilation.table_record
     return table if record is None else table.of_version(record)
@@ -175,7 +184,7 @@ class _Writer(TypeWriter[PaimonType]):
 
     def field(self, lowered: LoweredField) -> PaimonType:
         """Return the type at any place, with its nullability."""
-        type_ = self.special(lowered)
+        type_ = self.type_of_field(lowered)
         self.lose_attributes(lowered.field)
         return type_ if lowered.arrow.nullable else type_.required()
 
@@ -187,7 +196,7 @@ class _Writer(TypeWriter[PaimonType]):
         return type_.type_text()
 
     def refused(self, field: SchemaField) -> PaimonType:
-        """Kinds that Paimon has no type for."""
+        """Report a kind that Paimon has no type for; return a type that is never written."""
         help = {
             Family.DURATION: Help.retype(
                 "type", "Int64", reason=" and give the unit with `schemac.dev/unit`"
@@ -198,13 +207,13 @@ class _Writer(TypeWriter[PaimonType]):
         self.emission.findings.at_type(field, PAIMON_TYPE, message, help=help)
         return BYTES
 
-    def special(self, lowered: LoweredField) -> PaimonType:
+    def type_of_field(self, lowered: LoweredField) -> PaimonType:
         """Return the type of a field with attributes."""
         field: SchemaField = lowered.field
         extra = field.extra
         word = extra.get(paimon.TYPE.key)
         if word is not None:
-            return self.worded(lowered, str(word))
+            return self.named_type(lowered, str(word))
         if has_role(extra, Role.BLOB):
             self.emission.lose(field, "a blob", "BYTES; `paimon.apache.org/type: BLOB` would keep it")
             return BYTES
@@ -267,7 +276,7 @@ class _Writer(TypeWriter[PaimonType]):
         is_nullable = lowered.field.extra.get(paimon.NULLABLE_KEY.key) is True
         return self.part(lowered, 0).required(not is_nullable)
 
-    def worded(self, lowered: LoweredField, word: str) -> PaimonType:
+    def named_type(self, lowered: LoweredField, word: str) -> PaimonType:
         """Return the type that the attribute names, if it goes with the kind."""
         field: SchemaField = lowered.field
         root = word.partition("(")[0]
@@ -279,9 +288,9 @@ class _Writer(TypeWriter[PaimonType]):
         if root == "MULTISET":
             return self.multiset(lowered)
         if root == "VECTOR":
-            return self.worded_vector(lowered)
+            return self.named_vector(lowered)
         if root == "ARRAY":
-            return self.worded_array(lowered)
+            return self.named_array(lowered)
         if root == "VARIANT" and field.type.family is Family.STRUCT and not is_variant(field):
             help = "give it the members `value` and `metadata`, both Binary and without Option"
             return self.refuse_word(field, f"{field.path_text} does not have the members of a VARIANT", help)
@@ -289,9 +298,9 @@ class _Writer(TypeWriter[PaimonType]):
             type_ = parse_type(word)
         except UnreadablePaimonError as error:
             return self.refuse_word(field, str(error).partition(": ")[2], "write a smaller number")
-        return self.fitted(lowered, type_)
+        return self.named_leaf(lowered, type_)
 
-    def fitted(self, lowered: LoweredField, type_: PaimonType) -> PaimonType:
+    def named_leaf(self, lowered: LoweredField, type_: PaimonType) -> PaimonType:
         """Return a leaf type from its text, after comparing it with the field."""
         field: SchemaField = lowered.field
         length = getattr(field.type, "fixed_length", None)
@@ -308,10 +317,10 @@ class _Writer(TypeWriter[PaimonType]):
         if length is not None and type_.root == "BINARY" and type_.parameters != (length,):
             message = f"{field.path_text} has {length} bytes, so it cannot be {type_.type_text()}"
             return self.refuse_word(field, message, Help.remove(f": the length makes a BINARY({length})"))
-        self.lose_to_word(lowered, type_)
+        self.lose_to_named_type(lowered, type_)
         return type_
 
-    def lose_to_word(self, lowered: LoweredField, type_: PaimonType) -> None:
+    def lose_to_named_type(self, lowered: LoweredField, type_: PaimonType) -> None:
         """Enter what a worded type does not keep of the layout, or of the digits of a time."""
         field: SchemaField = lowered.field
         arrow_type: Any = lowered.arrow.type
@@ -331,6 +340,7 @@ class _Writer(TypeWriter[PaimonType]):
             self.emission.lose(field, str(arrow_type), type_.type_text())
 
     def multiset(self, lowered: LoweredField) -> PaimonType:
+        """Return the MULTISET of a map's keys; refuse values that are not Int32."""
         field: SchemaField = lowered.field
         value = field.children[1]
         if value.type.kind != Int32.__name__ or value.is_nullable:
@@ -339,7 +349,8 @@ class _Writer(TypeWriter[PaimonType]):
         self.lose_child_names(lowered)
         return PaimonType("MULTISET", parts=(self.key(lowered),))
 
-    def worded_vector(self, lowered: LoweredField) -> PaimonType:
+    def named_vector(self, lowered: LoweredField) -> PaimonType:
+        """Return the VECTOR of a list; refuse one without a length, or with items that no VECTOR has."""
         field: SchemaField = lowered.field
         if getattr(field.type, "fixed_length", None) is None:
             return self.refuse_word(
@@ -352,7 +363,7 @@ class _Writer(TypeWriter[PaimonType]):
         help = Help.remove_attribute("make the items numbers, or remove the attribute", paimon.TYPE.key)
         return self.refuse_word(field, message, help)
 
-    def worded_array(self, lowered: LoweredField) -> PaimonType:
+    def named_array(self, lowered: LoweredField) -> PaimonType:
         """Return a list, whatever its length: what releases without a VECTOR can store."""
         arrow_type: Any = lowered.arrow.type
         if not pa.types.is_fixed_size_list(arrow_type):
@@ -365,15 +376,6 @@ class _Writer(TypeWriter[PaimonType]):
     def refuse_word(self, field: SchemaField, message: str, help: str) -> PaimonType:
         self.emission.findings.at_extra(field, paimon.TYPE.key, PAIMON_TYPE, message, help=help)
         return BYTES
-
-    def lose_schema_attributes(self, extra: Mapping[str, Any]) -> None:
-        """Attributes of the whole, and the description where the comment has taken its place."""
-        for key in sorted(extra):
-            is_handled = key == builtin.TARGETS_OF.key or (
-                key == builtin.DESCRIPTION.key and paimon.COMMENT.key not in extra
-            )
-            if not is_handled and is_lost(key):
-                self.emission.lose(None, f"the attribute {key}", "nothing")
 
 
 _WORDS: dict[str, tuple[tuple[Family, ...], str, str]] = {

@@ -43,7 +43,7 @@ class Move:
 
 @dataclass(frozen=True, slots=True)
 class SchemaChange:
-    """One operation, with its arguments, as the REST catalog calls them."""
+    """One operation on a table's schema, with its arguments, as Paimon's REST catalog names them."""
 
     action: str
     path: Path = ()
@@ -82,7 +82,7 @@ def _formatted(value: Any) -> str:
 
 
 class Alteration(NamedTuple):
-    """A schema of a table, and the one that it gets."""
+    """The present schema of a table, the one that it gets, and their fields by the groups in which names are unique."""
 
     old: TableSchema
     new: TableSchema
@@ -109,7 +109,7 @@ def alteration_between(old: TableSchema, new: TableSchema) -> Alteration:
 
 @dataclass(frozen=True)
 class _Group:
-    """The columns, or the members of one ROW, before and after."""
+    """The columns, or the members of one ROW, before and after an alteration."""
 
     old_path: Path
     path: Path
@@ -177,7 +177,7 @@ def _levels(
 
 
 def drop(alteration: Alteration) -> Iterator[SchemaChange]:
-    """Drop columns and members, under their old names."""
+    """Yield the drops of columns and members, under their old names."""
     for group in alteration.groups:
         stay = {field.id for field in group.new}
         yield from [
@@ -188,7 +188,7 @@ def drop(alteration: Alteration) -> Iterator[SchemaChange]:
 
 
 def rename(alteration: Alteration) -> Iterator[SchemaChange]:
-    """Rename columns and members."""
+    """Yield the renames of columns and members."""
     for group in alteration.groups:
         new_names = {was.name: is_.name for was, is_ in group.remaining_fields if was.name != is_.name}
         every = {field.name for fields in (group.old, group.new) for field in fields}
@@ -199,19 +199,20 @@ def rename(alteration: Alteration) -> Iterator[SchemaChange]:
 
 
 def add(alteration: Alteration) -> Iterator[SchemaChange]:
-    """Add columns and members, in the order of their ids."""
+    """Yield the additions of columns and members, in the order of their ids."""
     additions = [addition for group in alteration.groups for addition in group.additions[0]]
     yield from [column for _, column in sorted(additions, key=itemgetter(0))]
 
 
 def alter(alteration: Alteration) -> Iterator[SchemaChange]:
-    """Change the types, nullability, descriptions and default values of fields, and what an addition cannot have."""
+    """Yield changes of types, nullability, descriptions and default values, and what an addition cannot have."""
     for group in alteration.groups:
         for field in group.new:
             yield from _altered(group.old_fields.get(field.id), field, (*group.path, field.name))
 
 
 def _altered(was: DataField | None, field: DataField, path: Path) -> Iterator[SchemaChange]:
+    """Yield the changes of one field; `was` is None for a field that was just added."""
     default = was.default_value if was is not None else None
     if was is not None:
         types: list[SchemaChange] = []
@@ -269,7 +270,7 @@ def move(alteration: Alteration) -> Iterator[SchemaChange]:
 
 
 def set_options(alteration: Alteration) -> Iterator[SchemaChange]:
-    """Set and remove options, as they are after the columns that they name were renamed."""
+    """Yield the options that are set and removed, as they are after the columns that they name were renamed."""
     old, new = alteration.old, alteration.new
     renamed = {was.name: is_.name for was, is_ in alteration.groups[0].remaining_fields}
     before = after_renames(old.options, renamed)
@@ -281,7 +282,7 @@ def set_options(alteration: Alteration) -> Iterator[SchemaChange]:
 
 
 def set_comment(alteration: Alteration) -> Iterator[SchemaChange]:
-    """Change the comment of the table."""
+    """Yield the change of the table's comment."""
     if alteration.old.comment != alteration.new.comment:
         yield SchemaChange("updateComment", (), {"comment": alteration.new.comment})
 

@@ -16,7 +16,7 @@ from typing import NamedTuple
 from schemac.engines.paimon import changes, options
 from schemac.engines.paimon.attributes import PaimonFact
 from schemac.engines.paimon.live_table import errors_of, paimon_fields, table_schema
-from schemac.engines.paimon.types import LONGEST, PARTS, NestedType, PaimonType
+from schemac.engines.paimon.types import LONGEST, PARTS, PaimonType
 from schemac.language.logical.facts import AnyFact, Fact
 from schemac.language.logical.schema_fields import SchemaField
 from schemac.versions.evolution.castability import is_doubtful
@@ -40,7 +40,7 @@ from schemac.versions.evolution.version_pair import VersionPair
 
 
 class CastRule(IntEnum):
-    """How a type becomes another."""
+    """Whether Paimon casts a type to another."""
 
     NONE = 0
     """Not at all."""
@@ -60,25 +60,17 @@ _BYTES = frozenset({"BINARY", "VARBINARY"})
 _TIMESTAMPS = frozenset({"TIMESTAMP", "TIMESTAMP_LTZ"})
 _TIMES = frozenset({"DATE", "TIME", *_TIMESTAMPS})
 
+_WIDENING = ("TINYINT", "SMALLINT", "INT", "BIGINT", "FLOAT", "DOUBLE", "DECIMAL")
 _IMPLICIT: dict[str, frozenset[str]] = {
-    "BOOLEAN": frozenset(),
-    "TINYINT": frozenset({"SMALLINT", "INT", "BIGINT", "FLOAT", "DOUBLE", "DECIMAL"}),
-    "SMALLINT": frozenset({"INT", "BIGINT", "FLOAT", "DOUBLE", "DECIMAL"}),
-    "INT": frozenset({"BIGINT", "FLOAT", "DOUBLE", "DECIMAL"}),
-    "BIGINT": frozenset({"FLOAT", "DOUBLE", "DECIMAL"}),
-    "FLOAT": frozenset({"DOUBLE", "DECIMAL"}),
-    "DOUBLE": frozenset({"DECIMAL"}),
+    **{root: frozenset(_WIDENING[place:]) for place, root in enumerate(_WIDENING, 1)},
     "DECIMAL": frozenset({"FLOAT", "DOUBLE"}),
+    **dict.fromkeys(("BOOLEAN", "VARCHAR", "VARBINARY", "DATE", "TIME"), frozenset()),
     "CHAR": frozenset({"VARCHAR"}),
-    "VARCHAR": frozenset(),
     "BINARY": frozenset({"VARBINARY"}),
-    "VARBINARY": frozenset(),
-    "DATE": frozenset(),
-    "TIME": frozenset(),
     "TIMESTAMP": frozenset({"DATE", "TIME", "TIMESTAMP_LTZ"}),
     "TIMESTAMP_LTZ": frozenset({"TIMESTAMP"}),
 }
-"""Beside the type's own root, whatever its parameters."""
+"""Besides the type's own root, whatever its parameters."""
 _EXPLICIT: dict[str, frozenset[str]] = {
     "BOOLEAN": _NUMBERS | _TEXTS,
     **dict.fromkeys(("TINYINT", "SMALLINT"), _INTEGERS | _TEXTS | {"BOOLEAN"}),
@@ -110,7 +102,7 @@ _TEXT_LENGTH = {
 
 
 def cast(old: PaimonType, new: PaimonType) -> CastRule:
-    """How one plain type becomes the other."""
+    """Return how one type without parts becomes the other."""
     if old.root not in _IMPLICIT:
         return CastRule.IMPLICIT if old.type_text() == new.type_text() else CastRule.NONE
     if old.root == new.root or new.root in _IMPLICIT[old.root]:
@@ -167,7 +159,7 @@ class PaimonRow(NamedTuple):
     """Whether a table without a snapshot takes it, whatever it means for others."""
 
 
-def _first(change: Change, pair: VersionPair | None) -> Judgement | None:
+def _judge_schemas(change: Change, pair: VersionPair | None) -> Judgement | None:
     """Return the verdict that follows from the schemas alone; None if there is none."""
     if pair is None:
         return SAFE
@@ -191,13 +183,14 @@ def names_after(pair: VersionPair) -> Mapping[str, str]:
     }
 
 
-def _in_key(change: Change, _pair: object) -> Judgement | None:
+def _refuse_in_key(change: Change, _pair: object) -> Judgement | None:
+    """Refuse a change inside the key of a map; None for any other."""
     field = change.old_field or change.new_field
     assert field is not None
-    return _fixed_key(field) if field.is_in_key else None
+    return _refuse_key_change(field) if field.is_in_key else None
 
 
-def _added(change: Change, _pair: object) -> Judgement:
+def _judge_addition(change: Change, _pair: object) -> Judgement:
     """Return METADATA, since old rows read as null; refuse a required field."""
     new = change.current_field
     if not new.is_nullable:
@@ -207,7 +200,7 @@ def _added(change: Change, _pair: object) -> Judgement:
     return Judgement(Outcome.METADATA, "existing rows read as null")
 
 
-def _dropped(change: Change, pair: VersionPair) -> Judgement:
+def _judge_drop(change: Change, pair: VersionPair) -> Judgement:
     """Return METADATA; refuse a column of a key, and the last old field of the table or ROW."""
     old = change.old_field
     assert old is not None
@@ -225,7 +218,7 @@ def _dropped(change: Change, pair: VersionPair) -> Judgement:
     return Judgement(Outcome.METADATA)
 
 
-def _renamed(change: Change, pair: VersionPair) -> Judgement:
+def _judge_rename(change: Change, pair: VersionPair) -> Judgement:
     """Return METADATA; refuse a column that the table is partitioned by, and a BLOB."""
     old, _ = change.fields
     if old.parent is None and str(old.segment) in table_schema(pair.old).partition_keys:
@@ -238,25 +231,26 @@ def _renamed(change: Change, pair: VersionPair) -> Judgement:
     return Judgement(Outcome.METADATA)
 
 
-def _reordered(change: Change, _pair: object) -> Judgement:
+def _judge_reorder(change: Change, _pair: object) -> Judgement:
     """Return METADATA for columns; refuse a new order of the members of a ROW."""
     if change.new_field is None:
         return METADATA
     if change.new_field.is_in_key:
-        return _fixed_key(change.new_field)
+        return _refuse_key_change(change.new_field)
     return refused(
         "Paimon can change the order of columns, but not of the members of a ROW",
         "keep the old order; readers find members by their names",
     )
 
 
-def _nullability(change: Change, pair: VersionPair) -> Judgement:
+def _judge_nullability(change: Change, pair: VersionPair) -> Judgement:
     """Return METADATA for a field that becomes optional; a required one is DATA or refused, depending on an option."""
     old, new = change.fields
-    paimon_fields = _paimon_fields(pair, old, new)
-    if paimon_fields is None:
+    types = _paimon_types(pair, old, new)
+    if types is None:
         return SAFE
-    if paimon_fields[0].type.is_nullable == paimon_fields[1].type.is_nullable:
+    was, is_ = types
+    if was.is_nullable == is_.is_nullable:
         if new.is_nullable:
             return SAFE
         return depends_on_data(
@@ -264,10 +258,10 @@ def _nullability(change: Change, pair: VersionPair) -> Judgement:
             f"first check for rows WHERE {old.path_text} IS NULL",
         )
     if new.is_in_key:
-        return _fixed_key(new)
+        return _refuse_key_change(new)
     if _is_in_vector(pair, old):
         return refused("Paimon cannot change anything inside a VECTOR", _NEW_FIELD_HELP)
-    if paimon_fields[1].type.is_nullable:
+    if is_.is_nullable:
         if old.parent is None and str(old.segment) in table_schema(pair.old).primary_keys:
             return refused("a column of the primary key may not be null", _NEW_TABLE)
         return Judgement(Outcome.METADATA)
@@ -282,30 +276,33 @@ def _nullability(change: Change, pair: VersionPair) -> Judgement:
     )
 
 
-def _rest(change: Change, pair: VersionPair) -> Judgement:
-    """Return what becomes of a type, a description, a default value, a comment, or of what Paimon has no word for."""
+def _judge_field(change: Change, pair: VersionPair) -> Judgement:
+    """Return what a changed property of a field means: its type, description, default value, or one that Paimon does not store."""
     if change.old_field is None:
         is_same = table_schema(pair.old).comment == table_schema(pair.new).comment
         return SAFE if is_same else METADATA
     old, new = change.fields
-    paimon_fields = _paimon_fields(pair, old, new)
-    if paimon_fields is None:
+    types = _paimon_types(pair, old, new)
+    if types is None:
         return SAFE
-    was, is_ = paimon_fields
-    if change.fact in TYPE_FACTS or _shell(was.type) != _shell(is_.type) or _key_differs(was.type, is_.type):
-        return _type(pair, old, new, was.type, is_.type)
+    if (
+        change.fact in TYPE_FACTS
+        or _without_parts(types[0]) != _without_parts(types[1])
+        or _is_key_nullability_changed(*types)
+    ):
+        return _judge_type(pair, old, new, *types)
     if change.fact is PaimonFact.DEFAULT_VALUE_CHANGED:
         return Judgement(Outcome.NEW_FILES, "existing rows stay unchanged")
     return METADATA if change.fact in DESCRIPTION_FACTS and new.is_member else SAFE
 
 
-def _type(
+def _judge_type(
     pair: VersionPair, old: SchemaField, new: SchemaField, was: PaimonType, is_: PaimonType
 ) -> Judgement:
     """Return SAFE or DATA if Paimon's type stays, METADATA or DATA for a cast; refuse the rest."""
-    if _key_differs(was, is_):
+    if _is_key_nullability_changed(was, is_):
         return refused("the keys of a map cannot change", _NEW_FIELD_HELP)
-    if _shell(was) == _shell(is_):
+    if _without_parts(was) == _without_parts(is_):
         if is_doubtful(old, new):
             return depends_on_data(
                 f"Paimon's type stays {is_.type_text()}, so values that do not fit {new.type.type_text()} stay too",
@@ -313,7 +310,7 @@ def _type(
             )
         return SAFE
     if new.is_in_key:
-        return _fixed_key(new)
+        return _refuse_key_change(new)
     if _is_in_vector(pair, old):
         return refused("Paimon changes nothing inside a VECTOR", _NEW_FIELD_HELP)
     table = table_schema(pair.old)
@@ -323,9 +320,11 @@ def _type(
         )
     way = cast(was, is_)
     if way is CastRule.NONE:
-        return refused(f"{_word(was)} cannot become {_word(is_)}", _NEW_FIELD_HELP)
+        return refused(f"{_short_text(was)} cannot become {_short_text(is_)}", _NEW_FIELD_HELP)
     if way is CastRule.EXPLICIT and options.is_true(table.options, options.EXPLICIT_CASTS):
-        reason = f"{_word(was)} becomes {_word(is_)} only where `{options.EXPLICIT_CASTS}` is not set"
+        reason = (
+            f"{_short_text(was)} becomes {_short_text(is_)} only where `{options.EXPLICIT_CASTS}` is not set"
+        )
         return refused(reason, "remove the option in an earlier version")
     if not is_lossless(was, is_) or is_doubtful(old, new):
         return depends_on_data(
@@ -335,7 +334,7 @@ def _type(
     return Judgement(Outcome.METADATA, "values are cast when they are read")
 
 
-def _keys(change: Change, pair: VersionPair) -> Judgement:
+def _judge_keys(change: Change, pair: VersionPair) -> Judgement:
     """Return SAFE for equal keys, METADATA if only their columns are renamed; refuse any other key."""
     names, old, new = names_after(pair), table_schema(pair.old), table_schema(pair.new)
     is_partition = change.fact is PaimonFact.PARTITION_KEYS_CHANGED or change.key == "partition"
@@ -351,10 +350,10 @@ def _keys(change: Change, pair: VersionPair) -> Judgement:
     return refused("the primary key of a table with rows cannot change", _NEW_TABLE)
 
 
-def _option(change: Change, pair: VersionPair) -> Judgement:
+def _judge_option(change: Change, pair: VersionPair) -> Judgement:
     """Return the effect of an option on existing files; refuse a value that Paimon does not accept any more."""
     if change.key in options.OPTION_OF.values():
-        return _keys(change, pair)
+        return _judge_keys(change, pair)
     old = options.after_renames(table_schema(pair.old).options, names_after(pair))
     new = table_schema(pair.new).options
     if old.get(change.key) == new.get(change.key):
@@ -368,68 +367,74 @@ def _option(change: Change, pair: VersionPair) -> Judgement:
             "existing partitions keep their buckets and accept no rows until they are rewritten",
             "rewrite each partition with INSERT OVERWRITE from itself",
         )
-    if options.is_about_files(change.key):
+    if change.key.startswith(options.OF_FILES):
         return Judgement(Outcome.NEW_FILES, "existing files stay unchanged", "compact the table fully")
     return Judgement(Outcome.METADATA)
 
 
-def _paimon_fields(
+def _paimon_types(
     pair: VersionPair, old: SchemaField, new: SchemaField
-) -> tuple[NestedType, NestedType] | None:
-    """Return what Paimon has there before and after; None if it knows of neither."""
+) -> tuple[PaimonType, PaimonType] | None:
+    """Return Paimon's types of a field before and after; None if one of the two schemas has none, as inside a VARIANT."""
     was, is_ = paimon_fields(pair.old).get(old), paimon_fields(pair.new).get(new)
-    return None if was is None or is_ is None else (was, is_)
+    return None if was is None or is_ is None else (was.type, is_.type)
 
 
-def _shell(type_: PaimonType) -> tuple[object, ...]:
-    """Return a type without its nullability and its parts."""
+def _without_parts(type_: PaimonType) -> tuple[object, ...]:
+    """Return the root of a type and its parameters, without its nullability and its parts."""
     return (type_.root, *type_.parameters)
 
 
-def _key_differs(was: PaimonType, is_: PaimonType) -> bool:
-    """Whether the keys of two maps, or the elements of two multisets, may be null in one of them alone."""
+def _is_key_nullability_changed(was: PaimonType, is_: PaimonType) -> bool:
+    """Whether the nullability of the keys of a map, or of the elements of a multiset, changes."""
     if was.root != is_.root or was.root not in ("MAP", "MULTISET"):
         return False
     return was.children[0].is_nullable != is_.children[0].is_nullable
 
 
 def _is_in_vector(pair: VersionPair, field: SchemaField) -> bool:
+    """Whether a field of the old version is the element of a VECTOR."""
     above = paimon_fields(pair.old).get(field.parent) if field.parent is not None else None
     return above is not None and above.type.root == "VECTOR"
 
 
-def _word(type_: PaimonType) -> str:
+def _short_text(type_: PaimonType) -> str:
     """Return a type for messages; of one with parts only the root."""
     return type_.root if type_.root in PARTS else type_.type_text()
 
 
-def _fixed_key(field: SchemaField) -> Judgement:
+def _refuse_key_change(field: SchemaField) -> Judgement:
+    """Refuse to change a field that is in the key of a map."""
     return refused(f"{field.path_text} is in the key of a map, which cannot change", _NEW_FIELD_HELP)
 
 
 ROWS: Mapping[AnyFact, PaimonRow] = {
     # A property of a field may be another type in Paimon.
-    **dict.fromkeys(PROPERTY_FACTS | TYPE_FACTS, PaimonRow(_rest, (changes.alter,))),
-    **dict.fromkeys(DESCRIPTION_FACTS, PaimonRow(_rest, (changes.alter, changes.set_comment))),
+    **dict.fromkeys(PROPERTY_FACTS | TYPE_FACTS, PaimonRow(_judge_field, (changes.alter,))),
+    **dict.fromkeys(DESCRIPTION_FACTS, PaimonRow(_judge_field, (changes.alter, changes.set_comment))),
     **dict.fromkeys(DATASET_FACTS, PaimonRow(SAFE)),
     **dict.fromkeys(TIGHTENED, PaimonRow(tightened)),
-    **dict.fromkeys((Fact.BECAME_REQUIRED, Fact.BECAME_OPTIONAL), PaimonRow(_nullability, (changes.alter,))),
-    # A key changes together with its columns.
-    **dict.fromkeys((PaimonFact.PRIMARY_KEYS_CHANGED, PaimonFact.PARTITION_KEYS_CHANGED), PaimonRow(_keys)),
-    **dict.fromkeys(_OPTIONS, PaimonRow(_option, (changes.set_options,), is_free_when_empty=True)),
     **dict.fromkeys(
-        (PaimonFact.TYPE_CHANGED, PaimonFact.DEFAULT_VALUE_CHANGED), PaimonRow(_rest, (changes.alter,))
+        (Fact.BECAME_REQUIRED, Fact.BECAME_OPTIONAL), PaimonRow(_judge_nullability, (changes.alter,))
     ),
-    PaimonFact.COMMENT_CHANGED: PaimonRow(_rest, (changes.set_comment,)),
-    Fact.FIELD_ADDED: PaimonRow(guarded(_in_key, _added), (changes.add, changes.alter)),
-    Fact.FIELD_DROPPED: PaimonRow(guarded(_in_key, _dropped), (changes.drop,)),
-    Fact.FIELD_RENAMED: PaimonRow(guarded(_in_key, _renamed), (changes.rename,)),
+    # A key changes together with its columns.
+    **dict.fromkeys(
+        (PaimonFact.PRIMARY_KEYS_CHANGED, PaimonFact.PARTITION_KEYS_CHANGED), PaimonRow(_judge_keys)
+    ),
+    **dict.fromkeys(_OPTIONS, PaimonRow(_judge_option, (changes.set_options,), is_free_when_empty=True)),
+    **dict.fromkeys(
+        (PaimonFact.TYPE_CHANGED, PaimonFact.DEFAULT_VALUE_CHANGED), PaimonRow(_judge_field, (changes.alter,))
+    ),
+    PaimonFact.COMMENT_CHANGED: PaimonRow(_judge_field, (changes.set_comment,)),
+    Fact.FIELD_ADDED: PaimonRow(guarded(_refuse_in_key, _judge_addition), (changes.add, changes.alter)),
+    Fact.FIELD_DROPPED: PaimonRow(guarded(_refuse_in_key, _judge_drop), (changes.drop,)),
+    Fact.FIELD_RENAMED: PaimonRow(guarded(_refuse_in_key, _judge_rename), (changes.rename,)),
     Fact.FIELD_MOVED: PaimonRow(
         refused("Paimon cannot move a field out of the struct, list or map around it", _NEW_FIELD_HELP)
     ),
-    Fact.FIELDS_REORDERED: PaimonRow(_reordered, (changes.move,)),
+    Fact.FIELDS_REORDERED: PaimonRow(_judge_reorder, (changes.move,)),
     Fact.UNIT_CHANGED: PaimonRow(
-        lambda change, pair: of_another_unit(change, pair, _rest(change, pair)), (changes.alter,)
+        lambda change, pair: of_another_unit(change, pair, _judge_field(change, pair)), (changes.alter,)
     ),
 }
-JUDGE = Judge({fact: row.judge for fact, row in ROWS.items()}, _first)
+JUDGE = Judge({fact: row.judge for fact, row in ROWS.items()}, _judge_schemas)

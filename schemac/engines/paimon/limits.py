@@ -48,7 +48,7 @@ _REMOVE_OR_KEY = "remove it, or add `paimon.apache.org/primaryKeys`"
 
 
 class PaimonLimits:
-    """Judges one table."""
+    """Checks the schema of one table, and reports what Paimon would refuse."""
 
     def __init__(
         self,
@@ -77,11 +77,12 @@ class PaimonLimits:
                 self._findings.at_name(field, PAIMON_NAME, message, help=help)
         for nested_type in self._nested_types:
             self._check_type(nested_type)
-        self._keys()
-        self._buckets()
-        self._options()
+        self._check_keys()
+        self._check_buckets()
+        self._check_options()
 
     def _check_type(self, nested_type: NestedType) -> None:
+        """Report what a type, description or default value of a field cannot be, and what files of the table's format cannot store."""
         schema_field, field = nested_type.schema_field, nested_type.field
         if field is not None and field.description is not None and field.description.startswith(DIRECTIVES):
             message = (
@@ -90,16 +91,16 @@ class PaimonLimits:
             help = "start it with another word, and set the type with `paimon.apache.org/type`"
             self._findings.at_description(schema_field, PAIMON_DESCRIPTION, message, help=help)
         if paimon.DEFAULT_VALUE.key in schema_field.extra:
-            self._default(schema_field, nested_type.type, field)
+            self._check_default(schema_field, nested_type.type, field)
         if nested_type.type.root == "BLOB":
-            self._blob(nested_type)
+            self._check_blob(nested_type)
         if nested_type.type.root == "VECTOR" and paimon.TYPE.key not in schema_field.extra:
             # Who writes `VECTOR` knows; who writes a list of fixed length may not.
             message = f"{schema_field.path_text} becomes a VECTOR, and Paimon before {VECTORS_SINCE} cannot open a table that has one"
             help = f"write `{paimon.TYPE.key}: ARRAY` for older readers, or `VECTOR` if all readers are new enough"
             self._at_type(schema_field, PAIMON_RELEASE, message, help=help)
         format = self._table.options.get("file.format", "parquet").strip().lower()
-        unsupported = _unheld(format, nested_type.type, self._table.options)
+        unsupported = _unstorable_type(format, nested_type.type, self._table.options)
         if unsupported is not None:
             message = f"{format} files cannot store {unsupported} ({schema_field.path_text})"
             other = "orc" if format == "parquet" else "parquet"
@@ -112,7 +113,7 @@ class PaimonLimits:
                 help = "give it a member, or leave it out"
             self._at_type(schema_field, PAIMON_FORMAT, message, help=help)
 
-    def _default(self, schema_field: SchemaField, type_: PaimonType, field: DataField | None) -> None:
+    def _check_default(self, schema_field: SchemaField, type_: PaimonType, field: DataField | None) -> None:
         """Report a default value that its type does not accept, or that an item, key or value cannot have."""
         if field is None:
             reason = "only columns and members of structs have default values"
@@ -130,7 +131,7 @@ class PaimonLimits:
             help=Help.remove_attribute("change or remove it", paimon.DEFAULT_VALUE.key),
         )
 
-    def _blob(self, nested_type: NestedType) -> None:
+    def _check_blob(self, nested_type: NestedType) -> None:
         """Report a BLOB that is nested too deep, lacks data evolution, or is in a table of BLOBs alone."""
         field = nested_type.schema_field
         if nested_type.around not in ((), ("ARRAY",), ("MAP",)) or field.segment is Part.KEY:
@@ -157,10 +158,10 @@ class PaimonLimits:
         else:
             self._findings.at_type(field, code, message, help=help)
 
-    def _keys(self) -> None:
+    def _check_keys(self) -> None:
         """Report key columns that are missing, repeated, nullable or of an unsuitable type, and keys that conflict."""
         table = self._table
-        for option in table.doubled:
+        for option in table.duplicates:
             attribute = next(key for key, name in OPTION_OF.items() if name == option)
             message = f"the option `{option}` duplicates `{attribute}`"
             self._at_option(option, PAIMON_KEY, message, help=Help.remove(is_safe=False), on_key=True)
@@ -169,7 +170,10 @@ class PaimonLimits:
             for name, location in key:
                 if name not in self._types:
                     self._findings.at_schema(
-                        PAIMON_KEY, f"there is no column '{name}'", *location, help=self._nearest(name)
+                        PAIMON_KEY,
+                        f"there is no column '{name}'",
+                        *location,
+                        help=self._help_for_unknown_column(name),
                     )
                 elif name in seen:
                     help: str = Help.remove(what="one")
@@ -198,7 +202,7 @@ class PaimonLimits:
             help = "add a column that identifies rows within a partition"
             self._findings.at_schema(PAIMON_KEY, message, *table.primary[0].location[:2], help=help)
 
-    def _buckets(self) -> None:
+    def _check_buckets(self) -> None:
         """Report a number of buckets that is malformed or does not fit the keys of the table."""
         text = self._table.options.get("bucket", "-1").strip()
         try:
@@ -238,16 +242,17 @@ class PaimonLimits:
             )
             self._at_option("bucket", PAIMON_BUCKET, message, help=help)
         if bucket != UNAWARE:
-            self._bucket_key()
+            self._check_bucket_key()
 
-    def _bucket_key(self) -> None:
+    def _check_bucket_key(self) -> None:
+        """Report columns of the bucket key that are missing or unsuitable."""
         text = self._table.options.get("bucket-key")
         if text is None:
             return
         for name in text.split(","):
             type_ = self._types.get(name)
             if type_ is None:
-                self._no_column("bucket-key", name, text, PAIMON_BUCKET)
+                self._report_missing_column("bucket-key", name, text, PAIMON_BUCKET)
                 continue
             reason, help = "", "use a column that is not a partition key"
             if name in self._table.partition_names:
@@ -265,13 +270,13 @@ class PaimonLimits:
             if reason:
                 self._at_option("bucket-key", PAIMON_BUCKET, reason, help=help)
 
-    def _options(self) -> None:
+    def _check_options(self) -> None:
         """Report options that conflict with the keys or with each other, or that name unknown columns."""
         table = self._table
-        self._sequence_field()
+        self._check_sequence_field()
         for option in table.options:
             if option.startswith("fields."):
-                self._columns_of(option)
+                self._check_option_name(option)
         if table.options.get("changelog-producer", "none").strip().lower() != "none" and not table.primary:
             message = "only tables with a primary key can produce a changelog"
             help = Help.remove(help=_REMOVE_OR_KEY, is_safe=False)
@@ -304,22 +309,23 @@ class PaimonLimits:
                 on_key=True,
             )
 
-    def _sequence_field(self) -> None:
+    def _check_sequence_field(self) -> None:
+        """Report columns of `sequence.field` that are missing, and partition columns outside of the primary key."""
         table = self._table
         text = table.options.get("sequence.field")
         if text is None:
             return
         for name in text.split(","):
             if name not in self._types:
-                self._no_column("sequence.field", name, text, PAIMON_OPTION)
+                self._report_missing_column("sequence.field", name, text, PAIMON_OPTION)
         outside = [name for name in table.partition_names if name not in table.primary_names]
         if table.primary and outside:
             message = f"`sequence.field` needs all partition columns in the primary key, and '{outside[0]}' is not in it"
             help = f"add '{outside[0]}' to the primary key, or remove `sequence.field`"
             self._at_option("sequence.field", PAIMON_OPTION, message, help=help, on_key=True)
 
-    def _columns_of(self, option: str) -> None:
-        """`fields.<column>,<column>.…` names columns."""
+    def _check_option_name(self, option: str) -> None:
+        """Report unknown columns in the name of an option such as `fields.<column>,<column>.aggregate-function`."""
         for name in option.split(".")[1].split(","):
             if name not in self._types and name != "default-aggregate-function":
                 message = f"the option `{option}` refers to '{name}', but there is no such column"
@@ -331,8 +337,9 @@ class PaimonLimits:
                 )
                 self._at_option(option, PAIMON_OPTION, message, help=help, on_key=True)
 
-    def _no_column(self, option: str, name: str, text: str, code: Code) -> None:
-        help = self._nearest(name)
+    def _report_missing_column(self, option: str, name: str, text: str, code: Code) -> None:
+        """Report a column that an option names and the table does not have; `text` is the option's value."""
+        help = self._help_for_unknown_column(name)
         if name.strip() in self._types:
             names = ",".join(part.strip() for part in text.split(","))
             help = Help.rewrite(
@@ -340,7 +347,7 @@ class PaimonLimits:
             )
         self._at_option(option, code, f"there is no column '{name}'", help=help)
 
-    def _nearest(self, name: str) -> str:
+    def _help_for_unknown_column(self, name: str) -> str:
         """Return the help for an unknown column: the most similar name, if there is one."""
         near = closest(name, self._types)
         return Help.did_you_mean(near, name, mark="'") if near else "name a column of the schema"
@@ -350,7 +357,7 @@ class PaimonLimits:
         self._findings.at_schema(code, message, "extra", paimon.OPTIONS.key, option, help=help, on_key=on_key)
 
 
-def _unheld(format: str, type_: PaimonType, options: dict[str, str]) -> str | None:
+def _unstorable_type(format: str, type_: PaimonType, options: dict[str, str]) -> str | None:
     """Return the word for a type that files of a format cannot hold."""
     root = type_.root
     if format == "parquet":

@@ -12,17 +12,10 @@ from pathlib import Path
 
 from schemac.artifacts.targets import Emission
 from schemac.engines.paimon import PAIMON_LOSS
-from schemac.engines.paimon.artifact import to_table_schema
+from schemac.engines.paimon.artifact import compiled_table_schema
 from schemac.engines.paimon.options import is_true
 from schemac.engines.paimon.reader import member_ids, members, parts, read_schema_file
-from schemac.engines.paimon.table_schema import (
-    TableSchema,
-    highest_of,
-    ids_of,
-    number_fields,
-    schema_files,
-    schema_id_of,
-)
+from schemac.engines.paimon.table_schema import TableSchema, ids_of, number_fields, schema_files
 from schemac.engines.paimon.types import NestedType, PaimonType, nested_types
 from schemac.language.attributes.builtin import TABLE_IDS, TABLE_RECORD, TABLE_VERSION
 from schemac.language.logical.model import dotted
@@ -62,19 +55,8 @@ def paimon_fields(schema_version: SchemaVersion) -> Mapping[SchemaField, NestedT
 def _compiled(schema_version: SchemaVersion) -> tuple[TableSchema, tuple[Diagnostic, ...]]:
     """Return the table schema of a version, and the errors that the conversion reported."""
     report = Report()
-    version = schema_version.locked.newest if isinstance(schema_version, LockedSchemaVersion) else None
-    ids = ids_of(schema_version.numbers) if isinstance(schema_version, LockedSchemaVersion) else {}
-    highest = max([-1 if version is None else highest_of(version), *ids.values()])
-    table = to_table_schema(
-        schema_version.compilation,
-        Emission(schema_version.dataset, "paimon", PAIMON_LOSS, report),
-        ids=ids,
-        highest=highest,
-        schema_id=0 if version is None else schema_id_of(version),
-    )
-    if version is not None:
-        table = table.of_version(version.table_record)
-    return table, report.errors
+    emission = Emission(schema_version.dataset, "paimon", PAIMON_LOSS, report)
+    return compiled_table_schema(schema_version.compilation, emission), report.errors
 
 
 def _paimon_fields(schema_version: SchemaVersion) -> Mapping[SchemaField, NestedType]:
@@ -97,7 +79,7 @@ SCHEMAS = TableSchemas(
 
 @dataclass(frozen=True)
 class PaimonTable(LockedTable):
-    """An open table."""
+    """A Paimon table at a locked version; or an imagined one, for a plan without a table."""
 
     schema: TableSchema
     folder: Path | None
@@ -110,11 +92,6 @@ class PaimonTable(LockedTable):
         """Return a table of a locked version that has rows, for a plan without a table."""
         schema = table_schema(schema_version)
         return cls(schema_version.label, schema_version, SCHEMAS.ids_between(schema, schema), schema, None)
-
-    @property
-    def version(self) -> int:
-        """The number of the locked version that it is."""
-        return self.schema_version.number
 
     @property
     def is_empty(self) -> bool:
@@ -187,6 +164,7 @@ def version_of_table(
         return chosen
 
     def fits(candidate: Candidate) -> tuple[bool, bool]:
+        """Return whether a candidate has the table's highest id, and then its number."""
         expected = table_schema(candidate.version)
         is_exact = expected.highest_field_id == schema.highest_field_id
         return (is_exact, expected.schema_id == schema.schema_id)
@@ -213,7 +191,7 @@ def schema_in_table(expected: TableSchema, ids: Mapping[int, int], highest: int)
 
 
 def differences(expected: TableSchema, actual: TableSchema) -> Iterator[str]:
-    """How a table's schema differs from what is expected, by ids; nothing where they mean the same."""
+    """Yield how a table's schema differs from what is expected, by ids; nothing if they mean the same."""
     yield from _differences(expected, actual)
     if expected.highest_field_id != actual.highest_field_id:
         yield f"the highest id is {actual.highest_field_id}, expected {expected.highest_field_id}"

@@ -34,10 +34,11 @@ IMMUTABLE = frozenset(
 NULL_TO_NOT_NULL = "alter-column-null-to-not-null.disabled"
 EXPLICIT_CASTS = "disable-explicit-type-casting"
 BEFORE_PARTITION = "add-column-before-partition"
-_OF_FILES = (
+OF_FILES = (
     *("file.", "parquet.", "orc.", "avro.", "vector.file.", "file-index.", "target-file-size"),
     *("changelog-file.", "manifest.", "metadata.stats-"),
 )
+"""What the names of options start with that are about how files are written."""
 _ONE_WAY = frozenset({"ignore-delete", "ignore-update-before"})
 
 
@@ -46,13 +47,8 @@ def is_true(options: Mapping[str, str], key: str, default: bool = False) -> bool
     return options.get(key, str(default)).strip().lower() == "true"
 
 
-def is_about_files(key: str) -> bool:
-    """Whether an option is about how files are written."""
-    return key.startswith(_OF_FILES)
-
-
 def option_error(key: str, old: Mapping[str, str], new: Mapping[str, str]) -> str:
-    """Why Paimon refuses to change an option of a table with data; empty if it does not."""
+    """Return why Paimon refuses to change an option of a table with data; empty if it does not."""
     if key in IMMUTABLE:
         return f"the option `{key}` cannot change once the table has data"
     if key == "bucket":
@@ -98,12 +94,12 @@ class KeyColumn(NamedTuple):
 
 
 class TableOptions(NamedTuple):
-    """The schema's attributes about the table as a whole."""
+    """The keys and options of a table, as the attributes of its schema give them."""
 
     primary: tuple[KeyColumn, ...]
     partition: tuple[KeyColumn, ...]
     options: dict[str, str]
-    doubled: tuple[str, ...]
+    duplicates: tuple[str, ...]
     """Options that say again what an attribute says."""
 
     @property
@@ -132,22 +128,23 @@ class TableOptions(NamedTuple):
 
 
 def read_table(extra: Mapping[str, Any]) -> TableOptions:
-    """Keys and options, with the keys that are among the options taken out of them."""
+    """Return the keys and options of a schema; the options that name keys are keys here."""
     options = dict(paimon.OPTIONS.read(extra) or {})
-    doubled: list[str] = []
+    duplicates: list[str] = []
 
     def key(attribute: Attribute[list[str]]) -> tuple[KeyColumn, ...]:
+        """Return the columns of a key, from its attribute or else from its option."""
         option = OPTION_OF[attribute.key]
         text = options.pop(option, None)
         named = attribute.read(extra)
         if named is not None:
-            doubled.extend([option] if text is not None else [])
+            duplicates.extend([option] if text is not None else [])
             return tuple([KeyColumn(name, ("extra", attribute.key, i)) for i, name in enumerate(named)])
         names = [name.strip() for name in (text or "").split(",")]
         return tuple([KeyColumn(name, (*_OF_OPTIONS, option)) for name in names if name])
 
     primary, partition = key(paimon.PRIMARY_KEYS), key(paimon.PARTITION_KEYS)
-    return TableOptions(primary, partition, options, tuple(doubled))
+    return TableOptions(primary, partition, options, tuple(duplicates))
 
 
 _TRUTHS = frozenset({"t", "true", "y", "yes", "1", "f", "false", "n", "no", "0"})
@@ -175,7 +172,7 @@ _EXAMPLES = {
 
 
 def default_error(type_: PaimonType, written: str) -> str | None:
-    """Why Paimon cannot take a text as the default of a type; None if it can."""
+    """Return why Paimon cannot take a text as the default value of a type; None if it can."""
     is_quoted = len(written) > 1 and written.startswith("'") and written.endswith("'")
     text = written[1:-1] if is_quoted else written
     if type_.root not in _EXAMPLES:
@@ -215,6 +212,7 @@ def default_error(type_: PaimonType, written: str) -> str | None:
 
 
 def _is_in_decimal(text: str, precision: int, scale: int) -> bool:
+    """Whether a number, rounded to the scale, has at most this many digits."""
     with localcontext() as context:
         context.prec = precision
         try:
@@ -225,6 +223,7 @@ def _is_in_decimal(text: str, precision: int, scale: int) -> bool:
 
 
 def _is_timestamp(parts: tuple[str | None, ...]) -> bool:
+    """Whether these parts are a date, or a date and a time, that the calendar has."""
     numbers = [int(part) for part in parts if part is not None]
     try:
         date(*numbers) if len(numbers) == 3 else datetime(*numbers)  # type: ignore[arg-type]  # noqa: DTZ001

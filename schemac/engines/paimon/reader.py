@@ -4,12 +4,12 @@ Layer: engines.
 Shape: a table's folder, the `schema` folder in it, or one file of that; the newest version is the manifest, and all of them are the
       history. Types become kinds as Paimon's own conversion to Arrow has it; where a kind says less than the type,
       `paimon.apache.org/type` says the rest, so that a build gives the same file again. What old versions left unsaid is filled in.
-Errors: SC551, SC552. Parsing raises UnreadableError with the place inside the file.
+Errors: SC551, SC552. Parsing raises UnreadablePaimonError with the place inside the file.
 Source: `ArrowFieldTypeConversion`, `SchemaSerializer` and `TableSchema.fromJson` of github.com/apache/paimon, pypaimon 0.2 to 2.1,
       paimon-cpp. Java reads a null as the text "null"; pypaimon writes one where there is no comment, so that here it is an absent key.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +22,7 @@ from schemac.engines.paimon.types import (
     DataField,
     PaimonType,
     UnreadablePaimonError,
+    expect,
     parse_field,
 )
 from schemac.importers import importer
@@ -53,16 +54,14 @@ def is_source(path: Path) -> bool:
 
 
 def read_table_schema(document: Any) -> TableSchema:
-    """Return the schema in the JSON of a schema file. Raises UnreadableError."""
-    if not isinstance(document, dict):
-        raise UnreadablePaimonError("", "it is not an object")
+    """Return the schema in the JSON of a schema file. Raises UnreadablePaimonError."""
+    document = expect(document, dict, "", "it is not an object")
     missing = [key for key in _NEEDED if document.get(key) is None]
     if missing:
         raise UnreadablePaimonError("", f"it has no `{missing[0]}`")
     version = _number(document.get("version", 1), "version")
-    if not isinstance(document["fields"], list):
-        raise UnreadablePaimonError("fields", "the fields have to be a list")
-    fields = tuple([parse_field(field, f"fields[{i}]") for i, field in enumerate(document["fields"])])
+    trees = expect(document["fields"], list, "fields", "the fields have to be a list")
+    fields = tuple([parse_field(field, f"fields[{i}]") for i, field in enumerate(trees)])
     paths = member_ids(fields)
     paths_by_id: dict[int, FieldPath] = {}
     for path, id in paths:
@@ -74,9 +73,8 @@ def read_table_schema(document: Any) -> TableSchema:
                 " members of a ROW from 0 again, and readers cannot tell such fields apart: create a new"
                 " table with pypaimon 2 or with Java, and copy the rows",
             )
-    comment = document.get("comment")
-    if comment is not None and not isinstance(comment, str):
-        raise UnreadablePaimonError("comment", "the comment has to be a text")
+    if (comment := document.get("comment")) is not None:
+        expect(comment, str, "comment", "the comment has to be a text")
     return TableSchema(
         _number(document["id"], "id"),
         fields,
@@ -105,6 +103,7 @@ def members(fields: Iterable[DataField], above: FieldPath = ()) -> Iterator[tupl
 
 
 def _members_below(type_: PaimonType, path: FieldPath) -> Iterator[tuple[FieldPath, DataField]]:
+    """Yield the members of ROWs inside a type, with their paths."""
     yield from members(type_.fields, path)
     for part, inner in parts(type_):
         yield from _members_below(inner, (*path, part))
@@ -124,14 +123,14 @@ def parts(type_: PaimonType) -> tuple[tuple[Part, PaimonType], ...]:
 
 
 def _number(value: Any, location: str) -> int:
-    """Return a whole number. Raises UnreadableError for any other value."""
+    """Return a whole number. Raises UnreadablePaimonError for any other value."""
     if type(value) is not int:
         raise UnreadablePaimonError(location, "it is not a whole number")
     return value
 
 
 def _names(value: Any, location: str) -> tuple[str, ...]:
-    """Return a list of texts as a tuple. Raises UnreadableError for any other value."""
+    """Return a list of texts as a tuple. Raises UnreadablePaimonError for any other value."""
     if not isinstance(value, list) or not all(isinstance(name, str) for name in value):
         raise UnreadablePaimonError(location, "it is not a list of names")
     return tuple(value)
@@ -139,10 +138,8 @@ def _names(value: Any, location: str) -> tuple[str, ...]:
 
 def _options(value: Any, version: int) -> Mapping[str, str]:
     """Return the options as text, which is how Java reads numbers as well."""
-    if not isinstance(value, dict):
-        raise UnreadablePaimonError("options", "the options have to be an object")
     options: dict[str, str] = {}
-    for key, item in value.items():
+    for key, item in expect(value, dict, "options", "the options have to be an object").items():
         if isinstance(item, dict | list) or item is None:
             raise UnreadablePaimonError(f"options.{key}", "an option has to be a text")
         options[key] = str(item).lower() if isinstance(item, bool) else str(item)
@@ -235,7 +232,7 @@ def _version(table: TableSchema, conversion: "_FromPaimon") -> importer.Imported
 
 
 class _FromPaimon:
-    """Turns types into kinds with attributes."""
+    """Converts types of Paimon to the trees of kinds, with attributes."""
 
     def __init__(self, file: str, report: Report) -> None:
         self._file = file
@@ -247,11 +244,7 @@ class _FromPaimon:
         if converted is None:
             return None
         type_, extra = converted
-        extra = {
-            DESCRIPTION.key: field.description,
-            **extra,
-            paimon.DEFAULT_VALUE.key: field.default_value,
-        }
+        extra = {DESCRIPTION.key: field.description, **extra, paimon.DEFAULT_VALUE.key: field.default_value}
         return member(field.name, type_, {key: value for key, value in extra.items() if value is not None})
 
     def _part(self, type_: PaimonType, path: FieldPath, *, is_key: bool = False) -> Json | None:
@@ -265,8 +258,7 @@ class _FromPaimon:
             message = f"{dotted(path)}: there is no kind for Paimon's {type_.type_text()}"
             importer.refuse_column(path, message, self._file, self._report)
             return None
-        leaf = _LEAVES.get(type_.root)
-        converted = leaf(*type_.parameters) if leaf is not None else self._nested(type_, path)
+        converted = _leaf(type_) or self._nested(type_, path)
         if converted is None:
             return None
         tree, extra = converted
@@ -292,65 +284,44 @@ class _FromPaimon:
         return {**list_of(trees[Part.ITEM]), **length}, {}
 
 
-def _plain(kind: str) -> Callable[..., tuple[Json, Json]]:
-    """Return a function without parameters that makes the tree of a kind, without attributes."""
-    return lambda: ({"kind": kind}, {})
-
-
-def _limited(kind: str, root: str) -> Callable[..., tuple[Json, Json]]:
-    """Return a text or binary type; all but STRING and BYTES need an attribute."""
-
-    def convert(length: int) -> tuple[Json, Json]:
-        is_plain = root.startswith("VAR") and length == LONGEST
-        return {"kind": kind}, {} if is_plain else {paimon.TYPE.key: f"{root}({length})"}
-
-    return convert
-
-
-def _time(digits: int) -> tuple[Json, Json]:
-    """Return a Time in milliseconds, and an attribute with the precision unless it is 3."""
-    # Whatever its precision says, a TIME is stored in milliseconds.
-    extra = {} if digits == 3 else {paimon.TYPE.key: f"TIME({digits})"}
-    return {"kind": "Time", "unit": "Millisecond"}, extra
-
-
-def _timestamp(root: str, timezone: str | None) -> Callable[..., tuple[Json, Json]]:
-    """Return a function that makes a tree from a precision, and an attribute for one between two units."""
-
-    def convert(digits: int) -> tuple[Json, Json]:
-        tree = {"kind": "Timestamp", "unit": _UNITS[-(-digits // 3)], "timezone": timezone}
-        return tree, {} if digits % 3 == 0 else {paimon.TYPE.key: f"{root}({digits})"}
-
-    return convert
-
-
-_LEAVES: dict[str, Callable[..., tuple[Json, Json]]] = {
-    "BOOLEAN": _plain("Bool"),
-    "TINYINT": _plain("Int8"),
-    "SMALLINT": _plain("Int16"),
-    "INT": _plain("Int32"),
-    "BIGINT": _plain("Int64"),
-    "FLOAT": _plain("Float32"),
-    "DOUBLE": _plain("Float64"),
-    "DATE": _plain("Date"),
-    "DECIMAL": lambda precision, scale: ({"kind": "Decimal", "precision": precision, "scale": scale}, {}),
-    "CHAR": _limited("String", "CHAR"),
-    "VARCHAR": _limited("String", "VARCHAR"),
-    "BINARY": _limited("Binary", "BINARY"),
-    "VARBINARY": _limited("Binary", "VARBINARY"),
-    "TIME": _time,
-    "TIMESTAMP": _timestamp("TIMESTAMP", None),
-    "TIMESTAMP_LTZ": _timestamp("TIMESTAMP_LTZ", "UTC"),
-    "BLOB": lambda: ({"kind": "Binary"}, {paimon.TYPE.key: "BLOB"}),
-    "VARIANT": lambda: (
-        {
-            "kind": "Struct",
-            "fields": [{"name": name, "type": {"kind": "Binary"}} for name in ("value", "metadata")],
-        },
-        {paimon.TYPE.key: "VARIANT"},
-    ),
+_KINDS = {
+    "BOOLEAN": "Bool",
+    "TINYINT": "Int8",
+    "SMALLINT": "Int16",
+    "INT": "Int32",
+    "BIGINT": "Int64",
+    "FLOAT": "Float32",
+    "DOUBLE": "Float64",
+    "DATE": "Date",
 }
-"""Kind and attributes by root, given the parameters."""
+"""The kind of each type that has no parameters and needs no attribute."""
+
+
+def _leaf(type_: PaimonType) -> tuple[Json, Json] | None:
+    """Return the tree of a type without parts, and the attribute that says what its kind does not; None for a type with parts."""
+    root, word = type_.root, f"{type_.root}({', '.join(map(str, type_.parameters))})"
+    match root, type_.parameters:
+        case "CHAR" | "VARCHAR" | "BINARY" | "VARBINARY", (length,):
+            is_plain = root.startswith("VAR") and length == LONGEST
+            kind = "String" if root.endswith("CHAR") else "Binary"
+            return {"kind": kind}, {} if is_plain else {paimon.TYPE.key: word}
+        case "DECIMAL", (precision, scale):
+            return {"kind": "Decimal", "precision": precision, "scale": scale}, {}
+        case "TIME", (digits,):
+            # Whatever its precision says, a TIME is stored in milliseconds.
+            tree: Json = {"kind": "Time", "unit": "Millisecond"}
+            return tree, {} if digits == 3 else {paimon.TYPE.key: word}
+        case "TIMESTAMP" | "TIMESTAMP_LTZ", (digits,):
+            zone = "UTC" if root == "TIMESTAMP_LTZ" else None
+            tree = {"kind": "Timestamp", "unit": _UNITS[-(-digits // 3)], "timezone": zone}
+            # A precision between two units is that of the finer one.
+            return tree, {} if digits % 3 == 0 else {paimon.TYPE.key: word}
+        case "BLOB", ():
+            return {"kind": "Binary"}, {paimon.TYPE.key: root}
+        case "VARIANT", ():
+            members = [member(name, {"kind": "Binary"}, {}) for name in ("value", "metadata")]
+            return struct(members), {paimon.TYPE.key: root}
+    return ({"kind": _KINDS[root]}, {}) if root in _KINDS else None
 
 
 IMPORTER = importer.Importer("paimon", "Paimon table, or one of its schema files", read)

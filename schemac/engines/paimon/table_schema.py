@@ -25,7 +25,7 @@ from schemac.language.attributes.builtin import TABLE_VERSION
 from schemac.language.logical.dataset import LogicalDataset
 from schemac.language.logical.schema_fields import SchemaField
 from schemac.text.source.json_object import Json
-from schemac.versions.identity.lock import Former, Numbered, Numbering, Numbers, Version
+from schemac.versions.identity.lock import Former, Numbered, Numbering, Numbers
 
 FILE_NAME = re.compile(r"schema-([0-9]+)")
 """How Paimon names its schema files."""
@@ -148,21 +148,6 @@ def ids_of(locked_ids: Mapping[SchemaField, Numbers]) -> dict[SchemaField, int]:
     return {field: ids[0] for field, ids in ids_by_field.items() if ids}
 
 
-def highest_of(version: Version) -> int:
-    """Return the highest id that a field ever had, -1 for none."""
-    return version.highest.of(NAME)
-
-
-def schema_id_of(version: Version) -> int:
-    """Return the N of `schema-N`."""
-    return int(version.data.of(NAME)["schemaId"])
-
-
-def time_millis_of(version: Version) -> int:
-    """When the file was made, as its importer found it; 0 for one that was made here."""
-    return int(version.data.of(NAME).get("timeMillis", 0))
-
-
 def data_of(schema_id: int, time_millis: int) -> dict[str, int]:
     """Return what a lock remembers of a version."""
     return {"schemaId": schema_id, **({"timeMillis": time_millis} if time_millis else {})}
@@ -175,6 +160,7 @@ def number_fields(
     known, ids = known_ids or {}, dict[SchemaField, int]()
 
     def take(field: SchemaField) -> None:
+        """Give a field the id that it had, or the next one."""
         nonlocal highest
         if field not in known:
             highest += 1

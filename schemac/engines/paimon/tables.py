@@ -39,7 +39,7 @@ _NOTED_OUTCOMES = (Outcome.DATA, Outcome.REWRITE, Outcome.NEW_FILES)
 
 @dataclass(frozen=True)
 class PaimonStep:
-    """One schema file."""
+    """One schema file that a plan writes, with the operations that lead to it."""
 
     schema_version: LockedSchemaVersion
     """The locked version that it is of."""
@@ -66,7 +66,7 @@ class PaimonStep:
 
 @dataclass(frozen=True)
 class PaimonPlan:
-    """All steps for one table."""
+    """The schema files that bring one table to a new schema."""
 
     table: live_table.PaimonTable
     steps: tuple[PaimonStep, ...]
@@ -82,8 +82,8 @@ def plan_paimon(
     table: live_table.PaimonTable, locked: LockedDataset, new: LockedSchemaVersion, report: Report
 ) -> PaimonPlan | None:
     """Return the plan for a table; None after reporting why there is none."""
-    target = new.number
-    if target < table.version:
+    target, at = new.number, table.schema_version.number
+    if target < at:
         report.add(
             REFUSED_CHANGE,
             f"{table.name} is at {table.schema_version.label}, and the schema of a Paimon table cannot go back to an"
@@ -99,8 +99,8 @@ def plan_paimon(
     version, schema = table.schema_version, table.schema
     # A table that has only a part of a version, or whose record alone changes, goes to the last version at once.
     is_recorded = new.version.is_recorded_as(table.schema.options.get(TABLE_VERSION))
-    is_at_once = table.is_part or (table.is_stated and table.version == target and not is_recorded)
-    for number in (target,) if is_at_once else range(table.version + 1, target + 1):
+    is_at_once = table.is_part or (table.is_stated and at == target and not is_recorded)
+    for number in (target,) if is_at_once else range(at + 1, target + 1):
         after = locked_schema_version(locked, number)
         pair = pair_versions(version, after)
         judged = [(change, judge_change("paimon", change, pair)) for change in diff_of(pair)]
@@ -125,7 +125,7 @@ def plan_paimon(
             after,
             changes_between(schema, expected),
             notes_of(judged, _NOTED_OUTCOMES),
-            replace(expected, schema_id=schema.schema_id + 1),
+            replace(expected, schema_id=schema.schema_id + 1, time_millis=0),
         )
         steps.append(step)
         version, schema = after, step.schema

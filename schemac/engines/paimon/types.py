@@ -11,12 +11,12 @@ import dataclasses
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple, Self
+from typing import Any, NamedTuple, Self, TypeVar
 
 from schemac.language.logical.schema_fields import SchemaField
 from schemac.text.source.json_object import Json
-from schemac.text.syntax.type_text import WordReader, type_words
 
+T = TypeVar("T")
 LONGEST = 2**31 - 1
 """Length of STRING and BYTES, which are a VARCHAR and a VARBINARY without a limit."""
 VECTOR_ELEMENTS = frozenset({"BOOLEAN", "TINYINT", "SMALLINT", "INT", "BIGINT", "FLOAT", "DOUBLE"})
@@ -45,6 +45,13 @@ class UnreadablePaimonError(Exception):
         super().__init__(f"{location}: {reason}" if location else reason)
 
 
+def expect(value: Any, type_: type[T], location: str, reason: str) -> T:
+    """Return a value that is of a type. Raises UnreadablePaimonError with the reason for any other value."""
+    if not isinstance(value, type_):
+        raise UnreadablePaimonError(location, reason)
+    return value
+
+
 PARTS = {
     "ARRAY": ("element",),
     "MULTISET": ("element",),
@@ -57,7 +64,7 @@ PARTS = {
 
 @dataclass(frozen=True, slots=True)
 class PaimonType:
-    """A type."""
+    """A type of Paimon with its parameters, parts and nullability."""
 
     word: str
     """The type without parameters, such as DECIMAL, and VARCHAR for STRING too; GEOMETRY and GEOGRAPHY as they are written."""
@@ -166,17 +173,15 @@ def nested_types(
 
 
 def parse_type(written: Any, location: str = "type") -> PaimonType:
-    """Return a type in any spelling that a schema file may have. Raises UnreadableError."""
+    """Return a type in any spelling that a schema file may have. Raises UnreadablePaimonError."""
     if isinstance(written, str):
-        return _Words(written, location).type()
+        return _parse_text(written, location)
     if isinstance(written, dict):
-        head = written.get("type")
-        if not isinstance(head, str):
-            raise UnreadablePaimonError(location, "an object of a type needs a `type`, a text")
+        head = expect(written.get("type"), str, location, "an object of a type needs a `type`, a text")
         root = next((root for root in PARTS if head.startswith(root)), None)
         if root is None:
             # pypaimon's reader takes plain types in this form as well.
-            return _Words(head, location).type()
+            return _parse_text(head, location)
         needed = {"ROW": ("fields",), "VECTOR": ("element", "length")}.get(root, PARTS[root])
         missing = next((key for key in needed if key not in written), None)
         if missing is not None:
@@ -188,7 +193,9 @@ def parse_type(written: Any, location: str = "type") -> PaimonType:
             # pypaimon writes the parts in it (`MAP<STRING NOT NULL, INT>`) and the nullability after it.
             is_required = not written["nullable"]
         if root == "ROW":
-            return _row(written["fields"], location).required(is_required)
+            fields = expect(written["fields"], list, location, "the `fields` of a ROW have to be a list")
+            members = [parse_field(member, f"{location}.fields[{i}]") for i, member in enumerate(fields)]
+            return PaimonType("ROW", fields=tuple(members), is_nullable=not is_required)
         parts = tuple([parse_type(written[key], f"{location}.{key}") for key in PARTS[root]])
         type_ = PaimonType(root, parts=parts)
         if root == "VECTOR":
@@ -198,15 +205,11 @@ def parse_type(written: Any, location: str = "type") -> PaimonType:
 
 
 def parse_field(written: Any, location: str) -> DataField:
-    """Return a column or member; a null is an absent key. Raises UnreadableError."""
-    if not isinstance(written, dict):
-        raise UnreadablePaimonError(location, "a field has to be an object")
-    id = written.get("id")
+    """Return a column or member; a null is an absent key. Raises UnreadablePaimonError."""
+    id = expect(written, dict, location, "a field has to be an object").get("id")
     if type(id) is not int or not 0 <= id < 2**31:
         raise UnreadablePaimonError(location, "a field needs an `id`, a whole number from 0 on")
-    name = written.get("name")
-    if not isinstance(name, str):
-        raise UnreadablePaimonError(location, "a field needs a `name`")
+    name = expect(written.get("name"), str, location, "a field needs a `name`")
     if "type" not in written:
         raise UnreadablePaimonError(location, "a field needs a `type`")
     texts = [written.get(key) for key in ("description", "defaultValue")]
@@ -216,7 +219,7 @@ def parse_field(written: Any, location: str) -> DataField:
 
 
 def _vector(element: PaimonType, length: Any, location: str) -> PaimonType:
-    """Return a VECTOR. Raises UnreadableError for an element type or a length that Paimon does not allow."""
+    """Return a VECTOR. Raises UnreadablePaimonError for an element type or a length that Paimon does not allow."""
     if element.root not in VECTOR_ELEMENTS:
         raise UnreadablePaimonError(location, f"a VECTOR cannot have elements of type {element.type_text()}")
     if type(length) is not int or not 1 <= length <= LONGEST:
@@ -224,98 +227,57 @@ def _vector(element: PaimonType, length: Any, location: str) -> PaimonType:
     return PaimonType("VECTOR", (length,), (element,))
 
 
-def _row(fields: Any, location: str) -> PaimonType:
-    if not isinstance(fields, list):
-        raise UnreadablePaimonError(location, "the `fields` of a ROW have to be a list")
-    members = [parse_field(member, f"{location}.fields[{i}]") for i, member in enumerate(fields)]
-    return PaimonType("ROW", fields=tuple(members))
-
-
 _GEO = re.compile(r"(?P<type>(?:GEOMETRY|GEOGRAPHY)(?:\([^)]*\))?)(?P<required>\s+NOT NULL)?(?:\s+NULL)?")
 
 
-class _Words(WordReader):
-    """Reads a type that is a text."""
+# Of the words and marks of a text with one blank between each.
+_NULLABILITY = re.compile(r"(.*?)( NOT NULL| NULL)?")
+_BEHIND_ELEMENT = re.compile(r"(.+) (ARRAY|MULTISET)")
+_VECTOR = re.compile(r"VECTOR < (.+) , ([0-9]+) >")
+_PLAIN = re.compile(
+    r"(?P<word>[A-Z_]+)(?P<precision> PRECISION)?(?: \( (?P<numbers>[0-9]+(?: , [0-9]+)?)(?: ,)? \))?"
+    r"(?P<zone> WITHOUT TIME ZONE| WITH LOCAL TIME ZONE)?"
+)
+_ZONES = {"TIME": (" WITHOUT TIME ZONE",), "TIMESTAMP": (" WITHOUT TIME ZONE", " WITH LOCAL TIME ZONE")}
 
-    def __init__(self, text: str, location: str) -> None:
-        super().__init__(type_words(text), text)
-        self._location = location
 
-    def type(self) -> PaimonType:
-        """Return the type of the whole text."""
-        if match := _GEO.fullmatch(self._text):
-            return PaimonType(match["type"], is_nullable=match["required"] is None)
-        is_plain = all(word.text.isascii() for word in self._words)
-        type_ = self._one() if is_plain else None
-        if type_ is None or not self._ends():
-            raise self._unreadable()
-        return type_
+def _parse_text(text: str, location: str) -> PaimonType:
+    """Return the type that a text is. Raises UnreadablePaimonError."""
+    if match := _GEO.fullmatch(text):
+        return PaimonType(match["type"], is_nullable=match["required"] is None)
 
-    def _one(self) -> PaimonType:
-        """Read a type with its nullability, and the ARRAY or MULTISET that early releases wrote behind it."""
-        type_ = self._with_nullability(self._plain())
+    def unreadable(reason: str = "") -> UnreadablePaimonError:
+        return UnreadablePaimonError(location, f"'{text}' is not a Paimon type{reason and f': {reason}'}")
+
+    def with_nullability(words: str) -> PaimonType:
+        """Return the type of words, which may have NULL or NOT NULL at their end."""
+        body, suffix = _NULLABILITY.fullmatch(words).groups()  # type: ignore[union-attr]  # which matches any words
+        return without_nullability(body).required(suffix == " NOT NULL")
+
+    def without_nullability(words: str) -> PaimonType:
         # Paimon's first releases wrote `INT NOT NULL ARRAY`.
-        while (root := self._word()) in ("ARRAY", "MULTISET") and self._takes(root):
-            type_ = self._with_nullability(PaimonType(root, parts=(type_,)))
-        return type_
-
-    def _plain(self) -> PaimonType:
-        """Read a type without its nullability. Raises UnreadableError for an unknown word."""
-        word = self._word()
-        self._takes(word)
-        if word in _UNLIMITED:
-            return PaimonType(_UNLIMITED[word], (LONGEST,))
-        if word == "VECTOR":
-            return self._vector()
-        root = _ALIASES.get(word, word)
-        if root not in _BOUNDS:
-            raise self._unreadable()
-        if root == "DOUBLE":
-            self._takes("PRECISION")
-        parameters = self._parameters(root)
-        if root in ("TIME", "TIMESTAMP") and not self._takes("WITHOUT", "TIME", "ZONE"):
-            is_local = root == "TIMESTAMP" and self._takes("WITH", "LOCAL", "TIME", "ZONE")
-            root = "TIMESTAMP_LTZ" if is_local else root
-        return PaimonType(root, parameters)
-
-    def _parameters(self, root: str) -> tuple[int, ...]:
-        """Read the parameters in brackets, or return defaults. Raises UnreadableError for those out of bounds."""
-        bounds = _BOUNDS[root]
-        if not bounds or not self._takes("("):
-            return _DEFAULTS.get(root, ())
-        numbers: list[int] = []
-        while len(numbers) < len(bounds) and self._word().isdecimal():
-            numbers.append(int(self._next().text))
-            if not self._takes(","):
-                break
-        if not numbers or not self._takes(")"):
-            raise self._unreadable()
-        parameters = (*numbers, *_DEFAULTS[root][len(numbers) :])
-        for value, (least, greatest) in zip(parameters, bounds, strict=True):
+        """Return the type of words without NULL or NOT NULL at their end."""
+        if match := _BEHIND_ELEMENT.fullmatch(words):
+            return PaimonType(match[2], parts=(with_nullability(match[1]),))
+        if match := _VECTOR.fullmatch(words):
+            return _vector(with_nullability(match[1]), int(match[2]), location)
+        if words in _UNLIMITED:
+            return PaimonType(_UNLIMITED[words], (LONGEST,))
+        match = _PLAIN.fullmatch(words)
+        root = _ALIASES.get(match["word"], match["word"]) if match is not None else ""
+        if match is None or root not in _BOUNDS or (match["precision"] and root != "DOUBLE"):
+            raise unreadable()
+        numbers = list(map(int, match["numbers"].split(" , "))) if match["numbers"] else []
+        if len(numbers) > len(_BOUNDS[root]) or (match["zone"] and match["zone"] not in _ZONES.get(root, ())):
+            raise unreadable()
+        parameters = (*numbers, *_DEFAULTS.get(root, ())[len(numbers) :])
+        for value, (least, greatest) in zip(parameters, _BOUNDS[root], strict=True):
             if not least <= value <= greatest:
-                raise self._unreadable(f"{value} is not between {least} and {greatest}")
+                raise unreadable(f"{value} is not between {least} and {greatest}")
         if root == "DECIMAL" and parameters[1] > parameters[0]:
-            raise self._unreadable("the scale is greater than the precision")
-        return parameters
+            raise unreadable("the scale is greater than the precision")
+        return PaimonType("TIMESTAMP_LTZ" if match["zone"] == _ZONES["TIMESTAMP"][1] else root, parameters)
 
-    def _vector(self) -> PaimonType:
-        """Read the element type and the length of a VECTOR. Raises UnreadableError if one is malformed."""
-        if self._takes("<"):
-            element = self._one()
-            if self._takes(",") and self._word().isdecimal():
-                length = int(self._next().text)
-                if self._takes(">"):
-                    return _vector(element, length, self._location)
-        raise self._unreadable()
-
-    def _with_nullability(self, type_: PaimonType) -> PaimonType:
-        if self._takes("NOT", "NULL"):
-            return type_.required()
-        self._takes("NULL")
-        return type_
-
-    def _unreadable(self, reason: str = "") -> UnreadablePaimonError:
-        """Return the error about the whole text, with a reason unless it is empty."""
-        return UnreadablePaimonError(
-            self._location, f"'{self._text}' is not a Paimon type{f': {reason}' if reason else ''}"
-        )
+    if not text.isascii():
+        raise unreadable()
+    return with_nullability(" ".join(re.findall(r"\w+|\S", text.upper())))

@@ -11,19 +11,19 @@ Source: Spark 4.3's `pyspark.sql.types` and Arrow conversion; the metadata keys 
 """
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Any
 
 from schemac.arrow.metadata import EXTENSION_METADATA, EXTENSION_NAME, compact, registered_extension_metadata
 from schemac.artifacts.targets import Artifact, ArtifactTarget, Emission
-from schemac.artifacts.type_writer import TypeTable, TypeWriter
-from schemac.engines import sql_parsing
+from schemac.artifacts.type_writer import TypeTable, TypeWriter, is_lost
 from schemac.engines.spark import SPARK_LOSS, SPARK_PROPERTY, SPARK_TYPE
 from schemac.engines.spark import attributes as spark
 from schemac.engines.spark import columns as lance_spark
 from schemac.engines.spark.columns import SparkField, SparkType, storage_version
-from schemac.engines.spark.connector import lost_of_schema, made_table, report_connector, report_differences
+from schemac.engines.spark.connector import made_table, report_connector, report_differences
 from schemac.engines.spark.versions import NEWEST_KNOWN, Connector
-from schemac.engines.sql_parsing import quoted_name, table_name, without_substitution
+from schemac.engines.sql_parsing import create_table, quoted_name, table_name, without_substitution
 from schemac.language.attributes import builtin
 from schemac.language.attributes.attribute import Role
 from schemac.language.attributes.builtin import DESCRIPTION, TABLE_VERSION
@@ -37,44 +37,33 @@ from schemac.versions.identity.compilation import Compilation
 
 
 def statements(compilation: Compilation, columns: Sequence[SparkField]) -> tuple[str, ...]:
-    """All of them in order, without semicolons."""
-    all_statements = [create_table(compilation, columns)]
+    """Return CREATE TABLE, and ALTER TABLE for a primary key if there is one; without semicolons."""
+    dataset, record = compilation.dataset, compilation.table_record
+    extra = dataset.schema.extra
+    properties = {
+        **schema_properties(compilation, columns),
+        **(spark.TABLE_PROPERTIES.read(extra) or {}),
+        **({} if record is None else {TABLE_VERSION: record}),
+    }
+    texts = [column.ddl(" ") for column in columns]
+    all_statements = [create_table(dataset.name, texts, "lance", DESCRIPTION.read(extra), properties)]
     key = key_columns(compilation)
     if key:
         names = ", ".join(map(quoted_name, key))
-        table = table_name(compilation.dataset.name)
-        all_statements.append(f"ALTER TABLE {table} SET UNENFORCED PRIMARY KEY ({names})")
+        all_statements.append(f"ALTER TABLE {table_name(dataset.name)} SET UNENFORCED PRIMARY KEY ({names})")
     return without_substitution(all_statements)
 
 
-def create_table(compilation: Compilation, columns: Sequence[SparkField]) -> str:
-    """Return the table without its primary key."""
-    dataset = compilation.dataset
-    comment = DESCRIPTION.read(dataset.schema.extra)
-    properties = table_properties(compilation, columns)
-    return sql_parsing.create_table(dataset.name, [f.ddl(" ") for f in columns], "lance", comment, properties)
-
-
 def key_columns(compilation: Compilation) -> tuple[str, ...]:
-    """Return the key's columns in order; none where a part of it is inside a column, which the statement cannot name."""
+    """Return the names of the primary key's columns in order; none if a field of the key is a member, which the statement cannot name."""
     key = primary_key(compilation.dataset.columns)
     if any(field.parent is not None for field in key):
         return ()
     return tuple([str(field.segment) for field in key])
 
 
-def table_properties(compilation: Compilation, columns: Sequence[SparkField]) -> dict[str, str]:
-    """TBLPROPERTIES: the version of the files, those of the columns, those that the schema names, and its locked version."""
-    record = compilation.table_record
-    return {
-        **schema_properties(compilation, columns),
-        **(spark.TABLE_PROPERTIES.read(compilation.dataset.schema.extra) or {}),
-        **({} if record is None else {TABLE_VERSION: record}),
-    }
-
-
 def schema_properties(compilation: Compilation, columns: Sequence[SparkField]) -> dict[str, str]:
-    """Those that follow from the schema; those of columns reach top-level columns only."""
+    """Return the table properties that follow from the schema: the storage version, and those of columns, which members cannot have."""
     properties = {lance_spark.FILE_FORMAT_VERSION: storage_version(compilation.dataset.schema.extra)}
     for top, column in zip(compilation.lowered.fields, columns, strict=True):
         metadata, name = column.metadata, column.name
@@ -111,29 +100,30 @@ def to_fields(lowered: LoweredSchema, emission: Emission) -> list[SparkField]:
 
 
 def emit(compilation: Compilation, emission: Emission) -> list[Artifact]:
-    """Return schema and DDL."""
+    """Return the files of the StructType and of the statements."""
     fields = to_fields(compilation.lowered, emission)
     if not emission.findings.report.has_errors:
         _report_table(compilation, fields, emission)
     lines = ",\n  ".join([compact(f.json()) for f in fields])
     return [
         Artifact(JSON_FILE, f'{{"fields":[\n  {lines}\n],"type":"struct"}}\n'.encode()),
-        Artifact(DDL_FILE, ddl(compilation, fields).encode()),
+        Artifact(DDL_FILE, "".join(f"{text};\n" for text in statements(compilation, fields)).encode()),
     ]
 
 
 def _report_table(compilation: Compilation, fields: Sequence[SparkField], emission: Emission) -> None:
-    """Enter what the table that the statements make has otherwise than the Lance artifact, and properties that contradict the schema."""
+    """Report how the table that the statements make differs from the Lance artifact, and properties that contradict the schema."""
     extra, properties = compilation.dataset.schema.extra, schema_properties(compilation, fields)
     connector = Connector.of(compilation.versions.get("spark", NEWEST_KNOWN))
-    report_differences(
-        compilation.lowered.fields,
-        made_table(connector, fields, properties, storage_version(extra), key_columns(compilation)),
-        emission.losing_paths,
-        lambda field, lost, becomes: emission.lose(field, lost, becomes, artifact=DDL_FILE),
-    )
-    for lost in lost_of_schema(extra):
-        emission.lose(None, lost, "nothing")
+    made = made_table(connector, fields, properties, storage_version(extra), key_columns(compilation))
+    paths, lose = emission.losing_paths, partial(emission.lose, artifact=DDL_FILE)
+    for expected, column in zip(compilation.lowered.fields, made, strict=True):
+        report_differences(expected, column, paths, lose)
+    for key in sorted(extra):
+        if key == DESCRIPTION.key:
+            emission.lose(None, "the description of the table", "nothing")
+        elif key != builtin.TARGETS_OF.key and is_lost(key):
+            emission.lose(None, f"the attribute {key}", "nothing")
     written = spark.TABLE_PROPERTIES.read(extra) or {}
     for key, value in properties.items():
         if key in written and written[key] != value:
@@ -147,13 +137,8 @@ def _report_table(compilation: Compilation, fields: Sequence[SparkField], emissi
 
 
 def struct_type(fields: Sequence[SparkField]) -> Json:
-    """Return the whole StructType."""
+    """Return the StructType of some fields as JSON."""
     return {"fields": [f.json() for f in fields], "type": "struct"}
-
-
-def ddl(compilation: Compilation, fields: Sequence[SparkField]) -> str:
-    """Return the file of statements, each with a semicolon at the end of its last line."""
-    return "".join(f"{statement};\n" for statement in statements(compilation, fields))
 
 
 _TYPES = TypeTable(
@@ -196,6 +181,7 @@ class _Writer(TypeWriter[SparkType]):
         super().__init__(emission, _TYPES)
 
     def field(self, lowered: LoweredField) -> SparkField:
+        """Return a column or member, with its metadata and comment."""
         arrow = lowered.arrow
         type_ = self.type(lowered, arrow.type)
         extra = lowered.field.extra
@@ -229,7 +215,7 @@ class _Writer(TypeWriter[SparkType]):
         return SparkType("void", "VOID")
 
     def special(self, lowered: LoweredField, arrow_type: Any) -> SparkType | None:
-        """Types that an attribute decides; None if the Arrow type does."""
+        """Return the type that an attribute or extension type decides; None if the Arrow type does."""
         field: SchemaField = lowered.field
         word = spark.TYPE.read(field.extra)
         if word is not None:
@@ -386,7 +372,7 @@ def _float_item(child: LoweredField) -> SparkField:
 
 
 def _without_empty_metadata(texts: Mapping[str, str]) -> Mapping[str, str]:
-    """Leave out empty metadata of an extension type, for which Spark has no entry."""
+    """Return metadata without that of an extension type if it is empty, for which Spark has no entry."""
     if texts.get(EXTENSION_METADATA) != "":
         return texts
     return {key: text for key, text in texts.items() if text or key != EXTENSION_METADATA}

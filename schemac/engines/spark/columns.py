@@ -112,7 +112,7 @@ def storage_version(extra: Extra) -> str:
     return attribute.read(extra) or str(attribute.default)
 
 
-def stored_as(version: Any) -> Json:
+def storage_attribute(version: Any) -> Json:
     """Return the attribute of a data file version; empty if there is no such version."""
     attribute = _storage_version_attribute()
     try:

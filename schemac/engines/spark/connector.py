@@ -24,7 +24,6 @@ from schemac.arrow.metadata import (
     registered_extension_metadata,
 )
 from schemac.artifacts.targets import Emission, load_target
-from schemac.artifacts.type_writer import is_lost
 from schemac.engines.spark import ENGINE, SPARK_CONNECTOR
 from schemac.engines.spark import columns as lance_spark
 from schemac.engines.spark.columns import SparkField, storage_version
@@ -168,14 +167,12 @@ Lose = Callable[[SchemaField, str, str], None]
 
 
 def report_differences(
-    expected: Sequence[LoweredField], made: Sequence[ArrowField], reported_paths: frozenset[str], lose: Lose
+    field: LoweredField, made: ArrowField, reported_paths: frozenset[str], lose: Lose
 ) -> None:
-    """Enter all differences; the types of the fields in `reported_paths` have been reported."""
-    for field, there in zip(expected, made, strict=True):
-        _report_field(field, there, reported_paths, lose)
+    """Report how a field of the table that the connector makes, and all below it, differs from the expected one.
 
-
-def _report_field(field: LoweredField, made: ArrowField, reported_paths: frozenset[str], lose: Lose) -> None:
+    The types of the fields in `reported_paths` have been reported already.
+    """
     schema_field: SchemaField = field.field
     arrow = field.arrow
     expected_type: Any = arrow.type
@@ -207,7 +204,7 @@ def _report_field(field: LoweredField, made: ArrowField, reported_paths: frozens
         for child, part in zip(field.children, parts, strict=True):
             if pa.types.is_list(made.type) and child.arrow.name != part.name:
                 lose(schema_field, f"the name {child.arrow.name} of its items", part.name)
-            _report_field(child, part, reported_paths, lose)
+            report_differences(child, part, reported_paths, lose)
 
 
 def _layout(type_: ArrowType) -> str:
@@ -253,15 +250,6 @@ def _report_metadata(
             words = [f"{name} of {key}" if name else f"the attribute {key}" for name in names]
         for word in dict.fromkeys(words):
             lose(field, word, "nothing")
-
-
-def lost_of_schema(extra: Mapping[str, Any]) -> Iterator[str]:
-    """Attributes of the whole that neither file has a place for: engines' own are about something else."""
-    for key in sorted(extra):
-        if key == builtin.DESCRIPTION.key:
-            yield "the description of the table"
-        elif key != builtin.TARGETS_OF.key and is_lost(key):
-            yield f"the attribute {key}"
 
 
 _OFFSET = re.compile(r"[+-]\d\d(:?\d\d)?")

@@ -15,7 +15,7 @@ Source: SqlBaseParser.g4 of Spark 4 (`createTable`, `colTypeList`, `tableConstra
 
 import dataclasses
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import groupby
 
 from schemac.text.source.span import Span
@@ -34,7 +34,7 @@ _WITHOUT_SCHEMA = frozenset(
 
 @dataclass(slots=True)
 class CreateTable:
-    """A CREATE TABLE statement."""
+    """What a CREATE TABLE statement says."""
 
     name: tuple[str, ...] = ()
     """Catalog, namespaces and table, as far as they are written."""
@@ -83,6 +83,7 @@ class _Statement(TypeReader):
         return self._name()
 
     def _bare_type(self) -> TypeText:
+        """Read a type without its nullability. Raises MalformedTypeError."""
         if not self._word()[:1].isalpha():
             raise self._wrong("a type is expected here")
         word = self._next().text.lower()
@@ -133,7 +134,7 @@ class _Statement(TypeReader):
         self._end()
 
     def table(self, *, may_be_columns: bool) -> CreateTable:
-        """All of it. Raises MalformedError."""
+        """Return the table that the statement makes. Raises MalformedTypeError."""
         if self._is("CREATE") or (self._is("REPLACE") and self._is("TABLE", 1)):
             self._create()
         elif may_be_columns:
@@ -189,13 +190,14 @@ class _Statement(TypeReader):
                 raise self._wrong("a clause of CREATE TABLE is expected here")
 
     def _full_name(self) -> tuple[str, ...]:
+        """Read a name with dots, as its parts."""
         parts = [self._name()]
         while self._takes("."):
             parts.append(self._name())
         return tuple(parts)
 
     def _partitions(self) -> None:
-        """PARTITIONED BY names columns, or in Hive's form defines them; what it computes has no word here."""
+        """Read PARTITIONED BY: the names of columns, or in Hive's form their definitions; with an expression it is not kept."""
         start = self._at
         self._at += 1
         self._wants("BY")
@@ -217,7 +219,7 @@ class _Statement(TypeReader):
             self._table.head.append(f"not kept: {self._excerpt(start)}")
 
     def _entries(self) -> Iterator[tuple[str, str]]:
-        """Keys and values up to a bracket; `=` between them may be left out."""
+        """Yield keys and values up to the closing bracket; `=` between them may be left out."""
         for _ in self._items(")"):
             key = self._key()
             while self._takes("."):
@@ -232,7 +234,7 @@ class _Statement(TypeReader):
         return self._next().text
 
     def _elements(self, end: str | None) -> None:
-        """Columns and constraints between commas."""
+        """Read columns and constraints between commas; `end` is the closing bracket, None for a list without brackets."""
         if end is not None and self._takes(end):
             return
         while True:
@@ -255,16 +257,10 @@ class _Statement(TypeReader):
             self._wants(end)
 
     def _columns(self) -> tuple[str, ...]:
-        """Names in brackets."""
+        """Read names in brackets."""
         self._wants("(")
         names = [self._name()]
         while self._takes(","):
             names.append(self._name())
         self._wants(")")
         return tuple(names)
-
-
-def with_required_key(table: CreateTable) -> list[ColumnText]:
-    """Return the columns, those of the key required as Spark makes them; a name of the key may differ in case."""
-    key = {name.casefold() for name in table.key}
-    return [replace(c, is_required=True) if c.name.casefold() in key else c for c in table.columns]

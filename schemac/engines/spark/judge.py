@@ -62,7 +62,7 @@ from schemac.versions.evolution.tables import PlanLine, PlannedChange, TableChan
 from schemac.versions.evolution.version_pair import SchemaVersion, VersionPair, pair_versions
 
 
-def _field(alone: LogicalDataset) -> SparkField:
+def _only_column(alone: LogicalDataset) -> SparkField:
     """Return the only column of a dataset as Spark has it, without reporting losses."""
     (field,) = to_fields(to_arrow_fields(alone), Emission(alone, "spark", SPARK_LOSS, Report()))
     return field
@@ -70,7 +70,7 @@ def _field(alone: LogicalDataset) -> SparkField:
 
 def spark_column(version: SchemaVersion, column: SchemaField) -> SparkField:
     """Return one column as Spark has it."""
-    return version.column_view(_field, column)
+    return version.column_view(_only_column, column)
 
 
 _APPLY = "use `schemac apply`, which changes the table through Lance itself"
@@ -79,7 +79,7 @@ Statement = Callable[[Sequence[Change], VersionPair], Iterator[str]]
 
 
 class StatementRow(NamedTuple):
-    """What a fact means, and the statement for it."""
+    """What a fact means, and the ALTER TABLE statement that makes the change; None if there is none."""
 
     judge: Callable[[Connector, Change, VersionPair], Judgement] | Judgement
     statement: Statement | None = None
@@ -95,8 +95,8 @@ def judge_of(connector: Connector) -> Judge:
     return Judge(rules, lambda _, pair: SAFE if pair is None else None, lambda v: judge_of(Connector.of(v)))
 
 
-def _rest(connector: Connector, change: Change, pair: VersionPair) -> Judgement:
-    """Return the verdict on a changed type, or on a changed attribute of a column or table."""
+def _judge_column_property(connector: Connector, change: Change, pair: VersionPair) -> Judgement:
+    """Return what a changed type means, or a changed attribute of a column or table."""
     if change.old_field is None:
         return METADATA
     old_field, new_field = change.fields
@@ -116,55 +116,58 @@ def _rest(connector: Connector, change: Change, pair: VersionPair) -> Judgement:
         return refused("a table keeps the primary key that it was created with", way_out_of_key(pair))
     if is_same_type:
         return Judgement(Outcome.METADATA, f"through `schemac apply`: {connector} cannot alter metadata")
-    return _refused(connector, what="cannot change types")
+    return _refuse(connector, what="cannot change types")
 
 
-def _of_property(connector: Connector, _change: Change, _pair: VersionPair) -> Judgement:
+def _judge_table_property(connector: Connector, _change: Change, _pair: VersionPair) -> Judgement:
+    """Return NEW_FILES, or refuse for versions of the connector without ALTER TABLE."""
     if connector.is_since_0_5:
         return Judgement(Outcome.NEW_FILES, "existing columns keep their encodings")
     return refused(f"{connector} does not support ALTER TABLE", "use lance-spark 0.5 or newer")
 
 
-def _of_storage(connector: Connector, _change: Change, _pair: VersionPair) -> Judgement:
+def _judge_storage(connector: Connector, _change: Change, _pair: VersionPair) -> Judgement:
+    """Refuse to change how existing values are stored."""
     way_out = "add a new column next to it, fill it, and drop the old one"
     return refused(f"{connector} sets it when a column is created", way_out)
 
 
-def _tightened(_connector: Connector, change: Change, pair: VersionPair) -> Judgement:
+def _judge_constraint(_connector: Connector, change: Change, pair: VersionPair) -> Judgement:
     """Return DATA for a constraint that is added or tightened, with the command that checks stored rows."""
     return tightened(change, pair, verify_of(change))
 
 
-def _of_unit(connector: Connector, change: Change, pair: VersionPair) -> Judgement:
-    return of_another_unit(change, pair, _rest(connector, change, pair))
+def _judge_unit(connector: Connector, change: Change, pair: VersionPair) -> Judgement:
+    """Return what another unit means, by the type that the column has before and after."""
+    return of_another_unit(change, pair, _judge_column_property(connector, change, pair))
 
 
-def _of_column(connector: Connector, change: Change, pair: VersionPair) -> Judgement:
-    """Return a column or member that comes, goes, or changes its name or nullability."""
+def _judge_column(connector: Connector, change: Change, pair: VersionPair) -> Judgement:
+    """Return what it means that a column or member is added, dropped, or gets another name or nullability."""
     field = change.new_field or change.old_field
     assert field is not None
     if change.fact is Fact.FIELD_ADDED and not field.is_nullable:
         return refused("a new column has no values, so it has to be optional", "make it optional")
     if not connector.alters_columns:
-        return _refused(connector, what="cannot alter columns")
+        return _refuse(connector, what="cannot alter columns")
     if field.parent is not None:
-        return _refused(connector, what="can alter only top-level columns")
+        return _refuse(connector, what="can alter only top-level columns")
     moved = next((inner for inner in preorder(field.children) if inner in pair.after), None)
     if moved is not None:
-        return _refused(connector, what=f"would drop {moved.path_text} too, which moves out of it")
+        return _refuse(connector, what=f"would drop {moved.path_text} too, which moves out of it")
     # The description is what the comment says.
     if change.fact is Fact.FIELD_ADDED and spark_column(pair.new, field).metadata.keys() - {
         COMMENT,
         DESCRIPTION.key,
     }:
-        return _refused(connector, what="ignores table properties when it adds a column")
+        return _refuse(connector, what="ignores table properties when it adds a column")
     if change.fact is Fact.BECAME_REQUIRED:
         reason = f"{connector} allows it if no row has null in {change.path}"
         return depends_on_data(reason, "check for nulls, and fill them first")
     return Judgement(Outcome.METADATA, f"with {connector}")
 
 
-def _refused(connector: Connector, *_: object, what: str) -> Judgement:
+def _refuse(connector: Connector, *_: object, what: str) -> Judgement:
     """Refuse what the connector cannot do; the help is `schemac apply`."""
     return refused(f"{connector} {what}", _APPLY)
 
@@ -185,45 +188,48 @@ def _drop_columns(changes: Sequence[Change], _pair: VersionPair) -> Iterator[str
 
 
 def _rename_columns(changes: Sequence[Change], pair: VersionPair) -> Iterator[str]:
+    """Yield RENAME COLUMN, in an order in which no name is taken."""
     names = {str(column.segment) for version in (pair.old, pair.new) for column in version.dataset.columns}
     for old, new in rename_order({str(change.old): str(change.new) for change in changes}, names):
         yield f"RENAME COLUMN {quoted_name(old)} TO {quoted_name(new)}"
 
 
 def _alter_columns(changes: Sequence[Change], _pair: VersionPair) -> Iterator[str]:
+    """Yield ALTER COLUMN for each change of nullability."""
     for change in changes:
         verb = "DROP" if change.fact is Fact.BECAME_OPTIONAL else "SET"
         yield f"ALTER COLUMN {quoted_name(str(change.current_field.segment))} {verb} NOT NULL"
 
 
 def _add_columns(changes: Sequence[Change], pair: VersionPair) -> Iterator[str]:
+    """Yield ADD COLUMNS for all new columns, in the order of the schema."""
     added = {change.new_field for change in changes}
     fields = [spark_column(pair.new, column) for column in pair.new.dataset.columns if column in added]
-    yield f"ADD COLUMNS ({', '.join(map(_definition, fields))})"
+    yield f"ADD COLUMNS ({', '.join(map(_column_text, fields))})"
 
 
-def _definition(field: SparkField) -> str:
+def _column_text(field: SparkField) -> str:
     """Return a column as ADD COLUMNS takes it: name, type and comment."""
     comment = "" if field.comment is None else f" COMMENT {literal(field.comment)}"
     return f"{quoted_name(field.name)} {field.type.ddl}{comment}"
 
 
 ROWS: Mapping[AnyFact, StatementRow] = {
-    SparkFact.TABLE_PROPERTY_SET: StatementRow(_of_property, _set_properties),
-    SparkFact.TABLE_PROPERTY_REMOVED: StatementRow(_of_property, _unset_properties),
-    Fact.FIELD_DROPPED: StatementRow(_of_column, _drop_columns),
-    Fact.FIELD_RENAMED: StatementRow(_of_column, _rename_columns),
-    Fact.BECAME_OPTIONAL: StatementRow(_of_column, _alter_columns),
-    Fact.BECAME_REQUIRED: StatementRow(_of_column, _alter_columns),
-    Fact.FIELD_ADDED: StatementRow(_of_column, _add_columns),
-    Fact.FIELD_MOVED: StatementRow(partial(_refused, what="cannot move columns")),
-    Fact.FIELDS_REORDERED: StatementRow(partial(_refused, what="does not support FIRST and AFTER")),
-    Fact.UNIT_CHANGED: StatementRow(_of_unit),
-    SparkFact.TYPE_CHANGED: StatementRow(_rest),
+    SparkFact.TABLE_PROPERTY_SET: StatementRow(_judge_table_property, _set_properties),
+    SparkFact.TABLE_PROPERTY_REMOVED: StatementRow(_judge_table_property, _unset_properties),
+    Fact.FIELD_DROPPED: StatementRow(_judge_column, _drop_columns),
+    Fact.FIELD_RENAMED: StatementRow(_judge_column, _rename_columns),
+    Fact.BECAME_OPTIONAL: StatementRow(_judge_column, _alter_columns),
+    Fact.BECAME_REQUIRED: StatementRow(_judge_column, _alter_columns),
+    Fact.FIELD_ADDED: StatementRow(_judge_column, _add_columns),
+    Fact.FIELD_MOVED: StatementRow(partial(_refuse, what="cannot move columns")),
+    Fact.FIELDS_REORDERED: StatementRow(partial(_refuse, what="does not support FIRST and AFTER")),
+    Fact.UNIT_CHANGED: StatementRow(_judge_unit),
+    SparkFact.TYPE_CHANGED: StatementRow(_judge_column_property),
     **dict.fromkeys(DATASET_FACTS, StatementRow(SAFE)),
-    **dict.fromkeys(TYPE_FACTS | PROPERTY_FACTS, StatementRow(_rest)),
-    **dict.fromkeys(STORAGE_FACTS, StatementRow(_of_storage)),
-    **dict.fromkeys(TIGHTENED, StatementRow(_tightened)),
+    **dict.fromkeys(TYPE_FACTS | PROPERTY_FACTS, StatementRow(_judge_column_property)),
+    **dict.fromkeys(STORAGE_FACTS, StatementRow(_judge_storage)),
+    **dict.fromkeys(TIGHTENED, StatementRow(_judge_constraint)),
 }
 """In the order of the statements."""
 JUDGE = judge_of(KNOWN)
@@ -231,7 +237,7 @@ JUDGE = judge_of(KNOWN)
 
 @dataclass(frozen=True)
 class SparkPlan:
-    """Statements in their order, and what has none."""
+    """The statements of a plan in their order, and the changes that have none."""
 
     connector: Connector
     statements: tuple[str, ...]

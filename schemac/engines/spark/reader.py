@@ -114,10 +114,13 @@ def _formatted(value: Any) -> str:
 
 
 class _Reader:
+    """Makes Arrow fields of the fields of a StructType, and notes what they do not keep."""
+
     def __init__(self, notes: ImportNotes) -> None:
         self._notes = notes
 
     def field(self, field: Any, holder: FieldPath) -> ArrowField:
+        """Return the Arrow field of a StructField. Raises _MalformedError or _UnsupportedError."""
         name: str = _entry(field, "name", str, holder)
         path = (*holder, name)
         nullable: bool = _entry(field, "nullable", bool, path)

@@ -19,8 +19,8 @@ from typing import Any
 from schemac.arrow.from_arrow import field_attributes
 from schemac.engines.spark import columns as lance_spark
 from schemac.engines.spark.attributes import TABLE_PROPERTIES
-from schemac.engines.spark.columns import stored_as
-from schemac.engines.spark.ddl_statement import CreateTable, read_script, with_required_key
+from schemac.engines.spark.columns import storage_attribute
+from schemac.engines.spark.ddl_statement import CreateTable, read_script
 from schemac.engines.spark.reader import from_struct_type
 from schemac.engines.sql_parsing import SqlParser
 from schemac.importers import importer
@@ -39,7 +39,7 @@ _TOKEN = re.compile(r"\w+|\S")
 
 
 def split_words(text: str) -> list[TypeWord]:
-    """All words, without comments. Raises MalformedError."""
+    """Return all words of an SQL text, without comments. Raises MalformedTypeError."""
     words: list[TypeWord] = []
     for token in SqlParser("spark").tokens(text):
         start, end = token.start, token.end + 1
@@ -125,17 +125,22 @@ def _imported(
 ) -> importer.ImportedSchema | None:
     """Return a table as a dataset; None after reporting a type that has no kind."""
     notes = importer.ImportNotes()
-    columns = [_column(column, (), notes) for column in with_required_key(table)]
+    # Spark makes the columns of a key required, whatever the case of their names in it.
+    folded_key = {name.casefold() for name in table.key}
+    columns = [
+        _column(replace(c, is_required=True) if c.name.casefold() in folded_key else c, (), notes)
+        for c in table.columns
+    ]
     head = list(table.head)
     if len(table.name) > 2:
         head.append(f"from the table {'.'.join(table.name)}")
     words = next((roles(engine.domain) for engine in engines() if engine.name == table.provider), {})
     key, partition = words.get(Role.PRIMARY_KEY), words.get(Role.PARTITION_KEY)
-    extra: Json = {key.key: _written(table.key, table)} if key is not None and table.key else {}
+    extra: Json = {key.key: _as_declared(table.key, table)} if key is not None and table.key else {}
     if key is None and not _mark_key(table, columns):
         head.append(f"not kept: PRIMARY KEY ({', '.join(table.key)})")
-    rest = _take_properties(columns, table.properties)
-    if stored := stored_as(rest.get(lance_spark.FILE_FORMAT_VERSION)):
+    rest = _move_properties(columns, table.properties)
+    if stored := storage_attribute(rest.get(lance_spark.FILE_FORMAT_VERSION)):
         extra |= stored
         del rest[lance_spark.FILE_FORMAT_VERSION]
     imported = from_struct_type({"type": "struct", "fields": columns}, file, report, notes)
@@ -144,7 +149,7 @@ def _imported(
     if table.comment is not None:
         extra[DESCRIPTION.key] = table.comment
     if table.partitions and partition is not None:
-        extra[partition.key] = _written(table.partitions, table)
+        extra[partition.key] = _as_declared(table.partitions, table)
     elif table.partitions:
         # Such an attribute is of one engine, and would hold a table of another to the limits of that engine.
         head.append(f"not kept: PARTITIONED BY ({', '.join(table.partitions)})")
@@ -154,14 +159,14 @@ def _imported(
     return importer.ImportedSchema(tree, tuple(head), name, imported.notes)
 
 
-def _written(names: tuple[str, ...], table: CreateTable) -> list[str]:
-    """Names of columns as the columns have them; Spark does not look at case."""
+def _as_declared(names: tuple[str, ...], table: CreateTable) -> list[str]:
+    """Return names as the columns are written; Spark ignores case."""
     by_folded = {column.name.casefold(): column.name for column in table.columns}
     return [by_folded.get(name.casefold(), name) for name in names]
 
 
 def _mark_key(table: CreateTable, columns: list[Json]) -> bool:
-    """Mark the columns of the key; where one of them cannot be in a key of Lance, none is marked."""
+    """Mark the columns of the key, and return True; mark none and return False if one of them cannot be in a key of Lance."""
     by_name = {column["name"].casefold(): column for column in columns}
     key = [by_name.get(name.casefold()) for name in table.key]
     if any(column is None or isinstance(column["type"], dict) for column in key):
@@ -206,7 +211,7 @@ def _type(written: TypeText, path: FieldPath, notes: importer.ImportNotes) -> An
     return f"{name}({','.join(parameters)})" if written.bracket else name
 
 
-def _take_properties(columns: list[Json], properties: dict[str, str]) -> dict[str, str]:
+def _move_properties(columns: list[Json], properties: dict[str, str]) -> dict[str, str]:
     """Move lance-spark's properties about columns into their metadata; return the other properties."""
     rest = dict(properties)
     for column in columns:
@@ -215,14 +220,14 @@ def _take_properties(columns: list[Json], properties: dict[str, str]) -> dict[st
             for suffix, mark in _PROPERTY_MARKS.items()
             if f"{column['name']}.{suffix}" in rest
         }
-        metadata = _fitting({mark: rest[key] for mark, key in property_keys.items()}, column["type"])
+        metadata = _valid_marks({mark: rest[key] for mark, key in property_keys.items()}, column["type"])
         column["metadata"].update(metadata)
         for mark in metadata:
             del rest[property_keys[mark]]
     return rest
 
 
-def _fitting(marks: dict[str, str], type_: Any) -> Json:
+def _valid_marks(marks: dict[str, str], type_: Any) -> Json:
     """Return the marks that mean something for a type; lance-spark refuses or ignores the others."""
     accepted: Json = {}
     is_of_floats = isinstance(type_, dict) and type_.get("elementType") in ("float", "double")

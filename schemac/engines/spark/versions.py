@@ -18,7 +18,7 @@ _FORM = re.compile(r"[0-9]{1,4}\.[0-9]{1,4}(\.[0-9]{1,4})?")
 
 @dataclass(frozen=True)
 class Connector:
-    """One version."""
+    """A version of lance-spark."""
 
     version: str = NEWEST_KNOWN
 

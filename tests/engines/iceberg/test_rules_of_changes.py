@@ -16,7 +16,7 @@ import pytest
 import schemac
 from schemac.cli.main import main
 from schemac.engines.iceberg import tables
-from schemac.engines.iceberg.tables import look_at_rows
+from schemac.engines.iceberg.tables import check_rows
 from tests.engines.iceberg.conftest import CATALOG
 
 TABLE, OWN = f"iceberg://{CATALOG}/n.t", "schemac.dev"
@@ -245,13 +245,13 @@ def test_commit_nothing_where_rows_come_after_the_look(
     _lock({"name": "t", "fields": [{"name": "a", "type": "Int32", "extra": {f"{OWN}/maximum": 5}}]})
 
     def look(*args: Any) -> bool:
-        is_read = look_at_rows(*args)
+        is_read = check_rows(*args)
         other = catalog.load_table("n.t")
         other.append(pa.table({"a": pa.array([6], pa.int32())}).cast(other.schema().as_arrow()))
         return is_read
 
-    monkeypatch.setattr(tables, "look_at_rows", look)
+    monkeypatch.setattr(tables, "check_rows", look)
     code, found = _told(capsys, "apply", "t", "--table", TABLE)
     assert (code, [one["code"] for one in found]) == (1, ["SC423"])
-    monkeypatch.setattr(tables, "look_at_rows", look_at_rows)
+    monkeypatch.setattr(tables, "check_rows", check_rows)
     assert "6" in _told(capsys, "apply", "t", "--table", TABLE)[1][0]["message"]

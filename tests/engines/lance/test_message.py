@@ -13,7 +13,6 @@ import schemac
 from schemac.cli.main import main
 from schemac.engines.lance._generated.lance import file_pb2 as pb
 from schemac.engines.lance.artifact import unknown_fields
-from schemac.engines.lance.fields import EncodingNumber
 from tests.effort import every_nth
 
 ROOT = Path(__file__).parents[3]
@@ -35,9 +34,19 @@ assert schemac.from_arrow(dataset.to_arrow(), name="t").to_lance() == ours
 """
 
 
-def test_name_the_encodings_of_the_definition() -> None:
-    named = {name: number for name, number in vars(EncodingNumber).items() if name.isupper()}
-    assert named == dict(pb.Field.Encoding.items())
+@pytest.mark.parametrize(
+    ("type_", "encoding"),
+    [
+        (pa.struct([("x", pa.int8())]), "NONE"),
+        (pa.int32(), "PLAIN"),
+        (pa.string(), "VAR_BINARY"),
+        (pa.dictionary(pa.int8(), pa.string()), "DICTIONARY"),
+    ],
+    ids=str,
+)
+def test_name_the_encodings_of_the_definition(type_: pa.DataType, encoding: str) -> None:
+    field = schemac.from_arrow(pa.schema([("x", type_)]), name="t").to_lance().fields[0]
+    assert field.encoding == dict(pb.Field.Encoding.items())[encoding]
 
 
 @pytest.mark.parametrize("runtime", ["upb", "python"])

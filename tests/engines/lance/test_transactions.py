@@ -68,10 +68,9 @@ def test_new_columns_take_the_place_of_old_ones(table: Any) -> None:
     new = pa.schema([pa.field("n", pa.int64())])
     batch = lance.batch_udf(output_schema=new)(lambda rows: pa.record_batch([pa.array([8, 9])], schema=new))
     metadata, schema = fragment.merge_columns(batch, columns=["id"])
-    ids = transactions.lasting_ids(schema, {"n": [0]})
-    file = transactions.added_file(fragment.metadata, metadata, ids)
+    file = transactions.added_file(fragment.metadata, metadata, schema, {"n": [0]})
     assert transactions.file_name(file) == json.loads(file)["path"]
-    replaced = transactions.with_file(fragment.metadata, file, frozenset({0}))
+    replaced = transactions.with_data_file(fragment.metadata, file, frozenset({0}))
     assert replaced.files[0].fields == [transactions.VALUES_REPLACED, 2]
     others = [other.metadata for other in table.get_fragments()[1:]]
     operation = lance.LanceOperation.Merge([replaced, *others], table.lance_schema)

@@ -20,7 +20,7 @@ from schemac.engines.lance._generated.lance import file_pb2 as pb
 from schemac.engines.lance.artifact import decode
 from schemac.engines.lance.dataset import lance_errors
 from schemac.engines.lance.tables.fields import differences, in_preorder, lance_fields_of
-from schemac.engines.lance.tables.recipe import write_columns
+from schemac.engines.lance.tables.new_columns import write_columns
 from schemac.engines.lance.tables.steps import new_column
 from schemac.engines.lance.transactions import schema_parts
 from schemac.language.attributes.builtin import TABLE_IDS, TABLE_VERSION
@@ -46,6 +46,7 @@ def write_column_file(filling: Filling, table: Any, part: int, batches: Iterator
     failure: list[PipelineError] = []
 
     def make(rows: pa.RecordBatch) -> pa.RecordBatch:
+        """Return the new columns for rows of the fragment."""
         addresses = rows.column(ROW_ADDRESS).to_numpy(zero_copy_only=False).astype(np.int64)
         new, is_written = values.of(addresses, is_complete=not filling.columns.keeps)
         try:
@@ -100,7 +101,7 @@ def _with_others(new: pa.Array, is_written: Any, old: pa.Array | None) -> pa.Arr
 
 
 class _Values:
-    """A stream of values, taken as their rows come."""
+    """A stream of values by row address, from which those of given rows are taken in order."""
 
     def __init__(self, batches: Iterator[pa.RecordBatch], schema: pa.Schema) -> None:
         self.batches = batches
@@ -108,7 +109,7 @@ class _Values:
         self.rest: list[pa.RecordBatch] = []
 
     def of(self, addresses: Any, *, is_complete: bool) -> tuple[pa.RecordBatch, Any]:
-        """Take the values of rows with these addresses; and a numpy array of booleans, one a row: whether there is one."""
+        """Return the values for rows with these addresses, and a numpy array of booleans that says which of the rows have one."""
         batches = self._up_to(int(addresses[-1])) if len(addresses) else ()
         batch = pa.concat_batches([pa.RecordBatch.from_pylist([], self.schema), *batches])
         batch_addresses = batch.column(0).to_numpy(zero_copy_only=False)
@@ -118,6 +119,7 @@ class _Values:
         return batch, is_written
 
     def _up_to(self, last: int) -> Iterator[pa.RecordBatch]:
+        """Yield the values of rows with addresses up to the last one."""
         while True:
             for batch in self.rest:
                 count = int(np.searchsorted(batch.column(0).to_numpy(), last, side="right"))
@@ -140,7 +142,7 @@ class _Values:
 
 @dataclass(frozen=True)
 class FillingTable:
-    """The columns that are filled, and the table with them."""
+    """The columns that a run fills, and the fields of the table with them."""
 
     new: tuple[str, ...]
     ids: tuple[tuple[int, ...], ...]
@@ -151,7 +153,7 @@ class FillingTable:
 
 
 def checked_columns(path: str, table: Any, form: TableForm, columns: tuple[str, ...]) -> FillingTable:
-    """Compare a version with its form. Raises PipelineError if they differ."""
+    """Return the columns to be filled, after comparing a version of the table with its form. Raises PipelineError if they differ."""
     metadata, there = schema_parts(table.lance_schema)
     if form.version is not None:
         metadata[TABLE_VERSION] = form.version.encode()
@@ -201,7 +203,7 @@ def _columns_of(fields: Iterable[pb.Field]) -> dict[int, str]:
 
 
 def _numbered(fields: list[pb.Field], first: int) -> list[pb.Field]:
-    """Give fields the next ids of a table."""
+    """Return the same fields with the next ids of a table, from `first` on."""
     ids = {field.id: first + number for number, field in enumerate(fields)}
     for field in fields:
         field.id, field.parent_id = ids[field.id], ids.get(field.parent_id, -1)

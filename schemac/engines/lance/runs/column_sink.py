@@ -36,7 +36,7 @@ from schemac.engines.lance.runs.column_files import (
     write_column_file,
 )
 from schemac.engines.lance.runs.sink import SINK, as_lance_reads
-from schemac.engines.lance.tables.recipe import FragmentFiles, are_among
+from schemac.engines.lance.tables.new_columns import fragment_files, has_no_restored_rows
 from schemac.engines.lance.transactions import DATA, file_name, fragments_of, move_data
 from schemac.rows.runs import staging
 from schemac.rows.runs.columns import ColumnSink, FilledColumns, Filling, Look
@@ -52,7 +52,7 @@ REMOTE = "_backfill-"
 
 @dataclass(frozen=True)
 class ColumnFileRecord:
-    """What a file was made for, and of what."""
+    """A record of a data file that a run has computed: for which fragment of which version, and what it holds."""
 
     key: str
     columns: str
@@ -85,7 +85,7 @@ class ColumnFileRecord:
 
     def counts_for(self, fragment: Any, place: WriteTarget) -> bool:
         """Whether a fragment has the files that it had, and no row that was deleted when the record was made."""
-        if FragmentFiles.of(fragment.metadata) != FragmentFiles.of(self.metadata):
+        if fragment_files(fragment.metadata) != fragment_files(self.metadata):
             return False
         if self.metadata.deletion_file is None:
             return True
@@ -95,12 +95,12 @@ class ColumnFileRecord:
             then = open_dataset(place.path, self.version, place.storage_options)
         except (OSError, ValueError, RuntimeError):
             return False  # the version has been cleaned up
-        return are_among(fragment, then.get_fragment(fragment.fragment_id))
+        return has_no_restored_rows(fragment, then.get_fragment(fragment.fragment_id))
 
 
 @dataclass(frozen=True)
-class Filled:
-    """The records of one run."""
+class ColumnFileRecords:
+    """The records of the data files that a run has computed and not committed yet."""
 
     place: WriteTarget
 
@@ -158,7 +158,7 @@ class Filled:
 
 
 def adopt_filled(place: WriteTarget) -> None:
-    """Take over what attempts of this run that died have kept."""
+    """Move what dead attempts of this run have computed into the run's own folder."""
     mine = os.path.join(place.staging, staging.FILLED)
     os.makedirs(mine, exist_ok=True)
     for folder in staging.of_run(place.path, place.run):
@@ -204,14 +204,14 @@ class LanceColumnSink(ColumnSink):
             place=place,
             columns=columns,
             ids=column_schema.ids,
-            schema=_message(schema),
-            form=_message(form.schema),
+            schema=schema.serialize().to_pybytes(),
+            form=form.schema.serialize().to_pybytes(),
             native=form.native,
             version=form.version,
         )
 
     def look(self, filling: Filling) -> Look:
-        """Look which fragments of the newest version have no record that counts."""
+        """Return which fragments of the newest version have no valid record, and the numbers of the others."""
         table = _newest(filling.place.path, filling.place.storage_options)
         self._columns(filling, table)
         records = _records(filling, table)
@@ -221,7 +221,7 @@ class LanceColumnSink(ColumnSink):
         return Look(int(table.version), missing, len(ids) - len(missing), numbers)
 
     def prepare(self, filling: Filling, version: int) -> str:
-        """Clone the version, so that files of tasks are in the staging folder; on an object store they are in the table."""
+        """Return the folder that tasks write data files of a version into: a clone in the staging folder, or on an object store the table itself."""
         place = filling.place
         if not place.is_staged:
             return place.path
@@ -239,19 +239,19 @@ class LanceColumnSink(ColumnSink):
         file = write_column_file(filling, written_to, part, batches)
         if place.is_staged:
             # Out of the clone that it was written to, with what is next to it.
-            move_data(os.path.join(folder, DATA), Filled(place).folder, [file_name(file)])
+            move_data(os.path.join(folder, DATA), ColumnFileRecords(place).folder, [file_name(file)])
         return _record(filling, table, part, file).to_json()
 
     def keep(self, filling: Filling, fragment: str, numbers: Mapping[str, int]) -> None:
         """Write the record."""
-        Filled(filling.place).put(replace(ColumnFileRecord.parse(fragment), numbers=dict(numbers)))
+        ColumnFileRecords(filling.place).put(replace(ColumnFileRecord.parse(fragment), numbers=dict(numbers)))
 
     def leave(self, filling: Filling, version: int, parts: tuple[int, ...]) -> None:
         """Write records without a file."""
         table = open_dataset(filling.place.path, version, filling.place.storage_options)
         for part in parts:
             check_required(filling, table, table.get_fragment(part).count_rows())
-            Filled(filling.place).put(_record(filling, table, part, None))
+            ColumnFileRecords(filling.place).put(_record(filling, table, part, None))
 
     def commit(self, filling: Filling, look: Look, commit_properties: Mapping[str, str]) -> int | None:
         """Move the files to where the table's are, and add them with one commit."""
@@ -269,7 +269,7 @@ class LanceColumnSink(ColumnSink):
             return look.version
         replaced_ids = frozenset(id for ids in filling.ids for id in ids)
         fragment_metadata = [
-            transactions.with_file(fragment.metadata, record.file, replaced_ids)
+            transactions.with_data_file(fragment.metadata, record.file, replaced_ids)
             if (record := used.get(fragment.fragment_id)) and record.file
             else fragment.metadata
             for fragment in fragments
@@ -277,7 +277,7 @@ class LanceColumnSink(ColumnSink):
         operation = lance.LanceOperation.Merge(
             fragment_metadata, transactions.lance_schema(columns.fields, columns.metadata)
         )
-        names, folder = [record.path for record in used.values()], Filled(filling.place).folder
+        names, folder = [record.path for record in used.values()], ColumnFileRecords(filling.place).folder
         try:
             return transactions.commit_operation(
                 place, names, operation, look.version, source=folder, **commit_properties
@@ -290,8 +290,8 @@ class LanceColumnSink(ColumnSink):
             return None
 
     def pause(self, filling: Filling) -> None:
-        """Leave the staging folder to the next attempt, if it holds anything to go on with."""
-        if not Filled(filling.place).records():
+        """Leave the staging folder to the next attempt; remove it if it holds no record."""
+        if not ColumnFileRecords(filling.place).records():
             self.close(filling)
         elif filling.place.is_staged:
             staging.leave(filling.place.staging)
@@ -310,7 +310,7 @@ class LanceColumnSink(ColumnSink):
                 transactions.remove_data(place.path, moved)
                 staging.remove(folder)
             return
-        filled = Filled(place)
+        filled = ColumnFileRecords(place)
         names = [record.path for record in filled.records() if record.file is not None]
         transactions.remove_remote_data(place, (name for name in names if name not in named))
         filled.remove()
@@ -344,13 +344,8 @@ def _newest(path: str, storage: Storage) -> Any:
     return dataset
 
 
-def _message(schema: pa.Schema) -> bytes:
-    """Return a schema as a message of Arrow IPC."""
-    return bytes(schema.serialize().to_pybytes())
-
-
 def columns_digest(table: Any) -> str:
-    """Digest the columns of a version: their ids, names and types."""
+    """Return a digest of the columns of a version: their ids, names and types."""
     fields = transactions.schema_parts(table.lance_schema)[1]
     descriptors = [[f.id, f.parent_id, f.name, f.logical_type, f.nullable] for f in fields]
     return hashlib.sha256(json.dumps(descriptors).encode()).hexdigest()
@@ -366,7 +361,7 @@ def _records(filling: Filling, table: Any) -> dict[int, ColumnFileRecord]:
     """Return the valid record of each fragment of a version; any record for fragments without rows."""
     digest = columns_digest(table)
     known: dict[int, list[ColumnFileRecord]] = {}
-    for one in Filled(filling.place).records():
+    for one in ColumnFileRecords(filling.place).records():
         if one.key == filling.columns.key and one.columns == digest:
             known.setdefault(one.metadata.id, []).append(one)
     records: dict[int, ColumnFileRecord] = {}

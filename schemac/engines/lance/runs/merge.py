@@ -105,17 +105,17 @@ BATCH_ROWS = 8192
 def judge(
     place: WriteTarget, schema: pa.Schema, fragments: list[str], deletes: pa.Table, merge: Merge
 ) -> MergedRows:
-    """Decide which records count, and which rows of the table go. Raises PipelineError if keys are refused."""
+    """Return the fragments with the records that count, and the removal of the rows that they replace. Raises PipelineError if keys are refused."""
     table = find_dataset(place.path, place.storage_options)
-    parts = [_placed(deletes, DELETES)]
+    parts = [_with_places(deletes, DELETES)]
     for number, fragment in enumerate(fragments):
         parts.append(
-            _placed(pa.Table.from_batches(_read(place, fragment, merge.columns), deletes.schema), number)
+            _with_places(pa.Table.from_batches(_read(place, fragment, merge.columns), deletes.schema), number)
         )
     records = pa.concat_tables(parts)
     winners = _winners(records, merge)
     if table is not None and merge.is_refused:
-        existing = [part.select(merge.keys) for part in _existing(table, winners, merge)]
+        existing = [part.select(merge.keys) for part in _rows_with_keys(table, winners, merge)]
         if any(len(part) for part in existing):
             rows = pa.concat_tables(existing)
             how_many = f"{len(rows)} records have keys" if len(rows) > 1 else "a record has a key"
@@ -125,9 +125,11 @@ def judge(
             )
             raise PipelineError(KEY_EXISTS, message, help, place=("keys",))
     if table is not None and merge.latest is not None:
-        winners = _not_stale(table, winners, merge)
+        winners = _without_stale(table, winners, merge)
     if table is not None and merge.unique:
-        refuse_repeated(table, _counted(place, fragments, winners, merge), winners.select(merge.keys), merge)
+        refuse_repeated(
+            table, _unique_fields(place, fragments, winners, merge), winners.select(merge.keys), merge
+        )
     deleted = pc.sum(pc.equal(winners[FRAGMENT_INDEX], DELETES)).as_py() or 0
     deletion, keys = None, winners.select(merge.keys)
     if table is not None and not merge.is_refused and len(keys):
@@ -137,7 +139,7 @@ def judge(
             made, stats = insert.execute_uncommitted(keys)
         deletion = made.operation if stats["num_deleted_rows"] else None
     return MergedRows(
-        _without_losers(place, schema, fragments, records, winners),
+        _without_lost_records(place, schema, fragments, records, winners),
         0 if table is None else int(table.version),
         deletion,
         superseded=len(records) - len(winners),
@@ -162,7 +164,7 @@ def operation_of(merged: MergedRows) -> Any:
     )
 
 
-def _placed(rows: pa.Table, fragment_index: int) -> pa.Table:
+def _with_places(rows: pa.Table, fragment_index: int) -> pa.Table:
     """Return the rows with two more columns: the index of their fragment, and their number in it."""
     rows = rows.append_column(FRAGMENT_INDEX, pa.repeat(pa.scalar(fragment_index, pa.int32()), len(rows)))
     return rows.append_column(ROW, pa.array(range(len(rows)), pa.int64()))
@@ -196,7 +198,9 @@ def _winners(records: pa.Table, merge: Merge) -> pa.Table:
     return ordered.filter(pa.concat_arrays([is_last, pa.array([True])]))
 
 
-def _counted(place: WriteTarget, fragments: list[str], winners: pa.Table, merge: Merge) -> Iterator[pa.Table]:
+def _unique_fields(
+    place: WriteTarget, fragments: list[str], winners: pa.Table, merge: Merge
+) -> Iterator[pa.Table]:
     """Yield the unique fields of the records that count, a piece at a time."""
     columns = list(dict.fromkeys(path[0] for fields in merge.unique for path in fields))
     for number, fragment in enumerate(fragments):
@@ -204,18 +208,18 @@ def _counted(place: WriteTarget, fragments: list[str], winners: pa.Table, merge:
         yield rows.take(winners.filter(pc.equal(winners[FRAGMENT_INDEX], number))[ROW])
 
 
-def _existing(table: Any, winners: pa.Table, merge: Merge) -> Iterator[pa.Table]:
+def _rows_with_keys(table: Any, winners: pa.Table, merge: Merge) -> Iterator[pa.Table]:
     """Yield the rows of the table that have a key of the records, with the records' columns next to theirs."""
     keys = list(merge.keys)
-    for batch in table.scanner(columns=merge.columns, batch_size=1 << 17).to_batches():
+    for batch in table.scanner(columns=merge.columns, batch_size=TABLE_BATCH_ROWS).to_batches():
         yield pa.Table.from_batches([batch]).join(winners, keys, join_type="inner", right_suffix="__new")
 
 
-def _not_stale(table: Any, winners: pa.Table, merge: Merge) -> pa.Table:
-    """Leave out records that are older than the row that the table has."""
+def _without_stale(table: Any, winners: pa.Table, merge: Merge) -> pa.Table:
+    """Return the records without those that are older than the row that the table has."""
     latest = str(merge.latest)
     stale = []
-    for part in _existing(table, winners, merge):
+    for part in _rows_with_keys(table, winners, merge):
         ours, theirs = part[f"{latest}__new"], part[latest]
         # A null is older than any value, and as old as another null.
         is_stale = pc.or_kleene(pc.less(ours, theirs), pc.and_(pc.is_null(ours), pc.is_valid(theirs)))
@@ -225,7 +229,7 @@ def _not_stale(table: Any, winners: pa.Table, merge: Merge) -> pa.Table:
     return winners.join(pa.concat_tables(stale), [FRAGMENT_INDEX, ROW], join_type="left anti")
 
 
-def _without_losers(
+def _without_lost_records(
     place: WriteTarget, schema: pa.Schema, fragments: list[str], records: pa.Table, winners: pa.Table
 ) -> list[str]:
     """Return the fragments, those that have records that do not count written again without them."""

@@ -21,53 +21,21 @@ from math import inf
 from pathlib import Path
 from typing import Any
 
-import pyarrow as pa
-
 from schemac.engines.lance import dataset as lance_dataset
 from schemac.engines.lance import transactions
 from schemac.rows.runs import staging
 from schemac.rows.runs.history import MOVED_OUT, UNFINISHED, CommittedRun, records_in
 from schemac.rows.runs.identity import RUN, RunIdentity, is_gone
 from schemac.rows.runs.storage import Storage, absolute, is_local, seen_from
-from schemac.rows.runs.tables import WriteTarget
-
-BATCH_ROWS = 8192
-IN_FRAGMENT = 32
-"""Bits of an address that count the rows of a fragment; those above them are its id."""
 
 
-def move_out(place: WriteTarget, schema: pa.Schema, version: int, addresses: list[int]) -> int:
-    """Commit the dataset of a version without these rows; the new version."""
-    import lance
-
-    table = lance_dataset.open_dataset(place.path, version, place.storage_options)
-    gone = set(addresses)
-    touched = {address >> IN_FRAGMENT for address in gone}
-    rest: list[str] = []
-    for fragment in table.get_fragments():
-        if fragment.fragment_id in touched:
-            scanner = fragment.scanner(with_row_address=True, batch_size=BATCH_ROWS)
-            remaining = (
-                batch.filter(pa.array([row not in gone for row in batch["_rowaddr"].to_pylist()], pa.bool_()))
-                for batch in scanner.to_batches()
-            )
-            rest += transactions.write_rest(place, schema, (rows.select(schema.names) for rows in remaining))
-    operation = lance.LanceOperation.Update(
-        removed_fragment_ids=sorted(touched), new_fragments=transactions.fragments_of(rest)
-    )
-    moved_out = {MOVED_OUT: str(len(gone))}
-    return transactions.commit_operation(
-        place, transactions.file_names(rest), operation, version, **moved_out
-    )
-
-
-def is_move(table: Any, version: int) -> bool:
+def is_move_out(table: Any, version: int) -> bool:
     """Whether rows left a quarantine with a version."""
-    return MOVED_OUT in lance_dataset.properties_of(lance_dataset.transaction_of(table, version))
+    return MOVED_OUT in lance_dataset.properties_of(table, version)
 
 
 def move_back(path: str, version: int, storage_options: Storage | None) -> None:
-    """Bring the rows back that left with a version; what others have written since stays."""
+    """Commit the rows back that left with a version; what others have written since stays."""
     import lance
 
     latest = lance_dataset.open_dataset(path, storage_options=storage_options)
@@ -107,13 +75,14 @@ def committed_runs(
         if isinstance(operation, lance.LanceOperation.Restore):
             # What came after the version that was restored is not in the table any more.
             newest = min(newest, int(operation.version))
-        run = CommittedRun.of(lance_dataset.properties_of(transaction), number, committed)
+        properties = getattr(transaction, "transaction_properties", None) or {}
+        run = CommittedRun.of(dict(properties), number, committed)
         if run is not None:
             yield run
 
 
 def named_files(dataset: Any, run: RunIdentity | None) -> set[str]:
-    """Name the data files of the newest version, and of those that a run committed: one that was taken back can still be read."""
+    """Return the data files of the newest version, and of those that a run committed: one that was taken back can still be read."""
     named = lance_dataset.data_files(dataset)
     if run is None:
         return named
@@ -121,7 +90,7 @@ def named_files(dataset: Any, run: RunIdentity | None) -> set[str]:
     for number, committed in lance_dataset.versions(dataset):
         if since is not None and committed < since - CLOCKS_DIFFER:
             break
-        if lance_dataset.properties_of(lance_dataset.transaction_of(dataset, number)).get(RUN) == run.id:
+        if lance_dataset.properties_of(dataset, number).get(RUN) == run.id:
             with suppress(OSError, ValueError):  # one that somebody has cleaned up
                 named |= lance_dataset.data_files(dataset.checkout_version(number))
     return named
@@ -137,37 +106,13 @@ def find_run(run: RunIdentity, table: str, storage_options: Storage | None) -> C
     return next((committed_run for committed_run in runs if committed_run.id == run.id), None)
 
 
-def discard(place: WriteTarget, fragments: list[str]) -> None:
-    """Remove what a run wrote and did not commit; what a version of the table names stays."""
-    table = lance_dataset.find_dataset(place.path, place.storage_options)
-    if table is not None:
-        named = named_files(table, place.run)
-        happened = find_run(place.run, place.path, place.storage_options) is not None
-        fragments = [
-            text for text in fragments if not happened and named.isdisjoint(transactions.file_names([text]))
-        ]
-    if not place.is_staged:
-        transactions.remove_remote_data(place, transactions.file_names(fragments))
-        return
-    transactions.remove_data(place.path, transactions.file_names(fragments))
-    transactions.close_staging(place)
-
-
-def give_up(place: WriteTarget, fragments: list[str]) -> None:
-    """Remove what an attempt wrote whose run another attempt has committed: no version names it, and none will."""
-    if place.is_staged:
-        transactions.close_staging(place)
-    else:
-        transactions.remove_remote_data(place, transactions.file_names(fragments))
-
-
-def take_back_at(path: str, version: int, run: str, storage_options: Storage | None) -> None:
-    """Undo a commit of a run: the dataset as it was before, by a new version, or gone where it was new."""
+def undo_commit(path: str, version: int, run: str, storage_options: Storage | None) -> None:
+    """Undo a commit of a run: by a new version with the rows before it, or by removing the table that it created."""
     import lance
 
     options = lance_dataset.options_for(path, storage_options)
     latest = lance.dataset(path, storage_options=options)
-    if is_move(latest, version):
+    if is_move_out(latest, version):
         move_back(path, version, storage_options)
         return
     with lance_dataset.lance_errors():
@@ -189,7 +134,7 @@ LOOKED_AT = 100
 
 
 @dataclass(frozen=True)
-class Dead:
+class DeadRun:
     """A staging folder of a dead run."""
 
     path: str
@@ -201,7 +146,7 @@ class Dead:
 
 
 def recover(table: str, quarantine: str | None, storage_options: Storage) -> None:
-    """Leaves both datasets as if runs that died had never been, or had come to their end."""
+    """Remove what runs that died have left in a table and its quarantine, as if they had never been, or finish what has happened."""
     table = absolute(table)
     dead = _dead_folders(table, table)
     if quarantine is not None:
@@ -217,7 +162,7 @@ def recover(table: str, quarantine: str | None, storage_options: Storage) -> Non
                 if all(map(staging.take_dead, attempts)):
                     _take_rows_back(quarantine, run, storage_options)
     for dead_run in dead:
-        _undo(dead_run, storage_options)
+        _remove_traces(dead_run, storage_options)
     for path in {dead_run.path for dead_run in dead}:
         if transactions.has_version(path):
             continue
@@ -240,19 +185,8 @@ def _has_never_been(run: RunIdentity, table: str, storage_options: Storage) -> b
         return False
 
 
-def holds_only_leftovers(folder: Path) -> bool:
-    """Whether a folder without a table has nothing in it but what runs left there."""
-    names = [name for staged in staging.folders_of(str(folder)) for name in staging.moved_files(staged)]
-    known = {entry for name in names for entry in transactions.data_entries(name)}
-    entries = [entry for entry in folder.iterdir() if not entry.name.startswith(staging.PREFIX)]
-    return len(entries) < len(list(folder.iterdir())) and all(
-        entry.name in transactions.TABLE_FOLDERS
-        and (entry.name != transactions.DATA or {inner.name for inner in entry.iterdir()} <= known)
-        for entry in entries
-    )
-
-
-def _dead_folders(path: str, table: str) -> list[Dead]:
+def _dead_folders(path: str, table: str) -> list[DeadRun]:
+    """Return the staging folders of dead runs in a dataset; `table` is the one that decides where a folder names none."""
     dead = []
     for folder in staging.folders_of(path) if is_local(path) else ():
         if staging.take_dead(folder):
@@ -260,22 +194,23 @@ def _dead_folders(path: str, table: str) -> list[Dead]:
             seen = staging.table_of(folder)
             if seen and "://" not in seen:
                 seen = os.path.normpath(os.path.join(path, seen))
-            dead.append(Dead(path, folder, staging.run_in(folder), seen or table))
+            dead.append(DeadRun(path, folder, staging.run_in(folder), seen or table))
     return dead
 
 
 def _take_rows_back(quarantine: str, run: RunIdentity, storage_options: Storage) -> None:
+    """Remove the rows of a run from the quarantine, or bring back those that it moved out."""
     dataset = lance_dataset.find_dataset(quarantine, storage_options)
     if dataset is None:
         return
     has_rows = bool(dataset.count_rows(filter=f"run = '{run.id}'"))
     for committed_run in committed_runs(dataset, since=run.started):
-        if committed_run.id == run.id and (has_rows or is_move(dataset, committed_run.version)):
-            take_back_at(quarantine, committed_run.version, run.id, storage_options)
+        if committed_run.id == run.id and (has_rows or is_move_out(dataset, committed_run.version)):
+            undo_commit(quarantine, committed_run.version, run.id, storage_options)
             return
 
 
-def _undo(dead: Dead, storage_options: Storage) -> None:
+def _remove_traces(dead: DeadRun, storage_options: Storage) -> None:
     """Remove the run's files from the dataset, unless a version names them, and its staging folder.
 
     What a run that fills columns has computed stays for its next attempt (see `filling`), unless the run has happened.
@@ -284,7 +219,7 @@ def _undo(dead: Dead, storage_options: Storage) -> None:
     if staging.is_retained(dead.folder) and dead.run and not find_run(dead.run, dead.path, storage_options):
         return
     if dataset is not None and dead.run is not None:
-        properties = lance_dataset.properties_of(lance_dataset.transaction_of(dataset, dataset.version))
+        properties = lance_dataset.properties_of(dataset, dataset.version)
         if UNFINISHED in properties and properties[RUN] == dead.run.id and dataset.version > 1:
             # This is the first of two commits of the run, and the second has not been made.
             with lance_dataset.lance_errors():

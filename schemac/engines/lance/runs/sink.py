@@ -25,13 +25,13 @@ from schemac.engines.lance.dataset import find_dataset, lance_errors, open_datas
 from schemac.engines.lance.runs import merge as merging
 from schemac.engines.lance.runs import recovery
 from schemac.engines.lance.tables.fields import differences, lance_fields_of
-from schemac.engines.lance.transactions import Commit, CommitStage, file_names
+from schemac.engines.lance.transactions import DATA, Commit, CommitStage, file_names
 from schemac.language.attributes.attribute import Extra
 from schemac.language.logical.schema_fields import SchemaField
 from schemac.language.physical import LoweredSchema
 from schemac.rows.runs import staging
 from schemac.rows.runs.errors import PipelineError
-from schemac.rows.runs.history import UNFINISHED, CommittedRun
+from schemac.rows.runs.history import MOVED_OUT, UNFINISHED, CommittedRun
 from schemac.rows.runs.identity import RunIdentity
 from schemac.rows.runs.staging import AGAIN, JOIN
 from schemac.rows.runs.storage import NO_STORAGE, Storage, absolute, is_local
@@ -48,10 +48,13 @@ from schemac.text.source.catalogue import CONCURRENT_RUN
 from schemac.versions.identity.lock import Numbers
 
 NAME = "aside.lance"
+BATCH_ROWS = 8192
+IN_FRAGMENT = 32
+"""Bits of an address that count the rows of a fragment; those above them are its id."""
 
 
 class LanceSink(Sink):
-    """Lance tables in folders and object stores."""
+    """Lance tables in folders and object stores, as runs write to them."""
 
     def form(
         self, lowered: LoweredSchema, numbers: Mapping[SchemaField, Numbers] | None, extra: Extra
@@ -60,11 +63,11 @@ class LanceSink(Sink):
         return TableForm(lowered.to_arrow(), encode(to_message(lowered, numbers)), storage_version(extra))
 
     def written_schema(self, schema: pa.Schema) -> pa.Schema:
-        """Spell an Arrow schema as Lance gives it back."""
+        """Return an Arrow schema as Lance gives it back."""
         return as_lance_reads(schema)
 
     def find(self, path: str, storage_options: Storage) -> ExistingTable | None:
-        """Look at the table at a path."""
+        """Return the version and columns of the table at a path; None if there is none."""
         table = find_dataset(path, storage_options)
         return None if table is None else ExistingTable(int(table.version), tuple(table.schema.names))
 
@@ -74,13 +77,21 @@ class LanceSink(Sink):
         return 0 if table is None else int(table.count_rows())
 
     def is_free(self, path: str) -> bool:
-        """Whether a folder without a table holds nothing but what runs left there."""
-        return recovery.holds_only_leftovers(Path(path))
+        """Return whether a folder without a table holds nothing but what runs left there."""
+        folder = Path(path)
+        names = [name for staged in staging.folders_of(path) for name in staging.moved_files(staged)]
+        known = {entry for name in names for entry in transactions.data_entries(name)}
+        entries = [entry for entry in folder.iterdir() if not entry.name.startswith(staging.PREFIX)]
+        return len(entries) < len(list(folder.iterdir())) and all(
+            entry.name in transactions.TABLE_FOLDERS
+            and (entry.name != DATA or {inner.name for inner in entry.iterdir()} <= known)
+            for entry in entries
+        )
 
     def differences(
         self, path: str, form: TableForm, storage_options: Storage, *, ids: bool = True
     ) -> tuple[str, ...]:
-        """How a table differs from its form; that of plain Arrow may have any metadata."""
+        """Return how a table differs from its form, one sentence each; that of plain Arrow may have any metadata."""
         table = open_dataset(path, storage_options=storage_options)
         if not form.native:
             return differences(lance_fields_of(form.schema), table.lance_schema, ids=ids)
@@ -98,7 +109,7 @@ class LanceSink(Sink):
         return recovery.find_run(run, table, storage_options)
 
     def recover(self, table: str, quarantine: str | None, storage_options: Storage) -> None:
-        """Clean up after runs that died."""
+        """Remove what runs that died have left in a table and its quarantine."""
         recovery.recover(table, quarantine, storage_options)
 
     def fence(self, run: RunIdentity, paths: Iterable[str]) -> None:
@@ -107,12 +118,15 @@ class LanceSink(Sink):
             staging.fence(absolute(path), run)
 
     def claim(self, place: WriteTarget, fragments: list[str]) -> None:
-        """Begin the commit, unless another attempt of the run has begun one."""
+        """Begin the commit of fragments. Raises PipelineError if another attempt of the run has begun one."""
         Commit(place, file_names(fragments)).advance(CommitStage.CLAIMED)
 
     def give_up(self, place: WriteTarget, fragments: list[str]) -> None:
-        """Remove the fragments' files."""
-        recovery.give_up(place, fragments)
+        """Remove what an attempt wrote whose run another attempt has committed: no version names it, and none will."""
+        if place.is_staged:
+            transactions.close_staging(place)
+        else:
+            transactions.remove_remote_data(place, file_names(fragments))
 
     def prepare(
         self,
@@ -124,7 +138,7 @@ class LanceSink(Sink):
         max_rows_per_file: int,
         run: RunIdentity,
     ) -> WriteTarget:
-        """Choose the place for a run."""
+        """Return where and how a run writes: its staging folder, and the version that it starts from."""
         import lance  # noqa: F401  registers Lance's extension types before a schema is read
 
         table = find_dataset(path, storage_options)
@@ -174,20 +188,20 @@ class LanceSink(Sink):
         return path
 
     def collect_staging_table(self, place: WriteTarget) -> StagedRows:
-        """Take its fragments, numbered as if a task of ours had written them, and move their files."""
+        """Return the fragments of the staging table, numbered as those of our own tasks, and move their files to where these write."""
         path = os.path.join(place.staging, NAME)
         written = open_dataset(path)
         fragments = [
             transactions.fragment_text(f.metadata, is_numbered=False) for f in written.get_fragments()
         ]
-        source, destination = (os.path.join(folder, transactions.DATA) for folder in (path, place.staging))
+        source, destination = (os.path.join(folder, DATA) for folder in (path, place.staging))
         transactions.move_data(source, destination, file_names(fragments))
         return StagedRows(fragments, written.count_rows())
 
     def judge(
         self, place: WriteTarget, form: TableForm, fragments: list[str], deletes: pa.Table, merge: Merge
     ) -> MergedRows:
-        """Decide which records count."""
+        """Return which records count, and which rows of the table they replace."""
         return merging.judge(place, form.schema, fragments, deletes, merge)
 
     def merge(self, place: WriteTarget, merged: MergedRows) -> int:
@@ -201,8 +215,29 @@ class LanceSink(Sink):
         return transactions.commit_operation(place, file_names(merged.fragments), operation, merged.version)
 
     def move_out(self, place: WriteTarget, schema: pa.Schema, version: int, addresses: list[int]) -> int:
-        """Replace the fragments that have the rows."""
-        return recovery.move_out(place, schema, version, addresses)
+        """Commit a version without some rows: the fragments that have them are replaced by new ones with their other rows."""
+        import lance
+
+        table = open_dataset(place.path, version, place.storage_options)
+        gone = set(addresses)
+        touched = {address >> IN_FRAGMENT for address in gone}
+        rest: list[str] = []
+        for fragment in table.get_fragments():
+            if fragment.fragment_id in touched:
+                scanner = fragment.scanner(with_row_address=True, batch_size=BATCH_ROWS)
+                remaining = (
+                    batch.filter(
+                        pa.array([row not in gone for row in batch["_rowaddr"].to_pylist()], pa.bool_())
+                    )
+                    for batch in scanner.to_batches()
+                )
+                rows = (batch.select(schema.names) for batch in remaining)
+                rest += transactions.write_rest(place, schema, rows)
+        operation = lance.LanceOperation.Update(
+            removed_fragment_ids=sorted(touched), new_fragments=transactions.fragments_of(rest)
+        )
+        moved_out = {MOVED_OUT: str(len(gone))}
+        return transactions.commit_operation(place, file_names(rest), operation, version, **moved_out)
 
     def commit(
         self, place: WriteTarget, form: TableForm, fragments: list[str], *, may_join: bool = False
@@ -222,6 +257,7 @@ class LanceSink(Sink):
             message = None  # Lance gives a new table the same ids
 
         def make() -> int:
+            """Make the version, and return its number."""
             if message is not None and place.mode != "append":
                 return _commit_with_ids(place, fragments, message)
             return _commit(place, form.schema, fragments)
@@ -233,13 +269,20 @@ class LanceSink(Sink):
         transactions.close_staging(place)
 
     def discard(self, place: WriteTarget, fragments: list[str]) -> None:
-        """Remove the fragments' files."""
-        recovery.discard(place, fragments)
+        """Remove what a run wrote and did not commit; what a version of the table names stays."""
+        table = find_dataset(place.path, place.storage_options)
+        if table is not None:
+            named = recovery.named_files(table, place.run)
+            happened = recovery.find_run(place.run, place.path, place.storage_options) is not None
+            fragments = [f for f in fragments if not happened and named.isdisjoint(file_names([f]))]
+        if place.is_staged:
+            transactions.remove_data(place.path, file_names(fragments))
+        self.give_up(place, fragments)
 
     def take_back(self, place: WriteTarget, version: int) -> None:
-        """Undo a commit of this run."""
+        """Undo a commit of this run; where that fails, the next run does it."""
         try:
-            recovery.take_back_at(place.path, version, place.run.id, place.storage_options)
+            recovery.undo_commit(place.path, version, place.run.id, place.storage_options)
         except (OSError, RuntimeError):
             # Where there is no room to write the version that takes the rows back, the next run does it.
             if place.is_staged:
@@ -277,7 +320,7 @@ def _commit(place: WriteTarget, schema: pa.Schema, fragments: list[str]) -> int:
 
 
 def _commit_with_ids(place: WriteTarget, fragments: list[str], message: pb.Schema) -> int:
-    """Create the table from the fragments, or replace its rows by them, with the ids of the message.
+    """Create the table from the fragments, or replace its rows by them, with the field ids of the message; return the new version.
 
     Lance numbers what it makes; so a table without columns comes first, and its schema with the rows. The rows of a
     table that has the schema already are replaced by one commit. A new table on this machine is made where no reader
@@ -308,7 +351,7 @@ def _commit_with_ids(place: WriteTarget, fragments: list[str], message: pb.Schem
 
 
 def _write_table(place: WriteTarget, path: str, rows: pa.Table, properties: Mapping[str, str]) -> int:
-    """Create a table of some rows, or replace those that it has; return the version."""
+    """Create a table of some rows, or replace the rows that it has; return the version."""
     import lance
 
     with lance_errors():
@@ -324,11 +367,12 @@ def _write_table(place: WriteTarget, path: str, rows: pa.Table, properties: Mapp
 
 
 def as_lance_reads(schema: pa.Schema) -> pa.Schema:
-    """Spell the vector items of a schema as Lance gives them back: its writer compares them letter by letter."""
+    """Return a schema whose vector items are as Lance gives them back, for its writer compares them exactly."""
     return pa.schema([_as_lance_reads(field) for field in schema], metadata=schema.metadata)
 
 
 def _as_lance_reads(field: pa.Field) -> pa.Field:
+    """Return a field whose vector items, also those inside of it, are as Lance gives them back."""
     data_type = field.type
     if pa.types.is_fixed_size_list(data_type):
         item = data_type.value_field

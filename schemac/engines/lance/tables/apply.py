@@ -24,15 +24,20 @@ from schemac.engines.lance.fields import lance_ids
 from schemac.engines.lance.tables import steps
 from schemac.engines.lance.tables.checks import pair_by_ids
 from schemac.engines.lance.tables.field_ids import IDS_KEY, note_ids
-from schemac.engines.lance.tables.fields import data_of, differences
+from schemac.engines.lance.tables.fields import differences, ids_in_files
 from schemac.engines.lance.tables.live_table import LanceTable, can_store, open_table
-from schemac.engines.lance.tables.plan import LancePlan, field_ids_for, is_going, path_after, plan
-from schemac.engines.lance.tables.recipe import FragmentFiles, Made, Recipe, WriteColumns, spread_here
-from schemac.engines.lance.tables.row_checks import CheckQuestion, report_broken, report_failed
-from schemac.engines.lance.transactions import is_conflict, lance_schema, make_version, with_file
+from schemac.engines.lance.tables.new_columns import (
+    Converter,
+    FinishedFiles,
+    WriteColumns,
+    fragment_files,
+    run_in_process,
+)
+from schemac.engines.lance.tables.plan import LancePlan, field_ids_for, is_dropped, path_in_target, plan
+from schemac.engines.lance.tables.row_checks import RunningCheck, report_broken, report_failed
+from schemac.engines.lance.transactions import is_conflict, lance_schema, make_version, with_data_file
 from schemac.language.attributes.builtin import TABLE_RECORD
 from schemac.language.constraints.rows import Unique
-from schemac.language.logical.schema_fields import SchemaField
 from schemac.text.source.catalogue import TABLE_CHANGED, TABLE_DRIFT, UNUSABLE_TABLE
 from schemac.text.source.phrases import counted
 from schemac.text.source.report import Report
@@ -54,16 +59,16 @@ MOST_STARTS = 20
 
 
 class _StoppedError(Exception):
-    """The reason is in the report."""
+    """The plan cannot go on; the reason is in the report."""
 
 
 def apply_plan(made: LancePlan, report: Report, progress: Progress, spread: Spread | None = None) -> bool:
     """Apply all steps; False after reporting why not."""
-    run = _Run(made, report, progress, spread or spread_here)
+    run = _Run(made, report, progress, spread or run_in_process)
     name = made.table.name
     try:
         for _ in range(MOST_STARTS):
-            if run.is_through():
+            if run.try_all_steps():
                 return True
         message = f"{name} gets new rows faster than its new columns can be written"
         help = f"run the command again when there are fewer writes; {run.state}"
@@ -76,27 +81,27 @@ def apply_plan(made: LancePlan, report: Report, progress: Progress, spread: Spre
 
 
 class _OvertakenError(Exception):
-    """The table does not have the fields any more that this run gave it."""
+    """The table does not have the columns any more that this run gave it."""
 
 
 class _Run:
-    """One command's work on a table."""
+    """The work of one command on a table, whose plan is made again when others have written to the table."""
 
     def __init__(self, made: LancePlan, report: Report, progress: Progress, spread: Spread) -> None:
         self.plan = made
         self.report = report
         self.progress = progress
         self.spread = spread
-        self.made = Made()
+        self.finished_files = FinishedFiles()
         self.commits = 0
 
     @property
     def dataset(self) -> Any:
-        """The version that the plan is for."""
+        """The version of the table that the plan is for."""
         return self.plan.table.dataset
 
-    def finished(self) -> Any:
-        """Return the table with all new fields; raises if an earlier version was restored in the meantime."""
+    def open_swapped(self) -> Any:
+        """Return the newest version of the table. Raises _OvertakenError if it does not have the planned columns any more."""
         now = open_dataset(self.plan.table.name)
         expected_ids = {field.id for field in self.plan.target.fields if field.parent_id < 0}
         if {field.id() for field in now.lance_schema.fields()} != expected_ids:
@@ -105,28 +110,28 @@ class _Run:
 
     @property
     def state(self) -> str:
-        """What has become of the table so far."""
+        """What messages say of the table as it is so far."""
         if not self.commits:
             return "nothing was changed"
         return "all values are kept; `schemac plan --table` shows what remains to be done"
 
-    def is_through(self) -> bool:
+    def try_all_steps(self) -> bool:
         """Apply the remaining steps; False if another writer was faster and there is a new plan."""
         try:
             with lance_errors():
-                self.check()
+                self.check_rows()
                 version = self.swap_in() if self.plan.titles(steps.SWAP_IN) else self.dataset.version
-                self.set_schema(version)
+                self.set_final_schema(version)
                 self.build_indices()
         except (_OvertakenError, OSError, ValueError, RuntimeError) as error:
             if not isinstance(error, _OvertakenError) and not is_conflict(error):
                 raise
-            self.start_over()
+            self.plan_again()
             return False
         return True
 
-    def start_over(self) -> None:
-        """Plan again for the present table."""
+    def plan_again(self) -> None:
+        """Plan for the newest version of the table. Raises _StoppedError after reporting why there is no plan."""
         table, old = self.plan.table, self.plan
         assert table.locked is not None
         now = open_table(table.name, table.locked, self.report, table.stated)
@@ -134,22 +139,22 @@ class _Run:
         if made is None:
             raise _StoppedError
         if made.table.fields != table.fields:
-            self.made = Made()
+            self.finished_files = FinishedFiles()
         self.plan = made
 
-    def check(self) -> None:
-        """All checks, over every fragment that was not looked at yet, before anything is changed."""
-        questions = [CheckQuestion(check, self.plan) for check in self.plan.of(steps.CheckStep)]
+    def check_rows(self) -> None:
+        """Check the rows of all fragments that were not checked yet. Raises _StoppedError after reporting what is in the way."""
+        questions = [RunningCheck(check, self.plan) for check in self.plan.of(steps.CheckStep)]
         rules = self.plan.of(steps.RuleCheck)
         fragments = self.dataset.get_fragments() if questions or rules else []
-        fresh = [f for f in fragments if FragmentFiles.of(f.metadata) not in self.made.checked]
+        fresh = [f for f in fragments if fragment_files(f.metadata) not in self.finished_files.checked]
         for number, question in enumerate(questions):
             self.progress(f"checking {question.check.title}", number, len(questions))
             scanner = self.dataset.scanner(
                 columns=question.columns, fragments=fresh, scan_in_order=True, with_row_id=True
             )
             for batch in scanner.to_batches() if fresh else ():
-                question.ask(batch)
+                question.add_batch(batch)
             question.report(self.plan.table.name, self.state, self.report)
         if rules:
             is_of_all = any(isinstance(check.rule.subject, Unique) for check in rules)
@@ -157,70 +162,67 @@ class _Run:
                 report_failed(self.plan, rules, fragments if is_of_all else fresh, self.state, self.report)
         if self.report.has_errors:
             raise _StoppedError
-        self.made.checked |= {FragmentFiles.of(f.metadata) for f in fresh}
+        self.finished_files.checked |= {fragment_files(f.metadata) for f in fresh}
 
     def swap_in(self) -> int:
         """Write the new columns, and commit them if there was no other commit; return the version that has them."""
         import lance
 
-        fragments = [self.with_new_columns(fragment) for fragment in self.write()]
-        expected = self.remember()
+        fragments = self.write_fragments()
+        expected = self.note_remaining_steps()
         metadata = self.plan.table.metadata
         if not self.plan.titles(steps.SET_SCHEMA):
             # Nothing comes after this commit that says which version the table has.
             target = self.plan.target.metadata
             other_entries = {key: value for key, value in metadata.items() if key not in TABLE_RECORD}
             metadata = {**other_entries, **{key: bytes(target[key]) for key in TABLE_RECORD if key in target}}
-        schema = lance_schema(self.plan.layout.middle, metadata)
+        schema = lance_schema(self.plan.layout.interim_fields, metadata)
         operation = lance.LanceOperation.Merge(fragments, schema)
         version = self.commit("swap in the new fields", operation, self.dataset.version)
         if version != expected:
-            self.remember_late(version)
+            self.note_late_indices(version)
         return version
 
-    def write(self) -> list[Any]:
-        """All fragments, after making what is not made yet."""
-        fragments: list[Any] = self.dataset.get_fragments()
-        missing: dict[tuple[SchemaField, ...], list[int]] = {}
-        for fragment in fragments:
-            roots = self.plan.layout.roots(data_of(fragment.metadata))
-            if roots and self.made.find(fragment, _path_texts(roots)) is None:
-                missing.setdefault(roots, []).append(fragment.fragment_id)
-        by_id = {fragment.fragment_id: fragment for fragment in fragments}
-        for roots, ids in missing.items():
-            recipe = Recipe.of(self.plan.stages, roots, self.plan.layout.field_ids, self.plan.rounded)
-            task = WriteColumns(self.plan.table.name, self.dataset.version, recipe)
-            for id, file in self.spread(task, ids, f"writing {recipe.title}", self.progress).items():
-                key = (FragmentFiles.of(by_id[id].metadata), _path_texts(roots))
-                self.made.files[key] = (file, by_id[id])
-        return fragments
+    def write_fragments(self) -> list[Any]:
+        """Write the data files that are not made yet; return the metadata of all fragments with their new files."""
+        layout, done = self.plan.layout, self.finished_files
+        fragments = {fragment.fragment_id: fragment for fragment in self.dataset.get_fragments()}
+        roots_of = {id: layout.roots(ids_in_files(one.metadata)) for id, one in fragments.items()}
+        titles = {roots: ", ".join(root.path_text for root in roots) for roots in roots_of.values()}
+        for roots, title in titles.items():
+            missing = [
+                id for id in fragments if roots_of[id] == roots and not done.find(fragments[id], title)
+            ]
+            if roots and missing:
+                converter = Converter.of(self.plan.stages, [[root] for root in roots], self.plan.rounded)
+                field_ids = tuple(map(layout.ids_with_ancestors, roots))
+                task = WriteColumns(self.plan.table.name, self.dataset.version, converter, field_ids)
+                for id, file in self.spread(task, missing, f"writing {title}", self.progress).items():
+                    done.add(fragments[id], title, file)
+        with_files = []
+        for id, fragment in fragments.items():
+            new_file = done.find(fragment, titles[roots_of[id]])
+            replaced = frozenset(inner for root in roots_of[id] for inner in layout.ids_below(root))
+            metadata = fragment.metadata
+            with_files.append(with_data_file(metadata, new_file, replaced) if new_file else metadata)
+        return with_files
 
-    def with_new_columns(self, fragment: Any) -> Any:
-        """Return a fragment's metadata with the file that was made for it."""
-        layout = self.plan.layout
-        roots = layout.roots(data_of(fragment.metadata))
-        file = self.made.find(fragment, _path_texts(roots)) if roots else None
-        if file is None:
-            return fragment.metadata
-        replaced_ids = frozenset(id for root in roots for id in layout.ids_below(root))
-        return with_file(fragment.metadata, file, replaced_ids)
+    def note_remaining_steps(self) -> int:
+        """Note in the table's configuration which indices have to be built again, and the ids of its fields between two commits.
 
-    def remember(self) -> int:
-        """Note in the table which indices will go with their fields, and what its fields are between two commits.
-
-        Returns the version that the next commit makes, unless there is another commit first.
+        Return the version that the next commit makes if nobody else commits before it.
         """
         newest = open_dataset(self.plan.table.name)
         version = int(newest.version)
         entries: dict[str, str] = {}
-        going = self.going(newest)
+        going = self.indices_to_rebuild(newest)
         waiting = steps.noted_indices(newest)
         if any(index.name not in waiting for index in going):
             waiting.update({index.name: index for index in going})
-            entries[steps.INDICES_KEY] = steps.note_of(waiting.values())
+            entries[steps.INDICES_KEY] = steps.note_indices(waiting.values())
         if self.plan.titles(steps.SET_SCHEMA):
             layout = self.plan.layout
-            names = {field.id: field.name for field in layout.middle}
+            names = {field.id: field.name for field in layout.interim_fields}
             entries[IDS_KEY] = note_ids(layout.pair.new, names, layout.field_ids)
         if not entries:
             return version + 1
@@ -228,24 +230,25 @@ class _Run:
             newest.update_config(entries)
         return version + 2
 
-    def going(self, dataset: Any) -> list[steps.TableIndex]:
-        """Return the indices of a version that go with their fields, and whose fields are somewhere afterwards."""
-        table, pair = self.plan.table, self.plan.pair
-        indices = [
-            index for index in map(table.with_field, steps.indices_of(dataset)) if path_after(index, pair)
+    def indices_to_rebuild(self, dataset: Any) -> list[steps.TableIndex]:
+        """Return the indices of a version that Lance drops with their fields, and whose fields are in the new schema."""
+        table = self.plan.table
+        return [
+            index
+            for index in steps.indices_of(dataset, table.lock_ids)
+            if path_in_target(index, self.plan.pair) and is_dropped(index, table, self.plan.target)
         ]
-        return [index for index in indices if is_going(index, table, self.plan.target)]
 
-    def remember_late(self, version: int) -> None:
-        """Record the indices that were created just before the swap, which dropped them."""
+    def note_late_indices(self, version: int) -> None:
+        """Note the indices that somebody created just before a version, whose commit dropped them."""
         now = open_dataset(self.plan.table.name)
         waiting = steps.noted_indices(now)
-        late = self.going(open_dataset(self.plan.table.name, version=version - 1))
+        late = self.indices_to_rebuild(open_dataset(self.plan.table.name, version=version - 1))
         waiting.update({index.name: index for index in late})
-        now.update_config({steps.INDICES_KEY: steps.note_of(waiting.values())})
+        now.update_config({steps.INDICES_KEY: steps.note_indices(waiting.values())})
 
-    def set_schema(self, version: int) -> None:
-        """Names, order, nullability, metadata and keys as compiled; what is not in the schema goes."""
+    def set_final_schema(self, version: int) -> None:
+        """Commit the names, order, nullability, metadata and keys of the new schema, and remove the note of ids."""
         import lance
 
         if self.plan.titles(steps.SET_SCHEMA):
@@ -257,18 +260,18 @@ class _Run:
             now.delete_config_keys([IDS_KEY])
 
     def build_indices(self) -> None:
-        """Each index that went with its field again, and out of the list of those that wait."""
-        now = self.finished()
+        """Build all dropped indices again, and remove the note of them."""
+        now = self.open_swapped()
         indices = {step.index.name: step.index for step in self.plan.steps if step.index is not None}
         waiting = steps.noted_indices(now)
         for name, index in waiting.items():
             indices.setdefault(name, index)
         standing = {description.name for description in now.describe_indices()}
         for index in indices.values():
-            path = path_after(index, self.plan.pair)
+            path = path_in_target(index, self.plan.pair)
             if path is not None and index.name not in standing:
                 with self.step(f"build index {index.name}"):
-                    steps.build(self.finished(), index, path)
+                    steps.build_index(self.open_swapped(), index, path)
         if waiting:
             open_dataset(self.plan.table.name).delete_config_keys([steps.INDICES_KEY])
 
@@ -281,14 +284,10 @@ class _Run:
 
     @contextmanager
     def step(self, title: str) -> Iterator[None]:
-        """Report the beginning and the end of something that has no parts."""
+        """Report the progress of a step that has no parts: its beginning and its end."""
         self.progress(title, 0, 1)
         yield
         self.progress(title, 1, 1)
-
-
-def _path_texts(roots: tuple[SchemaField, ...]) -> tuple[str, ...]:
-    return tuple(root.path_text for root in roots)
 
 
 def report_drift(table: LanceTable, new: LockedSchemaVersion, report: Report) -> None:
@@ -364,7 +363,7 @@ def _planned(made: LancePlan, change: TableChange) -> PlannedChange:
         document={"steps": [step.to_json() for step in made.steps]},
         summary=counted(len(made.steps), "step"),
         is_done=made.is_done and not made.table.has_notes,
-        unlooked=tuple(f"{step.title}: {step.question}" for step in made.of(steps.Unlooked)),
+        unlooked=tuple(f"{step.title}: {step.question}" for step in made.of(steps.UncheckedRule)),
         rows_rewritten=made.table.row_count if written else 0,
         question=f"{', '.join(written)}: will be rewritten for {rows}. Continue?" if written else "",
         apply=lambda report, progress, spread: apply_plan(made, report, progress, spread),

@@ -35,7 +35,7 @@ from schemac.versions.evolution.castability import castability
 
 @dataclass(frozen=True, slots=True)
 class CastTarget:
-    """One cast."""
+    """From which type to which one values are cast, and how."""
 
     old: Any
     """The logical type of the values."""
@@ -43,28 +43,28 @@ class CastTarget:
     type: Any
     """The Arrow type of the result: no dictionary, and no extension type."""
     zone: str = ""
-    """The clock that readings without a zone were taken from; empty if none is known."""
+    """The time zone of timestamps and texts that have none; empty if it is not known."""
     is_rounded: bool = False
-    """Whether the nearest value will do where there is no equal one. Moments are cut to the unit before."""
+    """Whether the nearest value counts where there is no equal one. Temporal values are truncated to the new unit, towards the past."""
 
 
 @dataclass(frozen=True, slots=True)
 class CastResult:
-    """The new values."""
+    """The values that a cast made, and which of the old ones have none."""
 
     values: Any
-    """As many as there were; null where there was null, and where nothing fits."""
+    """An Arrow array, one value for each old one; null where the old one was null, or does not fit."""
     misfits: Any
     """A numpy array of booleans: which values do not fit."""
 
 
-def fitting(values: Any) -> CastResult:
-    """Where every value fits."""
+def all_fit(values: Any) -> CastResult:
+    """Return the result of a cast that every value fits."""
     return CastResult(values, np.zeros(len(values), bool))
 
 
-def numbers_of(values: Any) -> tuple[Any, Any]:
-    """Return the stored numbers of an array, and where they are not null; what is under a null is 0."""
+def stored_numbers(values: Any) -> tuple[Any, Any]:
+    """Return the numbers that an array stores, with 0 in place of a null, and which of them are not null; both as numpy arrays."""
     type_ = values.type
     if pa.types.is_boolean(type_):
         values, type_ = values.cast(pa.uint8()), pa.uint8()
@@ -72,21 +72,19 @@ def numbers_of(values: Any) -> tuple[Any, Any]:
         type_ = pa.int32() if type_.bit_width == 32 else pa.int64()
         values = values.view(type_)
     there = np.asarray(values.is_valid().to_numpy(zero_copy_only=False))
-    if not len(values):
-        return np.zeros(0, _dtype(type_)), there
-    whole = np.frombuffer(values.buffers()[1], _dtype(type_))
-    return np.where(there, whole[values.offset : values.offset + len(values)], 0), there
+    stored = pa.Array.from_buffers(type_, len(values), [None, values.buffers()[1]], offset=values.offset)
+    return np.where(there, stored.to_numpy(zero_copy_only=False), 0), there
 
 
-def array_of(numbers: Any, there: Any, fits: Any, type_: Any) -> CastResult:
-    """Return the array whose stored numbers these are; null where nothing was or nothing fits."""
+def from_stored_numbers(numbers: Any, there: Any, fits: Any, type_: Any) -> CastResult:
+    """Return the array of a type that stores these numbers; `there` says which are not null, and `fits` which fit the type."""
     good = there & fits
     stored = np.where(good, numbers, 0).astype(bool if pa.types.is_boolean(type_) else _dtype(type_))
     return CastResult(pa.array(stored, mask=~good).view(type_), there & ~fits)
 
 
-def one_by_one(values: Any, type_: Any, convert: Callable[[Any], Any]) -> CastResult:
-    """Each different value by itself; `convert` gives None or raises ValueError if a value does not fit."""
+def cast_each(values: Any, type_: Any, convert: Callable[[Any], Any]) -> CastResult:
+    """Cast each distinct value by itself; `convert` gives None or raises ValueError if a value does not fit."""
 
     def converted(value: Any) -> Any:
         with suppress(ValueError):
@@ -104,7 +102,7 @@ def one_by_one(values: Any, type_: Any, convert: Callable[[Any], Any]) -> CastRe
 
 
 def _dtype(type_: Any) -> Any:
-    """How numpy has the numbers that a type stores; `to_pandas_dtype` needs pandas in older releases of pyarrow."""
+    """Return numpy's type for the numbers that a type stores; `to_pandas_dtype` needs pandas in older releases of pyarrow."""
     sort = "f" if pa.types.is_floating(type_) else "u" if pa.types.is_unsigned_integer(type_) else "i"
     return np.dtype(f"{sort}{type_.bit_width // 8}")
 
@@ -117,17 +115,17 @@ def cast(values: Any, target: CastTarget) -> CastResult:
     """Return the values in the new type. Raises ValueError between families that have no rule here."""
     old, new = target.old.family, target.new.family
     if old is Family.NULL:
-        return fitting(pa.nulls(len(values), target.type))
+        return all_fit(pa.nulls(len(values), target.type))
     if values.type.equals(target.type) and target.old.kind == target.new.kind:
-        return fitting(values)
+        return all_fit(values)
     if target.old.parts() or target.new.parts():
-        return fitting(values.cast(target.type))
+        return all_fit(values.cast(target.type))
     if old in _BYTES and new in _BYTES:
-        return cast_bytes(values, target)
+        return cast_texts_and_bytes(values, target)
     if new is Family.TEXT:
-        return write_out(values, target)
+        return cast_to_text(values, target)
     if old is Family.TEXT:
-        return read_text(values, target)
+        return cast_from_text(values, target)
     if old in TEMPORAL and new in TEMPORAL:
         return cast_temporal(values, target)
     if old in _NUMBERS and new in _NUMBERS:
@@ -135,20 +133,20 @@ def cast(values: Any, target: CastTarget) -> CastResult:
     raise ValueError(f"no cast from {target.old.type_text()} to {target.new.type_text()}")
 
 
-EXACT = Context(prec=1600, rounding=ROUND_HALF_EVEN, Emax=10**6, Emin=-(10**6))
+_EXACT = Context(prec=1600, rounding=ROUND_HALF_EVEN, Emax=10**6, Emin=-(10**6))
 """Room for all digits of a binary float, and for the texts that people write."""
 
 
 def cast_numbers(values: Any, target: CastTarget) -> CastResult:
-    """Cast between any two kinds of numbers; Bool counts as 0 and 1."""
+    """Cast numbers to numbers of another kind; Bool counts as 0 and 1."""
     if Family.DECIMAL in (target.old.family, target.new.family):
         old, new = target.old, target.new
         if old.kind == new.kind and castability(old, new) <= Castability.LOSSLESS:
-            return fitting(values.cast(target.type))
+            return all_fit(values.cast(target.type))
         if new.family is Family.DECIMAL:
-            return one_by_one(values, target.type, lambda value: to_decimal(value, target))
+            return cast_each(values, target.type, lambda value: to_decimal(value, target))
         if new.family is Family.FLOAT:
-            return one_by_one(values, target.type, lambda value: to_float(value, old.scale, target))
+            return cast_each(values, target.type, lambda value: to_float(value, old.scale, target))
         low, high = _bounds(new) if new.family is Family.INTEGER else (0, 1)
 
         def nearest_integer(value: Decimal) -> int | bool | None:
@@ -156,17 +154,18 @@ def cast_numbers(values: Any, target: CastTarget) -> CastResult:
             is_in_range = low <= whole <= high and (target.is_rounded or whole == value)
             return None if not is_in_range else whole if new.family is Family.INTEGER else bool(whole)
 
-        return one_by_one(values, target.type, nearest_integer)
-    numbers, there = numbers_of(values)
+        return cast_each(values, target.type, nearest_integer)
+    numbers, there = stored_numbers(values)
     if target.new.family is Family.BOOLEAN:
-        return array_of(numbers, there, (numbers == 0) | (numbers == 1), target.type)
+        return from_stored_numbers(numbers, there, (numbers == 0) | (numbers == 1), target.type)
     with np.errstate(all="ignore"):
         convert = _to_float if target.new.family is Family.FLOAT else _to_integer
         made, fits = convert(numbers, _dtype(target.type), target.is_rounded)
-    return array_of(made, there, fits, target.type)
+    return from_stored_numbers(made, there, fits, target.type)
 
 
 def _to_integer(numbers: Any, type_: Any, is_rounded: bool) -> tuple[Any, Any]:
+    """Return numbers as integers of a type of numpy, and which of them fit it."""
     bounds = np.iinfo(type_)
     if numbers.dtype.kind == "f":
         wide = numbers.astype(np.float64)
@@ -183,6 +182,7 @@ def _to_integer(numbers: Any, type_: Any, is_rounded: bool) -> tuple[Any, Any]:
 
 
 def _to_float(numbers: Any, type_: Any, is_rounded: bool) -> tuple[Any, Any]:
+    """Return numbers as floats of a type of numpy, and which of them fit it."""
     made = numbers.astype(type_)
     if numbers.dtype.kind == "f":
         fits = ~np.isinf(made) | np.isinf(numbers)
@@ -200,7 +200,7 @@ def to_decimal(value: Any, target: CastTarget) -> Decimal | None:
     if not exact.is_finite():
         return None
     try:
-        near = exact.quantize(Decimal((0, (1,), -target.new.scale)), context=EXACT)
+        near = exact.quantize(Decimal((0, (1,), -target.new.scale)), context=_EXACT)
     except InvalidOperation:
         return None  # It has more digits than anybody writes.
     if abs(near) >= Decimal(10) ** (target.new.precision - target.new.scale):
@@ -219,7 +219,7 @@ def to_float(value: Decimal, scale: int, target: CastTarget) -> float | None:
         return near if near == value else None
     # Of two decimals as near, either will do: which one is written is a matter of taste.
     half = Decimal((0, (5,), -scale - 1))
-    return near if abs(EXACT.subtract(Decimal(near), value)) <= half else None
+    return near if abs(_EXACT.subtract(Decimal(near), value)) <= half else None
 
 
 def nearest_float(value: Decimal, type_: Any) -> float:
@@ -234,23 +234,23 @@ def nearest_float(value: Decimal, type_: Any) -> float:
         return float(np.dtype(f"f{type_.bits // 8}").type(near))
 
 
-DAY, _MOST = 86400, 2**63 - 1
+DAY, _INT64_MAX = 86400, 2**63 - 1
 _EPOCH = datetime(1970, 1, 1)  # noqa: DTZ001 — of any clock
 FIRST_SECOND, LAST_SECOND = -62135596800, 253402300799
 """Of the years 1 and 9999."""
 
 
-def offsets_at(instants: Any, zone: str) -> tuple[Any, Any]:
-    """How far the clock is ahead of UTC at each instant, in seconds, and where that is known."""
+def offsets_of_instants(instants: Any, zone: str) -> tuple[Any, Any]:
+    """Return the UTC offset of a zone at each instant, in seconds, and for which instants it is known; instants are in seconds."""
 
     def ahead(clock: tzinfo, second: int) -> int | None:
         return _seconds((_EPOCH + timedelta(seconds=second)).replace(tzinfo=UTC).astimezone(clock))
 
-    return _of_each(instants, zone, ahead)
+    return _utc_offsets(instants, zone, ahead)
 
 
-def offsets_of(readings: Any, zone: str) -> tuple[Any, Any]:
-    """Return the same for readings of the clock; known where exactly one instant has that reading."""
+def offsets_of_local_times(readings: Any, zone: str) -> tuple[Any, Any]:
+    """Return the UTC offset of a zone at each local time, in seconds, and for which it is known: where exactly one instant has that time."""
 
     def ahead(clock: tzinfo, second: int) -> int | None:
         local_time = (_EPOCH + timedelta(seconds=second)).replace(tzinfo=clock)
@@ -258,7 +258,7 @@ def offsets_of(readings: Any, zone: str) -> tuple[Any, Any]:
         is_reached = FIRST_SECOND <= second - first <= LAST_SECOND
         return first if first == second_time and is_reached else None
 
-    return _of_each(readings, zone, ahead)
+    return _utc_offsets(readings, zone, ahead)
 
 
 def _seconds(timestamp: datetime) -> int:
@@ -266,7 +266,8 @@ def _seconds(timestamp: datetime) -> int:
     return round((timestamp.utcoffset() or timedelta()).total_seconds())
 
 
-def _of_each(seconds: Any, zone: str, ahead: Callable[[tzinfo, int], int | None]) -> tuple[Any, Any]:
+def _utc_offsets(seconds: Any, zone: str, ahead: Callable[[tzinfo, int], int | None]) -> tuple[Any, Any]:
+    """Return the offset that `ahead` gives for each second, and for which it gives one; days without a change of clocks are asked once."""
     clock = find_zone(zone)
     if clock is None:
         return np.zeros(len(seconds), np.int64), np.zeros(len(seconds), bool)
@@ -293,39 +294,39 @@ def _of_each(seconds: Any, zone: str, ahead: Callable[[tzinfo, int], int | None]
 
 
 def cast_temporal(values: Any, target: CastTarget) -> CastResult:
-    """Between two temporal kinds."""
+    """Cast dates, times, timestamps or durations to another temporal kind or unit."""
     old, new = target.old, target.new
-    numbers, there = numbers_of(values)
+    numbers, there = stored_numbers(values)
     numbers, fits = numbers.astype(np.int64), np.ones(len(numbers), bool)
-    span, new_span = _span(old, values.type), _span(new, target.type)
+    span, new_span = _unit_in_seconds(old, values.type), _unit_in_seconds(new, target.type)
     was_instant, is_instant = (getattr(type_, "timezone", None) is not None for type_ in (old, new))
     if was_instant and not is_instant:
         is_day = target.is_rounded and new.family is Family.DATE
-        numbers, fits = _readings(numbers, span[1], target.zone, is_unique=not is_day)
+        numbers, fits = _local_times(numbers, span[1], target.zone, is_unique=not is_day)
     if new.family is Family.TIME and old.family is not Family.TIME:
         fits &= (numbers >= 0) & (numbers < DAY * span[1])
     if is_instant and not was_instant:
         # A day goes to seconds first, of which a clock shows some.
         if span == (DAY, 1):
-            numbers, in_range = rescaled(numbers, span, (1, 1), is_cut=False)
+            numbers, in_range = change_unit(numbers, span, (1, 1), is_cut=False)
             fits, span = fits & in_range, (1, 1)
-        offsets, known = offsets_of(np.floor_divide(numbers, span[1]), target.zone)
-        numbers, in_range = moved(numbers, -offsets * span[1])
+        offsets, known = offsets_of_local_times(np.floor_divide(numbers, span[1]), target.zone)
+        numbers, in_range = add_in_64_bits(numbers, -offsets * span[1])
         fits &= known & in_range
     if new.family is Family.DATE and old.family is not Family.DATE:
         # A Date in milliseconds counts whole days too.
-        numbers, in_range = rescaled(numbers, span, (DAY, 1), target.is_rounded)
+        numbers, in_range = change_unit(numbers, span, (DAY, 1), target.is_rounded)
         fits, span = fits & in_range, (DAY, 1)
-    numbers, in_range = rescaled(numbers, span, new_span, target.is_rounded)
+    numbers, in_range = change_unit(numbers, span, new_span, target.is_rounded)
     fits &= in_range
     if target.type.bit_width == 32:
         fits &= (numbers >= -(2**31)) & (numbers < 2**31)
-    return array_of(numbers, there, fits, target.type)
+    return from_stored_numbers(numbers, there, fits, target.type)
 
 
-def rescaled(numbers: Any, old: tuple[int, int], new: tuple[int, int], is_cut: bool) -> tuple[Any, Any]:
-    """Count of one span as counts of another; a span is a number of seconds, as a fraction."""
-    # One old span is up / down new ones.
+def change_unit(numbers: Any, old: tuple[int, int], new: tuple[int, int], is_cut: bool) -> tuple[Any, Any]:
+    """Return counts of one unit as counts of another, and which of them are exact and in 64 bits; a unit is a fraction of seconds."""
+    # One old unit is up / down new ones.
     up, down = old[0] * new[1], old[1] * new[0]
     common = int(np.gcd(up, down))
     up, down = up // common, down // common
@@ -333,80 +334,80 @@ def rescaled(numbers: Any, old: tuple[int, int], new: tuple[int, int], is_cut: b
         cut = np.floor_divide(numbers, down)
         is_whole = np.ones(len(numbers), bool) if is_cut else cut * down == numbers
         return cut, is_whole
-    in_range = (up == 1) | ((numbers <= _MOST // up) & (numbers >= -(_MOST // up)))
+    in_range = (up == 1) | ((numbers <= _INT64_MAX // up) & (numbers >= -(_INT64_MAX // up)))
     return np.where(in_range, numbers, 0) * up, in_range
 
 
-def _span(type_: Any, arrow_type: Any) -> tuple[int, int]:
-    """Return what one of the stored numbers counts: a numerator and a denominator, in seconds."""
+def _unit_in_seconds(type_: Any, arrow_type: Any) -> tuple[int, int]:
+    """Return the unit that the stored numbers of a type count, in seconds: numerator and denominator."""
     if type_.family is Family.DATE:
         return (1, 1000) if pa.types.is_date64(arrow_type) else (DAY, 1)
     return (1, PER_SECOND[type_.unit])
 
 
-def _readings(numbers: Any, per_second: int, zone: str, *, is_unique: bool) -> tuple[Any, Any]:
-    """Return what the clock showed at these instants; where it has to be unique, only what it showed once."""
-    offsets, known = offsets_at(np.floor_divide(numbers, per_second), zone)
-    local_times, in_range = moved(numbers, offsets * per_second)
+def _local_times(numbers: Any, per_second: int, zone: str, *, is_unique: bool) -> tuple[Any, Any]:
+    """Return the local times of instants in a zone, and which of them are known; with `is_unique` only those that no other instant has."""
+    offsets, known = offsets_of_instants(np.floor_divide(numbers, per_second), zone)
+    local_times, in_range = add_in_64_bits(numbers, offsets * per_second)
     known &= in_range
     if is_unique:
-        back, is_one = offsets_of(np.floor_divide(local_times, per_second), zone)
+        back, is_one = offsets_of_local_times(np.floor_divide(local_times, per_second), zone)
         known &= is_one & (back == offsets)
     return local_times, known
 
 
-def moved(numbers: Any, by: Any) -> tuple[Any, Any]:
-    """Return the sums, and where they are within 64 bits."""
+def add_in_64_bits(numbers: Any, by: Any) -> tuple[Any, Any]:
+    """Return the sums of integers, and which of them are within 64 bits."""
     with np.errstate(over="ignore"):
         sums = numbers + by
     return sums, (sums >= numbers) == (by >= 0)
 
 
-_WHOLE = re.compile(r"[+-]?[0-9]{1,40}")
-_NUMBER = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]{1,5})?")
-_NO_NUMBERS = {"nan": "nan", "inf": "inf", "infinity": "inf"}
-_TRUTHS = {"true": True, "1": True, "false": False, "0": False}
-_DATE = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
-_TIMESTAMP = re.compile(
+_INTEGER_TEXT = re.compile(r"[+-]?[0-9]{1,40}")
+_NUMBER_TEXT = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]{1,5})?")
+_NON_FINITE = {"nan": "nan", "inf": "inf", "infinity": "inf"}
+_BOOLEANS = {"true": True, "1": True, "false": False, "0": False}
+_DATE_TEXT = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
+_TIMESTAMP_TEXT = re.compile(
     r"([0-9]{4}-[0-9]{2}-[0-9]{2})(?:[T ]([0-9]{2}):([0-9]{2})(?::([0-9]{2})(?:\.([0-9]{1,9}))?)?"
     r"(Z|[+-][0-9]{2}(?::?[0-9]{2})?)?)?"
 )
 
 
-def cast_bytes(values: Any, target: CastTarget) -> CastResult:
-    """Between texts and bytes of any layout."""
+def cast_texts_and_bytes(values: Any, target: CastTarget) -> CastResult:
+    """Cast between texts and bytes of any layout; bytes have to be UTF-8, and of the length that the new type has."""
     length = getattr(target.new, "fixed_length", None)
     if target.new.family is Family.TEXT and target.old.family is Family.BYTES:
         if pa.types.is_fixed_size_binary(values.type):
             values = values.cast(pa.binary())
-        return one_by_one(values, target.type, bytes.decode)
+        return cast_each(values, target.type, bytes.decode)
     if length is not None and getattr(target.old, "fixed_length", None) != length:
         values = values.cast(pa.large_binary())
         others = pc.fill_null(pc.not_equal(pc.binary_length(values), length), fill_value=False)
         misfits = np.asarray(others.to_numpy(zero_copy_only=False))
-        fitting_values = pc.if_else(others, pa.scalar(None, values.type), values)
-        return CastResult(fitting_values.cast(target.type), misfits)
-    return fitting(values.cast(target.type))
+        fitting = pc.if_else(others, pa.scalar(None, values.type), values)
+        return CastResult(fitting.cast(target.type), misfits)
+    return all_fit(values.cast(target.type))
 
 
-def write_out(values: Any, target: CastTarget) -> CastResult:
-    """As text."""
+def cast_to_text(values: Any, target: CastTarget) -> CastResult:
+    """Write values as text: durations as counts of their unit, timestamps in ISO form."""
     family = target.old.family
     if family is Family.DURATION:
-        return fitting(values.cast(pa.int64()).cast(target.type))
+        return all_fit(values.cast(pa.int64()).cast(target.type))
     if family not in (Family.DATE, Family.TIMESTAMP):
-        return fitting(values.cast(target.type))
-    numbers, there = numbers_of(values)
-    up, down = _span(target.old, values.type)
+        return all_fit(values.cast(target.type))
+    numbers, there = stored_numbers(values)
+    up, down = _unit_in_seconds(target.old, values.type)
     seconds = np.floor_divide(numbers.astype(np.int64) * up, down)
     zone = getattr(target.old, "timezone", None)
-    offsets, fits = offsets_at(seconds, zone or "UTC")
+    offsets, fits = offsets_of_instants(seconds, zone or "UTC")
     # The offset is written in minutes; a clock that was ahead by seconds too cannot be written.
     fits &= offsets % 60 == 0
     fits &= (seconds + offsets >= FIRST_SECOND) & (seconds + offsets <= LAST_SECOND)
     plain = pa.timestamp(values.type.unit) if family is Family.TIMESTAMP else values.type
-    readings, in_range = moved(numbers, offsets * down)
-    local_times = array_of(readings, there, fits & in_range, plain)
+    readings, in_range = add_in_64_bits(numbers, offsets * down)
+    local_times = from_stored_numbers(readings, there, fits & in_range, plain)
     written = local_times.values.cast(pa.string())
     if zone is not None:
         suffixes = ["Z"] * len(offsets)
@@ -417,23 +418,25 @@ def write_out(values: Any, target: CastTarget) -> CastResult:
     return CastResult(written.cast(target.type), local_times.misfits)
 
 
-def read_text(values: Any, target: CastTarget) -> CastResult:
-    """Return the value of a text."""
+def cast_from_text(values: Any, target: CastTarget) -> CastResult:
+    """Read values from texts that mean exactly one. Raises ValueError for a family that no text is read as."""
     values = values.cast(pa.large_string())
     family, new = target.new.family, target.new
     if family is Family.TIMESTAMP:
-        parsed = one_by_one(values, pa.int64(), lambda text: _timestamp_in(text, target))
+        parsed = cast_each(values, pa.int64(), lambda text: _parse_timestamp(text, target))
         return CastResult(parsed.values.view(target.type), parsed.misfits)
     parsers: dict[Family, Callable[[str], Any]] = {
-        Family.BOOLEAN: lambda text: _TRUTHS.get(text.lower()),
-        Family.DATE: lambda text: date.fromisoformat(text) if _DATE.fullmatch(text) else None,
-        Family.DECIMAL: lambda text: to_decimal(Decimal(text), target) if _NUMBER.fullmatch(text) else None,
-        Family.FLOAT: lambda text: _float_in(text, target),
-        Family.INTEGER: lambda text: _integer_in(text, new),
+        Family.BOOLEAN: lambda text: _BOOLEANS.get(text.lower()),
+        Family.DATE: lambda text: date.fromisoformat(text) if _DATE_TEXT.fullmatch(text) else None,
+        Family.DECIMAL: lambda text: (
+            to_decimal(Decimal(text), target) if _NUMBER_TEXT.fullmatch(text) else None
+        ),
+        Family.FLOAT: lambda text: _parse_float(text, target),
+        Family.INTEGER: lambda text: _parse_integer(text, new),
     }
     if family not in parsers:
         raise ValueError(f"no cast from a text to {new.type_text()}")
-    return one_by_one(values, target.type, parsers[family])
+    return cast_each(values, target.type, parsers[family])
 
 
 def _bounds(type_: Any) -> tuple[int, int]:
@@ -442,17 +445,19 @@ def _bounds(type_: Any) -> tuple[int, int]:
     return -(2**bits) if type_.is_signed else 0, 2**bits - 1
 
 
-def _integer_in(text: str, type_: Any) -> int | None:
+def _parse_integer(text: str, type_: Any) -> int | None:
+    """Return the integer that a text is; None for any other text, and for one that is out of range."""
     low, high = _bounds(type_)
-    number = int(text) if _WHOLE.fullmatch(text) else None
+    number = int(text) if _INTEGER_TEXT.fullmatch(text) else None
     return number if number is not None and low <= number <= high else None
 
 
-def _float_in(text: str, target: CastTarget) -> float | None:
+def _parse_float(text: str, target: CastTarget) -> float | None:
+    """Return the float that a text means; None if there is none, or if it is another one to the digits of the text."""
     sign, bare = (text[0], text[1:]) if text.startswith(("+", "-")) else ("", text)
-    if bare.lower() in _NO_NUMBERS:
-        return float(sign + _NO_NUMBERS[bare.lower()])
-    if not _NUMBER.fullmatch(text):
+    if bare.lower() in _NON_FINITE:
+        return float(sign + _NON_FINITE[bare.lower()])
+    if not _NUMBER_TEXT.fullmatch(text):
         return None
     if target.new.bits == 64 and repr(float(text)) == text:
         return float(text)
@@ -461,14 +466,14 @@ def _float_in(text: str, target: CastTarget) -> float | None:
     return -0.0 if number == 0 and sign == "-" else number
 
 
-def _timestamp_in(text: str, target: CastTarget) -> int | None:
-    """Return the number to be stored. Raises ValueError for a day or time that no calendar or clock has."""
-    match = _TIMESTAMP.fullmatch(text)
+def _parse_timestamp(text: str, target: CastTarget) -> int | None:
+    """Return the count of units since 1970 that a text means; None if it means none. Raises ValueError for an impossible date or time."""
+    match = _TIMESTAMP_TEXT.fullmatch(text)
     if match is None:
         return None
     day, hour, minute, second, fraction, offset = match.groups()
     local_time = datetime.fromisoformat(f"{day}T{hour or '00'}:{minute or '00'}:{second or '00'}+00:00")
-    seconds = _in_zone(round(local_time.timestamp()), offset, target)
+    seconds = _apply_offset(round(local_time.timestamp()), offset, target)
     if seconds is None:
         return None
     per_second = PER_SECOND[target.new.unit]
@@ -478,8 +483,8 @@ def _timestamp_in(text: str, target: CastTarget) -> int | None:
     return number if (target.is_rounded or not rest) and -(2**63) <= number < 2**63 else None
 
 
-def _in_zone(seconds: int, offset: str | None, target: CastTarget) -> int | None:
-    """Return the instant or reading that is stored: a text with an offset is an instant, one without a reading."""
+def _apply_offset(seconds: int, offset: str | None, target: CastTarget) -> int | None:
+    """Return the instant or local time, in seconds, of a text with a local time and perhaps an offset; None if its zone is not known."""
     if offset:
         digits = offset[1:].replace(":", "").ljust(4, "0")  # zeros for Z
         ahead_of_utc = int(digits[:2]) * 3600 + int(digits[2:]) * 60
@@ -489,6 +494,6 @@ def _in_zone(seconds: int, offset: str | None, target: CastTarget) -> int | None
         return seconds
     if not target.zone:
         return None
-    offsets, sign = (offsets_of, -1) if is_instant else (offsets_at, 1)
+    offsets, sign = (offsets_of_local_times, -1) if is_instant else (offsets_of_instants, 1)
     ahead, known = offsets(np.array([seconds]), target.zone)
     return seconds + sign * int(ahead[0]) if known[0] else None

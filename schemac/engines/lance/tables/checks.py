@@ -14,15 +14,16 @@ Errors: SC430 pointless-rounding.
 """
 
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import cache, partial
 from itertools import pairwise
 from typing import Any, NamedTuple
 
 from schemac.arrow.metadata import compact
 from schemac.engines.lance import judge as engine
 from schemac.engines.lance.fields import lance_ids
-from schemac.engines.lance.judge import version_before
+from schemac.engines.lance.judge import last_version_without
 from schemac.engines.lance.tables import steps
 from schemac.engines.lance.tables.convert import is_named
 from schemac.language.attributes.attribute import Family
@@ -43,44 +44,37 @@ from schemac.versions.evolution.version_pair import (
     VersionPair,
     locked_schema_version,
 )
-from schemac.versions.identity.lock import FieldShape, FieldState, LockedDataset
+from schemac.versions.identity.lock import FieldShape, FieldState
 from schemac.versions.identity.opening import shape_of
 
 
-class ClockHistory:
-    """The versions of one lock that are needed to read its timestamps."""
+def _effective_states(
+    table: SchemaField, states: list[FieldState], version_of: Callable[[int], LockedSchemaVersion]
+) -> list[FieldState]:
+    """Return the states of a field, the first of which is that of the table, as its timestamps can go through them.
 
-    def __init__(self, locked: LockedDataset) -> None:
-        self._locked = locked
-        self._versions: dict[int, LockedSchemaVersion] = {}
-
-    def effective_states(self, table: SchemaField, states: Sequence[FieldState]) -> list[FieldState]:
-        """Return the states that a field goes through, the first of which is that of the table, as its values can go through them."""
-        if not any("Timestamp" in state.shape.type for state in states):
-            return list(states)
-        fields = [table, *map(self._field, states[1:])]
-        effective, here = list(states), 0
-        while here < len(fields) - 1:
-            there = here + 1
-            if clock_of(fields[here], fields[there]) is None:
-                later = range(there + 1, len(fields))
-                there = next((i for i in later if clock_of(fields[here], fields[i]) is not None), there)
-                if there > here + 1 and fields[there].type.family is Family.TIMESTAMP:
-                    type_ = effective[here].shape.type.removesuffix("?")
-                    for place, state in enumerate(effective[here + 1 : there], here + 1):
-                        mark = "?" if state.shape.type.endswith("?") else ""
-                        effective[place] = replace(state, shape=replace(state.shape, type=type_ + mark))
-                else:
-                    there = here + 1
-                    _declare(effective, here)
-            here = there
-        return effective
-
-    def _field(self, state: FieldState) -> SchemaField:
-        """Return a field as the lock has it in the first version of a state."""
-        if state.first not in self._versions:
-            self._versions[state.first] = locked_schema_version(self._locked, state.first)
-        return self._versions[state.first].by_id[state.id]
+    `version_of` gives a locked version by its number.
+    """
+    if not any("Timestamp" in state.shape.type for state in states):
+        return states
+    fields = [table, *(version_of(state.first).by_id[state.id] for state in states[1:])]
+    effective, here = list(states), 0
+    while here < len(fields) - 1:
+        following = here + 1
+        if clock_of(fields[here], fields[following]) is None:
+            later = range(following + 1, len(fields))
+            there = next((i for i in later if clock_of(fields[here], fields[i]) is not None), here)
+            if there > here and fields[there].type.family is Family.TIMESTAMP:
+                type_ = _without_nullability_mark(effective[here].shape.type)
+                for place in range(following, there):
+                    shape = states[place].shape
+                    mark = "?" if shape.type.endswith("?") else ""
+                    effective[place] = replace(states[place], shape=replace(shape, type=type_ + mark))
+                following = there
+            else:
+                _borrow_clock(effective, here)
+        here = following
+    return effective
 
 
 def clock_in(shape: FieldShape) -> str:
@@ -88,8 +82,8 @@ def clock_in(shape: FieldShape) -> str:
     return (CLOCK_ZONE.read(json.loads(shape.extra)) or "") if CLOCK_ZONE.key in shape.extra else ""
 
 
-def _declare(states: list[FieldState], here: int) -> None:
-    """Give a step out of a state the clock that a later state declares, or else an earlier one."""
+def _borrow_clock(states: list[FieldState], here: int) -> None:
+    """Give the cast out of a state the clock zone that the next later state declares, else the last earlier one; none if none does."""
     zones = [clock_in(state.shape) for state in states]
     later = next(filter(None, zones[here + 2 :]), "")
     earlier = next(filter(None, reversed(zones[:here])), "")
@@ -103,7 +97,7 @@ def _declare(states: list[FieldState], here: int) -> None:
 
 
 def pair_by_ids(old: LockedSchemaVersion, new: LockedSchemaVersion) -> LockedVersionPair:
-    """Two versions of one lock."""
+    """Return the pair of two versions of one lock, whose fields are matched by their ids."""
     before = {field: old.by_id[id] for field, id in new.ids.items() if id in old.by_id}
     return LockedVersionPair(old, new, before)
 
@@ -114,13 +108,15 @@ def stages(pair: LockedVersionPair, start: int | None = None) -> tuple[LockedVer
     `start` is the locked version of the old schema; None if it is none, and each field is as in some version.
     """
     locked = pair.new.locked
-    ways = _ways(pair, start)
-    stops = set(_made(pair))
+    ways = _states_on_the_way(pair, start)
+    stops = set(_versions_before_structs(pair))
     for way in ways.values():
         # A stop is a version in which a field got a type that is neither its old nor its new one's neighbour, or another clock.
         changes, has_cast = [], False
         for before, state in pairwise(way):
-            is_other = _type(before.shape.type) != _type(state.shape.type)
+            is_other = _without_nullability_mark(before.shape.type) != _without_nullability_mark(
+                state.shape.type
+            )
             has_cast = has_cast or is_other
             if is_other or clock_in(before.shape) != clock_in(state.shape):
                 changes.append(state.first)
@@ -137,7 +133,7 @@ def stages(pair: LockedVersionPair, start: int | None = None) -> tuple[LockedVer
     return (*pairs, pair_by_ids(old, pair.new)) if pairs else (pair,)
 
 
-def _ways(pair: LockedVersionPair, start: int | None) -> Mapping[int, list[FieldState]]:
+def _states_on_the_way(pair: LockedVersionPair, start: int | None) -> Mapping[int, list[FieldState]]:
     """Return the states that the values of each field go through by its id, from that of the table on."""
     locked = pair.new.locked
     newest = locked.versions[-1].number
@@ -145,20 +141,25 @@ def _ways(pair: LockedVersionPair, start: int | None) -> Mapping[int, list[Field
     for state in sorted(locked.states, key=lambda state: state.first):
         if state.first <= newest:
             states.setdefault(state.id, []).append(state)
-    clocks, ways = ClockHistory(locked), {}
+    version_of, ways = cache(partial(locked_schema_version, locked)), {}
     for field, before in pair.before.items():
         id = pair.new.ids[field]
         field_states = states.get(id, [])
         # The state that the table has is one of this type: that of its version, else the one of its numbers, else
         # the last one; of several, one of its clock.
         ids, shape = lance_ids(pair.old.numbers[before]), shape_of(before, None, None)
-        alike = [state for state in field_states if _type(state.shape.type) == _type(shape.type)]
+        alike = [
+            state
+            for state in field_states
+            if _without_nullability_mark(state.shape.type) == _without_nullability_mark(shape.type)
+        ]
         then = [state for state in alike if start is not None and state.is_in(start)]
         numbered = [state for state in alike if ids and lance_ids(state.numbers) == ids]
         matches = then or numbered or alike
         matches = [state for state in matches if clock_in(state.shape) == clock_in(shape)] or matches
         if matches:
-            ways[id] = clocks.effective_states(before, field_states[field_states.index(matches[-1]) :])
+            from_table = field_states[field_states.index(matches[-1]) :]
+            ways[id] = _effective_states(before, from_table, version_of)
     return ways
 
 
@@ -181,20 +182,22 @@ def casts_of(field: SchemaField, ways: Sequence[LockedVersionPair]) -> list[Fiel
 
 
 def is_cast(field: SchemaField, ways: Sequence[LockedVersionPair]) -> bool:
-    """Whether a field of the last new version changes its own type on the way; its members may be others without that."""
+    """Whether the type of a field of the last new version changes on the way, whatever becomes of its members."""
     casts = casts_of(field, ways)
-    types = [tuple(_type(shape_of(one, None, None).type) for one in cast) for cast in casts]
+    types = [
+        tuple(_without_nullability_mark(shape_of(one, None, None).type) for one in cast) for cast in casts
+    ]
     return any(before != after for before, after in types)
 
 
-def _made(pair: LockedVersionPair) -> Iterator[int]:
-    """Yield the versions in which fields stood that the table does not have, before new structs were made of them.
+def _versions_before_structs(pair: LockedVersionPair) -> Iterator[int]:
+    """Yield the last version without each new struct that was made of fields which the table does not have.
 
-    Where these have left the struct since, also the version in which it was made.
+    If these have left the struct since, yield also the version in which it was made.
     """
     for field in preorder(pair.new.dataset.columns):
         if field not in pair.before:
-            stop = version_before(field, pair.new)
+            stop = last_version_without(field, pair.new)
             if stop is not None and not any(inner in pair.before for inner in preorder([field])):
                 yield stop
                 there = {state.id for state in pair.new.locked.states_of(stop)}
@@ -202,7 +205,7 @@ def _made(pair: LockedVersionPair) -> Iterator[int]:
                     yield stop + 1
 
 
-def _type(text: str) -> str:
+def _without_nullability_mark(text: str) -> str:
     """Return the type of a shape without its mark of nullability."""
     return text.removesuffix("?")
 
@@ -241,12 +244,12 @@ def _checks(
             field.path_text, question=nulls, query=steps.null_filter(before), field=field, subject=subject
         )
     elif subject is steps.CheckSubject.PLACE:
-        if engine.left_behind(field, pair):
+        if engine.leaves_nullable_struct(field, pair):
             query = f"{steps.column_name(before)} IS NULL"
             yield steps.CheckStep(
                 field.path_text, question=nulls, query=query, field=field, subject=steps.CheckSubject.NULLS
             )
-        for above in engine.moved_into(field, pair):
+        for above in engine.nullable_structs_entered(field, pair):
             query = f"{steps.column_name(above)} IS NULL AND {steps.column_name(before)} IS NOT NULL"
             question = f"{above.path_text} may not be null where {before.path_text} has a value"
             yield steps.CheckStep(
@@ -255,20 +258,22 @@ def _checks(
     elif subject is steps.CheckSubject.FIT:
         casts = casts_of(field, ways) or [FieldCast(before, field)]
         is_rounded = is_named(field, rounded)
-        question = "; then ".join(_question(*cast, field.path_text if is_rounded else "") for cast in casts)
+        question = "; then ".join(
+            _fit_question(*cast, field.path_text if is_rounded else "") for cast in casts
+        )
         query = steps.misfit_filter(pair, before, field) if len(ways) == 1 and not is_rounded else ""
         yield steps.CheckStep(field.path_text, question=question, query=query, field=field, subject=subject)
 
 
 def rule_checks(
     rules: Iterable[ConstraintRule], pair: VersionPair, references: Mapping[str, str]
-) -> Iterator[steps.RuleCheck | steps.Unlooked]:
+) -> Iterator[steps.RuleCheck | steps.UncheckedRule]:
     """Yield what is asked of the rows as they will be; `references` are tables of datasets that are referred to."""
     for rule in rules:
         question, query = rule.question, ""
         match rule.subject:
             case ReferenceTo(_, dataset) if dataset not in references:
-                yield steps.Unlooked(rule.path, dataset=dataset, question=question)
+                yield steps.UncheckedRule(rule.path, dataset=dataset, question=question)
                 continue
             case ReferenceTo(_, dataset):
                 question = f"{question} ({references[dataset]})"
@@ -280,7 +285,7 @@ def rule_checks(
 def report_pointless_rounding(
     rounded: frozenset[str], ways: Sequence[LockedVersionPair], report: Report
 ) -> None:
-    """SC430 for a name that is not a field, or a field that has nothing to round."""
+    """Report SC430 for each name that is not a field, or is one that has nothing to round."""
     fields = {field.path_text: field for field in preorder(ways[-1].new.dataset.columns)}
     for name in sorted(rounded):
         field = fields.get(name)
@@ -302,7 +307,7 @@ def is_roundable(casts: Iterable[FieldCast]) -> bool:
     return any(can_be_rounded(before.type, after.type) for before, after in casts)
 
 
-def _question(before: SchemaField, field: SchemaField, rounded: str) -> str:
+def _fit_question(before: SchemaField, field: SchemaField, rounded: str) -> str:
     """Return the check of the values of one cast; `rounded` is the option that allows rounding, if there is one."""
     type_text = field.type.type_text()
     question = f"every value has to fit {type_text}"
@@ -318,7 +323,7 @@ def _question(before: SchemaField, field: SchemaField, rounded: str) -> str:
     return f"{question}, read by a clock in {clock}" if clock and is_about_zones else question
 
 
-def reason_of(before: SchemaField, field: SchemaField) -> str:
+def misfit_reason(before: SchemaField, field: SchemaField) -> str:
     """Return a more exact reason than that values do not fit."""
     clock = clock_of(before, field)
     new: Any = field.type

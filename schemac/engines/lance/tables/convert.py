@@ -26,8 +26,8 @@ from schemac.engines.lance.tables.casts import (
     LAST_SECOND,
     CastTarget,
     cast,
-    numbers_of,
-    one_by_one,
+    cast_each,
+    stored_numbers,
 )
 from schemac.language.attributes.attribute import Family
 from schemac.language.kinds.answers import ARROW_PER_SECOND
@@ -45,7 +45,7 @@ _NULL = -1
 
 @dataclass(frozen=True)
 class Entries:
-    """What some maps hold."""
+    """The entries of an array of maps, side by side."""
 
     valid: Any
     """A numpy array of booleans, one a map: whether it is not null."""
@@ -65,7 +65,7 @@ class Entries:
         return cls(np.ones(len(maps), bool), np.diff(offsets), keys, items).where(valid)
 
     def where(self, valid: Any) -> "Entries":
-        """Return the same with only these maps left, and the others null."""
+        """Return the entries of the maps for which `valid` is true; the other maps become null."""
         if valid.all():
             return self
         mask = pa.array(np.repeat(valid, self.lengths))
@@ -74,27 +74,21 @@ class Entries:
 
     @property
     def maps(self) -> Any:
-        """The number of its map for each entry."""
+        """The index of the map that each entry is in, as a numpy array."""
         return np.repeat(np.arange(len(self.lengths)), self.lengths)
 
     def to_array(self, type_: Any) -> pa.Array:
-        """Return the maps again."""
+        """Return the maps as an array of a map type."""
         offsets = np.concatenate([[0], np.cumsum(self.lengths)]).astype(np.int32)
         mask = None if self.valid.all() else pa.array(~self.valid)
         return pa.MapArray.from_arrays(pa.array(offsets), self.keys, self.items, type_, mask=mask)
 
 
-def joining_cast(key: SchemaField, pair: VersionPair) -> SchemaField | None:
-    """Return the first part of a key, or the key itself, whose values may become equal by the change of its type."""
-    for field in preorder([key]):
-        before = pair.before.get(field)
-        if before is not None and castability(before.type, field.type) is Castability.DEPENDS:
-            return field
-    return None
+def duplicate_keys(maps: Any, old: Any, new: Any) -> Any:
+    """Return which new keys are equal to another key of their map that their old keys differed from; null keys are equal to none.
 
-
-def made_equal(maps: Any, old: Any, new: Any) -> Any:
-    """Return a numpy array of booleans: which new keys are equal to others of their map, and were not before; null ones are not."""
+    `maps` has the index of the map of each key; the result is a numpy array of booleans.
+    """
     duplicates = np.zeros(len(new), bool)
     there = np.flatnonzero(new.is_valid().to_numpy(zero_copy_only=False))
     # Among those that are equal, and among those that are the same.
@@ -109,7 +103,7 @@ def made_equal(maps: Any, old: Any, new: Any) -> Any:
 
 
 def _codes(values: Any, zero: float | None) -> Any:
-    """Numbers of values; `zero` is what both zeros count as, None where each counts as itself."""
+    """Return an integer for each value, equal for equal values; `zero` is what 0.0 and -0.0 count as, None if they differ."""
     if isinstance(values.type, pa.BaseExtensionType):
         return _codes(values.storage, zero)
     type_ = values.type
@@ -138,19 +132,19 @@ def _codes(values: Any, zero: float | None) -> Any:
 
 
 def _numbered(values: Any) -> Any:
-    """One number for each different value."""
+    """Return an integer for each hashable value, equal for equal values, as a numpy array."""
     numbers: dict[Any, int] = {}
     return np.array([numbers.setdefault(value, len(numbers)) for value in values], np.int64)
 
 
 MisfitHandler = Callable[[SchemaField, Any, Any, str], None]
-"""Gets a field of the new schema, its old values, as a numpy array of booleans which of them do not fit, and why, where it is not
-the value alone."""
+"""Is called with a field of the new schema, its old values, a numpy array of booleans that says which of them do not fit, and the
+reason; the reason is empty if the value alone does not fit."""
 BECOME_EQUAL = "keys of one map would become equal"
 
 
 def values_of(field: SchemaField, batch: pa.RecordBatch) -> pa.Array:
-    """Return the values of a field that is in structs only; null where a struct around it is null."""
+    """Return the values of a field of a batch that is in no list or map; null where a struct around it is null."""
     if field.parent is None:
         return batch.column(str(field.segment))
     return pc.struct_field(values_of(field.parent, batch), str(field.segment))
@@ -162,25 +156,24 @@ class Conversion:
     def __init__(
         self, pair: VersionPair, rounded: Collection[str] = (), on_misfit: MisfitHandler | None = None
     ) -> None:
-        self._pair = pair
         self._before = pair.before
         self._rounded = frozenset(rounded)
         self._on_misfit = on_misfit
         self._new = {field.field: field for top in pair.new.lowered.fields for field in top.preorder()}
 
     def build(self, field: SchemaField, batch: pa.RecordBatch) -> pa.Array:
-        """Return the values of a field that is a column, or is in structs only."""
+        """Return the values of a new field, which is in no list or map, for each row of a batch of the old table."""
         old = self._before.get(field)
         source = values_of(old, batch) if old is not None else None
         return self._array(field, old, source, len(batch), batch)
 
     def sources(self, field: SchemaField) -> set[str]:
-        """Return the old columns that a field's values come from."""
+        """Return the names of the old columns that the values of a new field come from."""
         olds = [self._before[inner] for inner in preorder([field]) if inner in self._before]
         return {str(old.column.segment) for old in olds}
 
     def arrow_field(self, field: SchemaField) -> ArrowField:
-        """Return what a new field is in Arrow."""
+        """Return the Arrow field of a new field."""
         return self._new[field].arrow
 
     def _array(
@@ -220,7 +213,7 @@ class Conversion:
         values = values.dictionary_decode() if pa.types.is_dictionary(values.type) else values
         stored = storage_of(type_)
         if JSON.read(field.extra) and not JSON.read(old.extra) and old.type.family is Family.TEXT:
-            texts = one_by_one(values.cast(pa.large_string()), pa.large_string(), _json_in)
+            texts = cast_each(values.cast(pa.large_string()), pa.large_string(), _valid_json)
             self._report_misfits(field, values, texts.misfits)
         plain = stored.value_type if pa.types.is_dictionary(stored) else stored
         zone = clock_of(old, field) or ""
@@ -233,6 +226,7 @@ class Conversion:
         return pa.ExtensionArray.from_storage(type_, array) if stored is not type_ else array
 
     def _report_misfits(self, field: SchemaField, values: Any, misfits: Any, why: str = "") -> None:
+        """Pass values that do not fit to the handler. Raises ValueError about the first one if there is no handler."""
         if misfits.any() and self._on_misfit is not None:
             self._on_misfit(field, values, misfits, why)
         elif misfits.any():
@@ -273,10 +267,12 @@ class Conversion:
             keys = self._array(key, self._before.get(key), entries.keys, len(entries.keys), None)
             items = self._array(value, self._before.get(value), entries.items, len(entries.items), None)
             wrong = np.asarray(keys.is_null().to_numpy(zero_copy_only=False))
-            cast_field = joining_cast(key, self._pair)
-            if cast_field is not None:
-                duplicates = made_equal(entries.maps, entries.keys, keys)
-                self._report_misfits(cast_field, entries.keys, duplicates, BECOME_EQUAL)
+            # Only a cast that depends on the values can make keys equal.
+            casts = [(inner, self._before[inner]) for inner in preorder([key]) if inner in self._before]
+            doubtful = [f for f, was in casts if castability(was.type, f.type) is Castability.DEPENDS]
+            if doubtful:
+                duplicates = duplicate_keys(entries.maps, entries.keys, keys)
+                self._report_misfits(doubtful[0], entries.keys, duplicates, BECOME_EQUAL)
                 wrong = wrong | duplicates
             whole = np.ones(len(source), bool)
             whole[entries.maps[wrong]] = False
@@ -289,10 +285,10 @@ class Conversion:
             misfits = np.asarray(others.to_numpy(zero_copy_only=False))
             self._report_misfits(field, source, misfits)
             source = pc.if_else(others, pa.scalar(None, source.type), source) if misfits.any() else source
-        values = _flat(source, size)
+        values = _items(source, size)
         items = self._array(item, self._before.get(item, old.children[0]), values, len(values), None)
         if size is not None:
-            items = _filled(items, source, size)
+            items = _without_nulls_below_null(items, source, size)
             return pa.FixedSizeListArray.from_arrays(items, type=type_, mask=source.is_null())
         sums = pc.cumulative_sum(pc.fill_null(lengths, 0).cast(pa.int64()))
         offsets = pa.concat_arrays([pa.array([0], pa.int64()), sums]).cast(
@@ -302,8 +298,8 @@ class Conversion:
         return array.from_arrays(offsets, items, type=type_, mask=source.is_null())
 
 
-def _filled(items: Any, vectors: Any, size: int) -> pa.Array:
-    """Return the items of vectors, with something under the null ones, where Lance needs no nulls."""
+def _without_nulls_below_null(items: Any, vectors: Any, size: int) -> pa.Array:
+    """Return the items of vectors with zeros below null vectors, where Lance would write nulls as values."""
     if (
         not vectors.null_count
         or items.type.num_fields
@@ -317,8 +313,8 @@ def _filled(items: Any, vectors: Any, size: int) -> pa.Array:
     )
 
 
-def _flat(source: Any, size: int | None) -> pa.Array:
-    """Return the items of lists that are not null; of vectors, also those of null ones, which take their room."""
+def _items(source: Any, size: int | None) -> pa.Array:
+    """Return the items of lists, or of vectors of a size; a null list has none, a null vector has `size` nulls."""
     if size is None:
         return source.flatten()
     if pa.types.is_fixed_size_list(source.type):
@@ -335,12 +331,12 @@ def _flat(source: Any, size: int | None) -> pa.Array:
 
 
 def is_named(field: SchemaField, names: Collection[str]) -> bool:
-    """Whether a field, or one that it is a part of, is among these."""
+    """Whether the path of a field, or of one around it, is among these."""
     return any(here.path_text in names for here in field.chain)
 
 
-def _json_in(text: str) -> str | None:
-    """Return a text that is JSON; None for any other."""
+def _valid_json(text: str) -> str | None:
+    """Return a text that is valid JSON unchanged; None for any other."""
 
     def refuse(word: str) -> None:
         raise ValueError(word)
@@ -356,13 +352,13 @@ _LONGEST = 60
 
 
 def format_values(values: Any) -> list[str]:
-    """Each value as short as it can be read; instants in UTC."""
+    """Return each value as messages show it, cut if it is long; instants are in UTC."""
     type_ = values.type
     if pa.types.is_timestamp(type_):
-        numbers, _ = numbers_of(values)
+        numbers, _ = stored_numbers(values)
         return [_timestamp_text(int(number), type_) for number in numbers]
     if pa.types.is_temporal(type_) and not pa.types.is_date(type_):
-        numbers, _ = numbers_of(values)
+        numbers, _ = stored_numbers(values)
         return [f"{number} {type_.unit}" for number in numbers]
     return [_value(value) for value in values]
 
@@ -386,6 +382,7 @@ def _value(scalar: Any) -> str:
 
 
 def _timestamp_text(number: int, type_: Any) -> str:
+    """Return a timestamp in ISO form, or as a count of units if Python's calendar does not have it."""
     seconds, rest = divmod(number, ARROW_PER_SECOND[type_.unit])
     if not FIRST_SECOND <= seconds <= LAST_SECOND:
         return f"{number} {type_.unit} since 1970"

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 from schemac.engines.lance._generated.lance import file_pb2 as pb
 from schemac.engines.lance.fields import NAME as LANCE
-from schemac.engines.lance.fields import FieldMessage, lance_ids, nodes_by_field, nodes_of, words, words_of
+from schemac.engines.lance.fields import lance_ids, nodes_by_field, nodes_of, words, words_of
 from schemac.engines.lance.tables.steps import MARK
 from schemac.language.attributes.builtin import TABLE_IDS, TABLE_VERSION
 from schemac.language.logical.model import FieldPath, Segment, dotted
@@ -32,7 +32,7 @@ IDS_KEY = "schemac.ids"
 
 
 class _NodeShape(NamedTuple):
-    """What tables are compared by, node by node."""
+    """What two schemas of Lance are compared by, for one node."""
 
     parent: int
     """The index of the node around it; negative for a column."""
@@ -81,14 +81,12 @@ def candidates_of(fields: Sequence[pb.Field], locked: LockedDataset, recorded: s
     A nullable field is accepted if some version has it so, but the version that the table records decides:
     anybody can change it, and a run that fills a new column leaves it optional.
     """
-    index = {field.id: number for number, field in enumerate(fields)}
-    here = _shape_of(
-        [_NodeShape(index.get(f.parent_id, -1), f.name, f.logical_type, f.nullable) for f in fields]
-    )
+    here = _shape_of(fields)
     ids = [field.id for field in fields]
     names = {field.name for field in fields if field.parent_id < 0}
 
     def candidate_of(version: LockedSchemaVersion, *, is_part: bool = False) -> Candidate | None:
+        """Return a version as a candidate; None if its fields are not those of the table."""
         if _without_nullability(here) != _without_nullability(version.view(_shape)):
             return None
         table_numbers = numbers_in(version, ids)
@@ -127,27 +125,28 @@ def numbers_in(version: SchemaVersion, ids: Sequence[int]) -> dict[SchemaField, 
     }
 
 
-def _nodes(version: SchemaVersion) -> list[FieldMessage]:
+def _nodes(version: SchemaVersion) -> list[pb.Field]:
     """Return the nodes of a version, parents first; where Lance lacks a type, Arrow's name is in its place."""
     return nodes_of(version.lowered, is_tolerant=True)
 
 
 def _shape(version: SchemaVersion) -> list[_NodeShape]:
-    """Return the parents, names, types and nullability of a version's nodes, to compare them with a table."""
-    nodes = version.view(_nodes)
-    return _shape_of([_NodeShape(n.parent, n.name, n.logical_type, n.is_nullable) for n in nodes])
+    """Return what tables are compared by of each node of a version."""
+    return _shape_of(version.view(_nodes))
 
 
-def _shape_of(nodes: Sequence[_NodeShape]) -> list[_NodeShape]:
-    """Leave out the names of items, keys and values."""
-
-    def is_member(node: _NodeShape) -> bool:
-        if node.parent < 0:
-            return True
-        parent = nodes[node.parent]
-        return parent.type == "struct" and (parent.parent < 0 or nodes[parent.parent].type != "map")
-
-    return [node if is_member(node) else node._replace(name="") for node in nodes]
+def _shape_of(fields: Sequence[pb.Field]) -> list[_NodeShape]:
+    """Return what tables are compared by of each field, in the same order."""
+    places = {field.id: place for place, field in enumerate(fields)}
+    shapes: list[_NodeShape] = []
+    for field in fields:
+        parent = places.get(field.parent_id, -1)
+        above = shapes[parent] if parent >= 0 else None
+        is_in_entries = above is not None and above.parent >= 0 and shapes[above.parent].type == "map"
+        is_member = above is None or (above.type == "struct" and not is_in_entries)
+        name = field.name if is_member else ""
+        shapes.append(_NodeShape(parent, name, field.logical_type, field.nullable))
+    return shapes
 
 
 def _without_nullability(shape: Sequence[_NodeShape]) -> list[_NodeShape]:

@@ -31,7 +31,7 @@ from schemac.versions.identity.lock import LockedDataset
 
 
 def stale_fields(fields: Sequence[pb.Field], locked: LockedDataset) -> frozenset[int]:
-    """Return marked fields beside the field that they were made to replace, and unknown ones; with all fields below them."""
+    """Return the ids of marked fields that the lock does not know, or whose field is also there without a mark; with all ids below them."""
     of_number = {number: state.id for state in locked.states for number in lance_ids(state.numbers)}
     marked = {field.id for field in fields if field.name.startswith(MARK)}
     others = {of_number.get(field.id) for field in fields if field.id not in marked}
@@ -57,18 +57,8 @@ def in_preorder(fields: Sequence[pb.Field]) -> list[pb.Field]:
     return ordered
 
 
-def paths(fields: Sequence[pb.Field]) -> dict[int, str]:
-    """Every field's path as Lance writes it, by id."""
-    paths_by_id: dict[int, str] = {-1: ""}
-    for field in fields:
-        name = field.name if field.name.replace("_", "a").isalnum() else f"`{field.name}`"
-        above = paths_by_id.get(field.parent_id, "")
-        paths_by_id[field.id] = f"{above}.{name}" if above else name
-    return paths_by_id
-
-
-def data_of(fragment: Any) -> frozenset[int]:
-    """Return the fields that a fragment's files hold data of; negative numbers are of data that does not count any more."""
+def ids_in_files(fragment: Any) -> frozenset[int]:
+    """Return the ids of the fields that the files of a fragment have data of; negative ids are of data that was replaced."""
     return frozenset(id for file in fragment.files for id in file.fields if id >= 0)
 
 
@@ -81,8 +71,8 @@ _NAMES = {
 }
 
 
-def type_words(logical_type: str) -> str:
-    """Lance's word for a type as the manifest has it: `timestamp:us:UTC` is a Timestamp."""
+def manifest_type(logical_type: str) -> str:
+    """Return the type in a manifest of a logical type of Lance, such as Timestamp for `timestamp:us:UTC`; itself if there is none."""
     plain = logical_type.removesuffix(".struct")
     if plain in _NESTED:
         return _NESTED[plain]
@@ -95,8 +85,8 @@ def type_words(logical_type: str) -> str:
     return logical_type if field is None else field.type.type_text()
 
 
-def entry_words(value: bytes | None) -> str:
-    """Return the value of an entry; attributes travel as JSON."""
+def _entry_text(value: bytes | None) -> str:
+    """Return the value of an entry of metadata as messages quote it; a JSON text without its quotes."""
     if value is None:
         return "missing"
     text = value.decode("utf-8", "replace")
@@ -138,19 +128,22 @@ def differences(
     ids: bool = True,
     same: Mapping[int, int] = MappingProxyType({}),
 ) -> tuple[str, ...]:
-    """How a table's Lance schema differs from what is expected; `ids=False` compares by path only.
+    """Return one sentence for each difference of a table's Lance schema from what is expected; none if they are equal.
 
-    `same` has the table's ids by the ids of expected fields, as far as they are known.
+    With `ids=False` fields are compared by their paths alone. Without `metadata` that of the schema is not compared. `same` has the
+    table's ids by the ids of expected fields, as far as they are known.
     """
     actual_metadata, actual_fields = schema_parts(actual)
     expected_by_path, actual_by_path = _by_path(expected), _by_path(actual_fields)
-    here = _namesakes(expected_by_path, actual_by_path, same, by_id=ids)
+    here = _matched_paths(expected_by_path, actual_by_path, same, by_id=ids)
     lines = [f"`{path}` is missing" for path in _outermost(expected_by_path, here)]
     lines += [f"`{path}` is not expected" for path in _outermost(actual_by_path, here.values())]
     moved: set[str] = set()
     for path, place in here.items():
-        above = _above(path, expected_by_path[path])
-        if here.get(above, above) != _above(place, actual_by_path[place]) or (above and above not in here):
+        above = _parent_path(path, expected_by_path[path])
+        if here.get(above, above) != _parent_path(place, actual_by_path[place]) or (
+            above and above not in here
+        ):
             lines.append(f"a field moved from `{place}` in the table to `{path}` in the schema")
             moved.add(path)
         elif expected_by_path[path].name != actual_by_path[place].name:
@@ -173,24 +166,24 @@ def differences(
 def _outermost(fields: Mapping[str, pb.Field], known: Collection[str]) -> Iterator[str]:
     """Yield the unknown fields, without the fields inside them."""
     for path, message in fields.items():
-        above = _above(path, message)
+        above = _parent_path(path, message)
         if path not in known and (not above or above in known):
             yield path
 
 
-def _above(path: str, message: pb.Field) -> str:
+def _parent_path(path: str, message: pb.Field) -> str:
     """Return the path of what a field is in; empty for a column."""
     return path[: -len(message.name) - 1]
 
 
-def _namesakes(
+def _matched_paths(
     expected_by_path: Mapping[str, pb.Field],
     actual_by_path: Mapping[str, pb.Field],
     same: Mapping[int, int],
     *,
     by_id: bool,
 ) -> dict[str, str]:
-    """Return the path in the table of each expected field; one that has another name there is known by its id."""
+    """Return the path in the table of each expected field that it has; one that has another name there is matched by its id."""
     by_number = {message.id: path for path, message in actual_by_path.items()}
     ids = {path: same.get(message.id) for path, message in expected_by_path.items()}
     here = {path: by_number[n] for path, n in ids.items() if n is not None and n in by_number}
@@ -212,9 +205,9 @@ def _namesakes(
 
 
 def _field_differences(path: str, expected: pb.Field, actual: pb.Field, *, ids: bool) -> Iterator[str]:
-    """One sentence a difference, in the author's words."""
+    """Yield one sentence for each difference between two fields, with the types of the manifest."""
     if expected.logical_type != actual.logical_type:
-        here, there = type_words(actual.logical_type), type_words(expected.logical_type)
+        here, there = manifest_type(actual.logical_type), manifest_type(expected.logical_type)
         if here == there:
             # The manifest has one word for both.
             here, there = f"{here} ({actual.logical_type})", f"{there} ({expected.logical_type})"
@@ -249,18 +242,19 @@ def _field_differences(path: str, expected: pb.Field, actual: pb.Field, *, ids: 
 
 
 def _entry_differences(expected: Mapping[str, bytes], actual: Mapping[str, bytes]) -> Iterator[str]:
+    """Yield one clause for each entry of metadata that differs."""
     for key in sorted(expected.keys() | actual.keys()):
         if expected.get(key) == actual.get(key):
             continue
         if key not in expected:
-            yield f"{_NAMES.get(key, key)} {entry_words(actual[key])} is not in the schema"
+            yield f"{_NAMES.get(key, key)} {_entry_text(actual[key])} is not in the schema"
         else:
-            here, there = entry_words(actual.get(key)), entry_words(expected[key])
+            here, there = _entry_text(actual.get(key)), _entry_text(expected[key])
             yield f"{_NAMES.get(key, key)} is {here} in the table, and {there} in the schema"
 
 
 def _by_path(fields: Iterable[pb.Field]) -> dict[str, pb.Field]:
-    """Return the fields by path, in their order."""
+    """Return the fields by their paths without quotes, in their order; fields come after their parents."""
     by_path: dict[str, pb.Field] = {}
     paths: dict[int, str] = {-1: ""}
     for field in fields:

@@ -8,9 +8,9 @@ Errors: SC421 unusable-table.
 
 import json
 import shlex
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 from schemac.arrow.from_arrow import from_arrow
@@ -24,13 +24,7 @@ from schemac.engines.lance.dataset import lance_errors, open_dataset, reason_of
 from schemac.engines.lance.fields import lance_ids, numbers_of
 from schemac.engines.lance.limits import LanceLimits
 from schemac.engines.lance.tables import field_ids
-from schemac.engines.lance.tables.fields import (
-    data_of,
-    differences,
-    in_preorder,
-    paths,
-    stale_fields,
-)
+from schemac.engines.lance.tables.fields import differences, ids_in_files, in_preorder, stale_fields
 from schemac.engines.lance.tables.steps import INDICES_KEY, TableIndex, indices_of, noted_indices
 from schemac.engines.lance.transactions import schema_parts
 from schemac.language.logical.dataset import LogicalDataset, Origins
@@ -55,22 +49,22 @@ from schemac.versions.identity.opening import open_version
 
 @dataclass(frozen=True)
 class LanceTable:
-    """An open table."""
+    """A Lance table with its fields, as far as a lock knows them; or an imagined one, for a plan without a table."""
 
     name: str
-    """How it is spoken of."""
+    """Its path; the label of its version for an imagined one."""
     dataset: Any
-    """pylance's, at its newest version."""
+    """The `LanceDataset` of its newest version; None for an imagined table."""
     schema_version: LockedSchemaVersion
     """Its schema, with the ids of those fields that the lock knows."""
     fields: tuple[pb.Field, ...]
-    """All its fields, also those that are under way."""
+    """All its fields, also those that an interrupted run has added and not filled."""
     has_different_ids: bool
     """Whether it numbers its fields otherwise than the lock."""
     unknown: tuple[str, ...] = ()
     """Fields that the lock does not know."""
     stale: frozenset[int] = frozenset()
-    """Fields that a run has begun to fill next to the ones that they were to replace; those count."""
+    """The ids of fields that an interrupted run has added next to those that they were to replace, and that hold no values yet."""
     locked: LockedDataset | None = None
     """The lock that it was opened with; None for one that is imagined."""
     stated: int | None = None
@@ -88,25 +82,25 @@ class LanceTable:
 
     @cached_property
     def row_count(self) -> int:
-        """Its rows."""
+        """The number of its rows; 1 for an imagined table."""
         return 1 if self.dataset is None else int(self.dataset.count_rows())
 
     @cached_property
     def highest_id(self) -> int:
-        """The highest id that Lance knows of: it gives the next one."""
+        """The highest field id in the schema or a data file, -1 for none; Lance gives the next one to a new field."""
         used = [field.id for field in self.fields]
-        return max([*used, *(id for data in self.data for id in data)], default=-1)
+        return max([*used, *(id for ids in self.ids_in_fragments for id in ids)], default=-1)
 
     @cached_property
-    def data(self) -> tuple[frozenset[int], ...]:
-        """The fields that each fragment holds data of."""
+    def ids_in_fragments(self) -> tuple[frozenset[int], ...]:
+        """For each fragment, the ids of the fields that its files have data of."""
         if self.dataset is None:
             return (frozenset(field.id for field in self.fields),)
-        return tuple(data_of(fragment.metadata) for fragment in self.dataset.get_fragments())
+        return tuple(ids_in_files(fragment.metadata) for fragment in self.dataset.get_fragments())
 
     @cached_property
     def storage_version(self) -> str | None:
-        """The version of its data files, which it keeps for ever; None for one that is imagined."""
+        """The storage version of its data files, which never changes; None for an imagined table."""
         if self.dataset is None:
             return None
         version = str(self.dataset.data_storage_version)
@@ -114,14 +108,14 @@ class LanceTable:
 
     @cached_property
     def metadata(self) -> dict[str, bytes]:
-        """That of its schema."""
+        """The metadata of its schema."""
         return schema_parts(self.dataset.lance_schema)[0]
 
     @property
-    def with_its_rules(self) -> LockedSchemaVersion:
-        """Its schema, with the constraints of rows in its own metadata; others were not checked yet.
+    def with_recorded_constraints(self) -> LockedSchemaVersion:
+        """Its schema version with the row constraints of its own metadata alone, because only these have been checked.
 
-        The locked version that it has may be one whose fields are the same.
+        The locked version that it is at may have others, for it is found by its fields.
         """
         version = self.schema_version
         if self.dataset is None:
@@ -138,46 +132,42 @@ class LanceTable:
 
     @property
     def recorded(self) -> str | None:
-        """The version that it says it has; None if it says none."""
+        """The locked version that its metadata records, as text; None if it records none."""
         return field_ids.record_of(self.name, self.dataset, ()).recorded
 
     @cached_property
     def indices(self) -> tuple[TableIndex, ...]:
-        """Its indices, with those that an interrupted run has taken away."""
+        """Its indices, with those that an interrupted run has dropped and noted."""
         if self.dataset is None:
             return ()
-        indices_by_name = {index.name: index for index in indices_of(self.dataset)}
+        indices_by_name = {index.name: index for index in indices_of(self.dataset, self.lock_ids)}
         for name, index in noted_indices(self.dataset).items():
             indices_by_name.setdefault(name, index)
-        return tuple(map(self.with_field, indices_by_name.values()))
+        return tuple(indices_by_name.values())
 
-    def with_field(self, index: TableIndex) -> TableIndex:
-        """Return an index with the lock's id of its field; one that waits has it already."""
-        if index.field_id:
-            return index
-        lance_id, version = self.field_id_of(index), self.schema_version
-        ids = (id for field, id in version.ids.items() if lance_id in lance_ids(version.numbers[field]))
-        return replace(index, field_id=next(ids, 0))
-
-    def field_id_of(self, index: TableIndex) -> int | None:
-        """Return Lance's id of the field of an index; None if there is none at its path."""
-        return next((id for id, path in paths(self.fields).items() if path == index.path), None)
+    @cached_property
+    def lock_ids(self) -> dict[int, int]:
+        """The lock's id of each field by Lance's ids; a field that the lock does not know is not among them."""
+        version = self.schema_version
+        return {
+            number: id for field, id in version.ids.items() for number in lance_ids(version.numbers[field])
+        }
 
     @cached_property
     def has_notes(self) -> bool:
-        """Whether a run left notes in its configuration."""
+        """Whether an interrupted run left notes in its configuration."""
         return self.dataset is not None and not {INDICES_KEY, field_ids.IDS_KEY}.isdisjoint(
             self.dataset.config()
         )
 
     @property
-    def notes_its_version(self) -> bool:
-        """Whether its schema repeats the version of its files."""
+    def records_storage_version(self) -> bool:
+        """Whether the metadata of its schema has the storage version of its files."""
         return self.dataset is None or STORAGE_VERSION.key.encode() in (self.dataset.schema.metadata or {})
 
     @cached_property
-    def standing(self) -> frozenset[str]:
-        """Names of the indices that exist now."""
+    def index_names(self) -> frozenset[str]:
+        """The names of the indices that exist now; without those that an interrupted run has dropped."""
         if self.dataset is None:
             return frozenset()
         return frozenset(description.name for description in self.dataset.describe_indices())
@@ -218,18 +208,18 @@ def open_table(
         if chosen is None:
             return None
         same = [c for c in candidates if c.identity == chosen.identity and not c.is_part]
-        return opened.at(same or [chosen], report)
+        return opened.at_version(same or [chosen], report)
     if own is not None:
         # Somebody has written the rows of a table again that was between two commits.
         noted = field_ids.ids_as_noted(own, dataset.config(), is_numbered=False)
         if noted is not None:
             return opened.with_ids(own, noted)
-    return opened.by_field(record, report)
+    return opened.identified_by_field(record, report)
 
 
 @dataclass(frozen=True)
 class _OpenedTable:
-    """A table that Lance has opened."""
+    """A table that Lance has opened, before it is known at which locked version it is."""
 
     path: str
     dataset: Any
@@ -240,12 +230,12 @@ class _OpenedTable:
 
     @cached_property
     def stale(self) -> frozenset[int]:
-        """Fields that a run has begun to fill."""
+        """The ids of fields that an interrupted run has added and not filled."""
         return stale_fields(self.fields, self.locked)
 
     @cached_property
     def current_fields(self) -> list[pb.Field]:
-        """The other fields, in pre-order."""
+        """The fields that are not stale, in pre-order."""
         return [field for field in in_preorder(self.fields) if field.id not in self.stale]
 
     def own_schema(self, report: Report) -> LockedSchemaVersion | None:
@@ -266,17 +256,16 @@ class _OpenedTable:
             paths = [field.path for field in preorder(logical.columns) if stale_names.isdisjoint(field.path)]
             model = Schema.model_validate(narrowed_tree(logical, paths))
             logical = replace(logical, schema=model, columns=columns(model))
-        fields = [(field.name, field.id) for field in self.current_fields]
-        numbers = numbers_of(to_arrow_fields(logical), fields)
+        numbers = numbers_of(to_arrow_fields(logical), self.current_fields)
         if numbers is None:
             report.add(UNUSABLE_TABLE, f"the fields of {self.path} cannot be told apart", file=self.path)
             return None
         return LockedSchemaVersion(logical, self.path, self.locked, {}, numbers)
 
-    def at(self, candidates: Sequence[Candidate], report: Report) -> LanceTable | None:
-        """Return the table at one of these versions, in which its fields mean the same, or between them.
+    def at_version(self, candidates: Sequence[Candidate], report: Report) -> LanceTable | None:
+        """Return the table at the first of these versions that it is equal to, else with its own schema and the ids of the first one.
 
-        What Lance does not keep, as views or the items of vectors, the lock knows.
+        None after reporting that its schema cannot be read. A version also has what Lance does not store, such as views.
         """
         for candidate in candidates:
             version = candidate.version
@@ -288,21 +277,23 @@ class _OpenedTable:
             if not differences(fields, self.dataset.lance_schema, ids=False):
                 numbers = field_ids.numbers_in(version, [field.id for field in self.current_fields])
                 schema_version = replace(version, numbers=numbers)
-                return self._table(schema_version, not candidate.has_ids, version=version.number)
+                has_different_ids, number = not candidate.has_ids, version.number
+                return self._table(schema_version, has_different_ids=has_different_ids, version=number)
         own, chosen = self.own_schema(report), candidates[0]
         if own is None:
             return None
         ids = zip(preorder(own.dataset.columns), lock_ids(chosen.version), strict=True)
         schema_version = replace(own, ids=dict(ids))
-        return self._table(schema_version, not chosen.has_ids, version=chosen.version.number)
+        has_different_ids, number = not chosen.has_ids, chosen.version.number
+        return self._table(schema_version, has_different_ids=has_different_ids, version=number)
 
     def with_ids(self, own: LockedSchemaVersion, ids: Ids, version: int | None = None) -> LanceTable:
         """Return the table with ids for all of its fields, and the locked version that it has, if it has one."""
         by_number = field_ids.ids_by_number(own)
         has_different_ids = bool(by_number.unknown) or by_number.ids != ids
-        return self._table(replace(own, ids=ids), has_different_ids, version=version)
+        return self._table(replace(own, ids=ids), has_different_ids=has_different_ids, version=version)
 
-    def by_field(self, record: TableRecord, report: Report) -> LanceTable | None:
+    def identified_by_field(self, record: TableRecord, report: Report) -> LanceTable | None:
         """Return a table that has no locked version, field by field; None after reporting which fields are ambiguous."""
         own = self.own_schema(report)
         if own is None:
@@ -331,32 +322,24 @@ class _OpenedTable:
             return self.with_ids(own, recorded[1])
         if all(reading == ids for _, reading in readings):
             # Where nothing else tells its fields, the numbers of the lock are what it is held against.
-            return self._table(replace(own, ids=ids), False, unknown)
+            return self._table(replace(own, ids=ids), has_different_ids=False, unknown=unknown)
         labels = " or ".join(other.label for other in others)
         message = f"{self.path} matches no locked version: its ids may be those of the lock, or those of a table created at {labels}"
         help = f"if the table was created like that, confirm it: {state_version(self.path, others[0])}"
         report.add(UNUSABLE_TABLE, message, file=self.path, help=help)
         return None
 
-    def _table(
-        self,
-        schema_version: LockedSchemaVersion,
-        has_different_ids: bool,
-        unknown: tuple[str, ...] = (),
-        version: int | None = None,
-    ) -> LanceTable:
-        """Return the table at a schema of the lock; `version` is None if the lock has no such version."""
-        return LanceTable(
+    @cached_property
+    def _table(self) -> Callable[..., LanceTable]:
+        """Makes the table of a schema version, which may have more arguments by name."""
+        return partial(
+            LanceTable,
             self.path,
             self.dataset,
-            schema_version,
-            self.fields,
-            has_different_ids,
-            unknown,
-            self.stale,
-            self.locked,
-            self.stated,
-            version,
+            fields=self.fields,
+            stale=self.stale,
+            locked=self.locked,
+            stated=self.stated,
         )
 
 
@@ -390,7 +373,7 @@ def can_store(new: SchemaVersion, report: Report) -> bool:
 
 
 def limits_of(new: SchemaVersion, version: str | None) -> tuple[Diagnostic, ...]:
-    """Why Lance cannot hold a schema in data files of a version; of that which the schema specifies by default."""
+    """Return why Lance cannot hold a schema in data files of a storage version, None for the one that the schema specifies; empty if it can."""
     report = Report()
     emission = Emission(new.dataset, "lance", LANCE_LOSS, report)
     LanceLimits(new.compilation, emission, of_table=version).is_supported()

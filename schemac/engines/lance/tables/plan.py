@@ -40,15 +40,7 @@ from schemac.engines.lance.tables.live_table import (
     help_for_stranger,
     limits_of,
 )
-from schemac.engines.lance.tables.steps import (
-    MARK,
-    REWRITE,
-    SET_SCHEMA,
-    SWAP_IN,
-    Step,
-    TableIndex,
-    ids_text,
-)
+from schemac.engines.lance.tables.steps import MARK, REWRITE, SET_SCHEMA, SWAP_IN, Step, TableIndex, ids_text
 from schemac.engines.lance.transactions import lance_schema
 from schemac.language.attributes.attribute import Family
 from schemac.language.attributes.builtin import CLOCK_ZONE, TABLE_IDS
@@ -73,27 +65,30 @@ _S = TypeVar("_S", bound=Step)
 
 @dataclass(frozen=True)
 class Layout:
-    """Everything that a table has and is to have."""
+    """The fields that a table has, the schema that it gets, and what has to be written for that."""
 
     pair: LockedVersionPair
     fields: tuple[pb.Field, ...]
-    """The table's fields as they are."""
+    """The present fields of the table."""
     stale: frozenset[int]
-    """Fields among them that hold nothing to rely on."""
+    """The ids of those that an interrupted run has added and not filled."""
     field_ids: Mapping[SchemaField, Numbers]
-    """Of the new version."""
+    """The ids of the fields of the new version in this table."""
     target: pb.Schema
 
     @classmethod
     def of(cls, table: LanceTable, pair: LockedVersionPair) -> "Layout":
-        """Return what a table gets, in files of its version."""
+        """Return the layout for a table; in files of storage version 2.0 some fields need other ids."""
         field_ids = field_ids_for(table, pair.new)
         layout = cls(pair, table.fields, table.stale, field_ids, _target(table, pair, field_ids))
         if (table.storage_version or "2.1") >= "2.1":
             return layout
         # Version 2.0 lists structs and lists among the fields of each file, and Lance lets none stand in two of them.
         parts = {
-            field.column for data in table.data for field in layout.roots(data) if field.parent is not None
+            field.column
+            for ids in table.ids_in_fragments
+            for field in layout.roots(ids)
+            if field.parent is not None
         }
         highest = max([table.highest_id, *(id for ids in field_ids.values() for id in lance_ids(ids))])
         renewed = dict(field_ids)
@@ -104,55 +99,62 @@ class Layout:
         return replace(layout, field_ids=renewed, target=_target(table, pair, renewed))
 
     @cached_property
-    def there(self) -> frozenset[int]:
-        """Ids of the fields that stay as they are."""
+    def kept_ids(self) -> frozenset[int]:
+        """The ids of the present fields that hold values."""
         return frozenset(field.id for field in self.fields) - self.stale
 
     @cached_property
     def new(self) -> tuple[SchemaField, ...]:
-        """The outermost fields that the table does not have yet, by their ids."""
+        """The outermost fields that the table does not have yet, in the order of their ids."""
         fields: list[SchemaField] = []
         for field in preorder(self.pair.new.dataset.columns):
             ids = self.ids(field)
             above = self.ids(field.parent) if field.parent is not None else ()
-            if ids and ids[0] not in self.there and (not above or above[0] in self.there):
+            if ids and ids[0] not in self.kept_ids and (not above or above[0] in self.kept_ids):
                 fields.append(field)
         return tuple(sorted(fields, key=lambda field: self.ids(field)[0]))
 
     @cached_property
     def written(self) -> tuple[SchemaField, ...]:
-        """Those among them whose values come from elsewhere; everything below them is written."""
+        """The new fields that get values of other fields; they are written with all below them."""
         return tuple(field for field in self.new if self._has_values(field))
 
     @cached_property
     def added(self) -> tuple[SchemaField, ...]:
-        """Those that are null in all rows."""
+        """The new fields that are null in all rows."""
         return tuple(field for field in self.new if not self._has_values(field))
 
     def ids(self, field: SchemaField) -> tuple[int, ...]:
-        """Lance's ids of a field's own nodes."""
+        """Return Lance's ids of the nodes that a field owns."""
         return lance_ids(self.field_ids[field])
 
     def ids_below(self, field: SchemaField) -> tuple[int, ...]:
-        """Its ids, and those of all below it."""
+        """Return Lance's ids of a field and of all below it, in pre-order."""
         return tuple(id for inner in preorder([field]) for id in self.ids(inner))
 
+    def ids_with_ancestors(self, field: SchemaField) -> tuple[int, ...]:
+        """Return the ids from a field's column down to it, and of all below it, in pre-order."""
+        return (*(id for above in field.chain[:-1] for id in self.ids(above)), *self.ids_below(field))
+
     def roots(self, data: Collection[int]) -> tuple[SchemaField, ...]:
-        """Return what has to be written for a fragment whose files hold data of these fields."""
+        """Return the fields that have to be written for a fragment whose files have data of these ids."""
         chosen: list[SchemaField] = []
         for column in self.pair.new.dataset.columns:
-            self._carry(column, data, chosen)
+            self._stores_nulls(column, data, chosen)
         return (*self.written, *chosen)
 
     @cached_property
-    def middle(self) -> list[pb.Field]:
-        """The schema of the first commit: old fields as they are, new ones as they will be, in their new order."""
+    def interim_fields(self) -> list[pb.Field]:
+        """The fields between the two commits: kept ones as they are, new ones as they will be, in their new order.
+
+        A new field whose name is still taken has a reserved name.
+        """
         now = {field.id: field for field in self.fields}
         remaining_names = {(f.parent_id, now[f.id].name) for f in self.target.fields if f.id in now}
         # Lance gives the name of a field that goes only to one that all files have data of.
         there = {(f.parent_id, f.name) for f in self.fields}
         empty = {self.ids(schema_field)[0] for schema_field in self.added}
-        middle_fields = []
+        interim_fields = []
         for field in self.target.fields:
             copy = pb.Field()
             copy.CopyFrom(now.get(field.id, field))
@@ -164,21 +166,21 @@ class Layout:
                 there if field.id in empty else remaining_names
             ):
                 copy.name = f"{MARK}{field.id}"
-            middle_fields.append(copy)
-        return middle_fields
+            interim_fields.append(copy)
+        return interim_fields
 
     def _has_values(self, field: SchemaField) -> bool:
         return engine.has_values(field, self.pair) or any(id in self.stale for id in self.ids_below(field))
 
-    def _carry(self, field: SchemaField, data: Collection[int], chosen: list[SchemaField]) -> bool:
-        """Return whether files will store where a field is null; choose a field below it if none does."""
+    def _stores_nulls(self, field: SchemaField, data: Collection[int], chosen: list[SchemaField]) -> bool:
+        """Return whether the files will store where a field is null; add a field below it to `chosen` if nothing else does."""
         ids = self.ids(field)
         if field in self.written:
             return True
-        if not self._is_hollow(field):
+        if not self._has_no_data(field):
             return any(id in data for id in self.ids_below(field))
-        carried = [self._carry(child, data, chosen) for child in field.children if self.ids(child)]
-        if any(carried) or not ids or ids[0] not in self.there:
+        carried = [self._stores_nulls(child, data, chosen) for child in field.children if self.ids(child)]
+        if any(carried) or not ids or ids[0] not in self.kept_ids:
             return any(carried)
         below = {ids[0]}
         for now in self.fields:
@@ -186,10 +188,10 @@ class Layout:
                 below.add(now.id)
         if not any(id in data for id in below - {ids[0]}):
             return False
-        chosen.append(self._first_below(field))
+        chosen.append(self._first_writable_below(field))
         return True
 
-    def _is_hollow(self, field: SchemaField) -> bool:
+    def _has_no_data(self, field: SchemaField) -> bool:
         """Whether a field has no data of its own: a struct, or a list of variable length."""
         encoding = lance.ENCODING.read(field.extra)
         is_packed = encoding is not None and bool(encoding.packed)
@@ -199,22 +201,22 @@ class Layout:
             and any(map(self.ids, field.children))
         )
 
-    def _first_below(self, field: SchemaField) -> SchemaField:
+    def _first_writable_below(self, field: SchemaField) -> SchemaField:
         """Return the first field below a field that can be written by itself."""
         children = [child for child in field.children if self.ids(child)]
         child = children[0]
-        is_in_table = self.ids(child)[0] in self.there
-        return self._first_below(child) if is_in_table and self._is_hollow(child) else child
+        is_in_table = self.ids(child)[0] in self.kept_ids
+        return self._first_writable_below(child) if is_in_table and self._has_no_data(child) else child
 
 
 @dataclass(frozen=True)
 class LancePlan:
-    """All steps for one table."""
+    """The steps that bring one table to a new schema."""
 
     table: LanceTable
     layout: Layout
     stages: tuple[LockedVersionPair, ...]
-    """How values get from the table's types to the new ones."""
+    """The version pairs that the values go through, from the table's types to the new ones."""
     changes: tuple[Change, ...]
     steps: tuple[Step, ...]
     rounded: frozenset[str] = frozenset()
@@ -265,7 +267,7 @@ def plan(
         is_filled and has_replaced_fields(table.name, table.schema_version, new, report)
     ):
         return None
-    pair = pair_by_ids(table.with_its_rules, new)
+    pair = pair_by_ids(table.with_recorded_constraints, new)
     ways, changes = stages(pair, table.version), diff_of(pair)
     judged = list(_judged(pair, ways, changes)) if is_filled else []
     _report_refused(table, pair, judged, report)
@@ -338,7 +340,7 @@ def _judged(
 
 
 def _fits_files(layout: Layout, table: LanceTable, report: Report) -> bool:
-    """Whether the version of the table's data files can hold what is new; it is for ever."""
+    """Whether data files of the table's storage version can hold the new fields; if not, that is reported."""
     if table.storage_version is None:
         return True
     if table.storage_version < "2.0" and layout.new:
@@ -354,8 +356,8 @@ def _fits_files(layout: Layout, table: LanceTable, report: Report) -> bool:
 
 
 def _field_steps(layout: Layout, table: LanceTable) -> Iterator[Step]:
-    """Yield a step for every field that is written, and one for all that are added."""
-    roots = list(dict.fromkeys(field for data in table.data for field in layout.roots(data)))
+    """Yield one step for each field that is written, and one for all fields that are added without data."""
+    roots = list(dict.fromkeys(field for ids in table.ids_in_fragments for field in layout.roots(ids)))
     for field in sorted(roots or layout.written, key=lambda field: layout.ids(field)[0]):
         before = layout.pair.before.get(field)
         after, ids = type_text_of(field), ids_text(layout.ids_below(field))
@@ -375,19 +377,21 @@ def _field_steps(layout: Layout, table: LanceTable) -> Iterator[Step]:
 
 
 def _dropped_indices(layout: Layout, table: LanceTable) -> Iterator[Step]:
-    """Yield the indices that the commits drop, together with their fields."""
+    """Yield a step for each index that the commits drop together with its field."""
     for index in table.indices:
-        if index.name in table.standing and is_going(index, table, layout.target):
-            is_rebuilt = path_after(index, layout.pair) is not None
+        if index.name in table.index_names and is_dropped(index, table, layout.target):
+            is_rebuilt = path_in_target(index, layout.pair) is not None
             again = "it is rebuilt at the end" if is_rebuilt else "its field is dropped"
             yield Step("drop index", index.path, f"{index.type} index {index.name}; {again}")
 
 
 def _built_indices(layout: Layout, table: LanceTable) -> Iterator[Step]:
-    """Yield the indices that go, or went in a run before, and whose fields are somewhere afterwards."""
+    """Yield a step for each index that is built again, because this plan or an interrupted run dropped it."""
     for index in table.indices:
-        path = path_after(index, layout.pair)
-        if path is not None and (index.name not in table.standing or is_going(index, table, layout.target)):
+        path = path_in_target(index, layout.pair)
+        if path is not None and (
+            index.name not in table.index_names or is_dropped(index, table, layout.target)
+        ):
             description, lost = f"{index.type} index {index.name}", ", ".join(index.lost)
             if lost:
                 description += f"; its settings {lost} are lost, because schemac does not know them"
@@ -397,7 +401,7 @@ def _built_indices(layout: Layout, table: LanceTable) -> Iterator[Step]:
 def _commits(
     layout: Layout, table: LanceTable, changes: Sequence[Change], *, is_data: bool
 ) -> Iterator[Step]:
-    """Yield the commit that brings the data, and the one that does the rest."""
+    """Yield the step that commits the new fields if there is data, and the step that commits the rest of the schema."""
     new = {field for root in layout.new for field in preorder([root])}
     swapped = [c for c in changes if is_data and (c.new_field in new or c.fact is Fact.FIELD_DROPPED)]
     if is_data:
@@ -405,10 +409,17 @@ def _commits(
         yield Step(SWAP_IN, "the new fields", "; ".join(what))
     version = layout.pair.new.version
     is_recorded = table.stated is None or version.is_recorded_as(table.recorded)
-    if schema_differs(layout, table, is_data=is_data) or not (is_recorded or is_data):
+    fields = layout.interim_fields if is_data else table.fields
+    is_other = list(layout.target.fields) != list(fields)
+    if table.dataset is not None:
+        schema, metadata = lance_schema(fields, table.metadata), layout.target.metadata
+        is_other = bool(differences(layout.target.fields, schema, metadata=metadata))
+    if is_other or not (is_recorded or is_data):
         rest = _details((c for c in changes if c not in swapped), layout.pair)
         # In the commit of the data, others still have the names of some added fields.
-        marked = {field.id for field in layout.middle if field.name.startswith(MARK)} if is_data else set()
+        marked = (
+            {field.id for field in layout.interim_fields if field.name.startswith(MARK)} if is_data else set()
+        )
         late = [field.path_text for field in layout.added if layout.ids(field)[0] in marked]
         final_names = [f"gives {path} its final name" for path in late]
         recorded = [] if is_recorded else [f"sets the recorded version to {version.number}"]
@@ -416,23 +427,14 @@ def _commits(
         yield Step(SET_SCHEMA, "the schema", f"one commit, no data is rewritten: {done}")
 
 
-def schema_differs(layout: Layout, table: LanceTable, *, is_data: bool) -> bool:
-    """Whether a commit of the schema alone is needed, after that of the data where there is one."""
-    fields = layout.middle if is_data else table.fields
-    if table.dataset is None:
-        return list(layout.target.fields) != list(fields)
-    schema = lance_schema(fields, table.metadata)
-    return bool(differences(layout.target.fields, schema, metadata=layout.target.metadata))
-
-
-def is_going(index: TableIndex, table: LanceTable, target: pb.Schema) -> bool:
+def is_dropped(index: TableIndex, table: LanceTable, target: pb.Schema) -> bool:
     """Whether an index goes with its field: Lance drops it in the commit that takes the field away."""
     there, remaining = ({field.id for field in fields} for fields in (table.fields, target.fields))
-    return table.field_id_of(index) in there - remaining
+    return any(id in there - remaining for id, lock_id in table.lock_ids.items() if lock_id == index.field_id)
 
 
-def path_after(index: TableIndex, pair: LockedVersionPair) -> str | None:
-    """Where the indexed field is once the plan is carried out; None if it goes."""
+def path_in_target(index: TableIndex, pair: LockedVersionPair) -> str | None:
+    """Return the path of the indexed field in the new schema; None if the field is dropped."""
     field = pair.new.by_id.get(index.field_id)
     return field.path_text if field is not None else None
 
@@ -456,12 +458,12 @@ def _details(changes: Iterable[Change], pair: LockedVersionPair) -> Iterator[str
 def _target(
     table: LanceTable, pair: LockedVersionPair, field_ids: Mapping[SchemaField, Numbers]
 ) -> pb.Schema:
-    """Return what the table's schema is afterwards."""
+    """Return the schema that the table has after the plan, with these field ids."""
     message = to_message(pair.new.lowered, field_ids)
     if any(lance_ids(ids) != lance_ids(pair.new.numbers[field]) for field, ids in field_ids.items()):
         digest = digest_of_ids(field.id for field in in_preorder(message.fields))
         message.metadata[TABLE_IDS] = digest.encode()
-    if not table.notes_its_version:
+    if not table.records_storage_version:
         # The files say it themselves.
         message.metadata.pop(lance.STORAGE_VERSION.key, None)
     return message

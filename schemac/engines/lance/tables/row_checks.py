@@ -16,11 +16,11 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from schemac.engines.lance.tables.checks import FieldCast, casts_of, is_roundable, reason_of
+from schemac.engines.lance.tables.checks import FieldCast, casts_of, is_roundable, misfit_reason
 from schemac.engines.lance.tables.convert import format_values, is_named, values_of
 from schemac.engines.lance.tables.live_table import LanceTable
+from schemac.engines.lance.tables.new_columns import Converter
 from schemac.engines.lance.tables.plan import LancePlan, plan
-from schemac.engines.lance.tables.recipe import Converter, Recipe
 from schemac.engines.lance.tables.steps import CheckStep, CheckSubject, RuleCheck, row_filter
 from schemac.language.attributes.attribute import Family
 from schemac.language.constraints.evaluation import Scan, survey
@@ -39,8 +39,8 @@ _ROWS = 20
 """So many values and rows are named."""
 
 
-class CheckQuestion:
-    """One check, asked of batch after batch."""
+class RunningCheck:
+    """One check of a plan, asked of all batches of rows in turn."""
 
     def __init__(self, check: CheckStep, plan: LancePlan) -> None:
         self.check = check
@@ -59,29 +59,29 @@ class CheckQuestion:
         field: SchemaField = self.field
         while field not in plan.layout.written and field.parent is not None:
             field = field.parent
-        recipe = Recipe.of(plan.stages, [field], plan.layout.field_ids, plan.rounded)
-        self._recipe = replace(recipe, on_misfit=self._misfits.add)
+        converter = Converter.of(plan.stages, [[field]], plan.rounded)
+        self._converter = replace(converter, on_misfit=self._misfits.add)
 
     @property
     def columns(self) -> list[str]:
         """The columns that it reads."""
         if self.check.subject is CheckSubject.NULLS and not self.is_moved:
             return [str(self.pair.before[self.field].column.segment)]
-        return self._recipe.sources
+        return self._converter.sources
 
-    def ask(self, batch: pa.RecordBatch) -> None:
-        """Look at some rows, which come with Lance's ids of them."""
+    def add_batch(self, batch: pa.RecordBatch) -> None:
+        """Count what is in the way in a batch, which has the columns that are read and `_rowid`."""
         before = self.pair.before[self.field]
         if self.check.subject is CheckSubject.FIT:
             self._misfits.row_ids = batch.column("_rowid")
             before_count = self._misfits.count
-            self._recipe.make(batch)
+            self._converter.make(batch)
             if self._misfits.count > before_count and not is_in_structs(self.field):
-                self._search(batch)
+                self._note_rows(batch)
         elif not self.is_moved:
             self._count += _null_count(batch.column(str(before.column.segment)), before)
         else:
-            made = self._recipe.make(batch).column(0)
+            made = self._converter.make(batch).column(0)
             if self.check.subject is CheckSubject.NULLS:
                 self._count += _null_count(made, self.field)
             else:
@@ -91,23 +91,23 @@ class CheckQuestion:
                 there, new_valid = values_of(before, batch).is_valid(), column.is_valid()
                 self._count += pc.sum(pc.and_not(there, new_valid)).as_py() or 0
 
-    def _search(self, batch: pa.RecordBatch) -> None:
-        """Note the rows of a batch that hold misfits inside lists and maps."""
+    def _note_rows(self, batch: pa.RecordBatch) -> None:
+        """Note the ids of rows that hold misfits inside lists and maps, which are found by halving the batch."""
         if len(self._misfits.rows) >= _ROWS:
             return
         misfits = _Misfits(self.field, self._misfits.path_texts)
         misfits.row_ids = batch.column("_rowid")
-        replace(self._recipe, on_misfit=misfits.add).make(batch)
+        replace(self._converter, on_misfit=misfits.add).make(batch)
         if misfits.count and len(batch) == 1:
             self._misfits.rows += misfits.row_ids.to_pylist()
         elif misfits.count:
             middle = len(batch) // 2
-            self._search(batch.slice(0, middle))
-            self._search(batch.slice(middle))
+            self._note_rows(batch.slice(0, middle))
+            self._note_rows(batch.slice(middle))
 
     def report(self, table: str, state: str, report: Report) -> None:
         """Report rows that prevent the change: SC422."""
-        answer = self._answer()
+        answer = self._result_text()
         if not answer:
             return
         query = self.check.query or (row_filter(self._misfits.rows) if self._misfits.rows else "")
@@ -121,22 +121,22 @@ class CheckQuestion:
         message = f"{self.check.title}: {self.check.question}, but {answer}"
         report.add(FAILED_CHECK, message, file=table, path=self.check.title, help="; ".join(ways))
 
-    def _answer(self) -> str:
-        """Return what was found; empty if nothing is in the way."""
+    def _result_text(self) -> str:
+        """Return the counts and first values that are in the way, for a message; empty if nothing is."""
         if self._misfits.count:
             casts = self._casts or [FieldCast(self.pair.before[self.field], self.field)]
             before, after = next((c for c in casts if c.after.type == self._misfits.type), casts[-1])
             description = self._misfits.describe(f" fit {after.type.type_text()}" if len(casts) > 1 else "")
             reasons = sorted(filter(None, self._misfits.reasons))
             is_by_value = "" in self._misfits.reasons and not self._is_rounded
-            return "; ".join([description + (reason_of(before, after) if is_by_value else ""), *reasons])
+            return "; ".join([description + (misfit_reason(before, after) if is_by_value else ""), *reasons])
         verb = "is" if self._count == 1 else "are"
         what = f"{verb} null" if self.check.subject is CheckSubject.NULLS else f"{verb} lost"
         return f"{self._count:,} {what}" if self._count else ""
 
 
 def _null_count(column: Any, field: SchemaField) -> int:
-    """How many values of a field are null where what is around it is not."""
+    """Return how many values of a field are null where the fields around it are not; `column` is the field's column."""
     for above, inner in pairwise(field.chain):
         column = column.filter(column.is_valid())
         if above.type.family is Family.STRUCT:
@@ -149,7 +149,7 @@ def _null_count(column: Any, field: SchemaField) -> int:
 
 
 class _Misfits:
-    """The values of one field that do not fit, as they are found."""
+    """Gathers the values of one field that do not fit: their count, and the first of them with the ids of their rows."""
 
     def __init__(self, field: SchemaField, path_texts: Collection[str]) -> None:
         self.field = field
@@ -157,14 +157,14 @@ class _Misfits:
         self.row_ids: Any = None
         self.count = 0
         self.type: LogicalType | None = None
-        """What the first of them do not fit."""
+        """The type that the first of them do not fit; None if all fit."""
         self.values: list[str] = []
         self.rows: list[int] = []
         self.reasons: set[str] = set()
-        """Why they do not; empty for those that are no values of the new type by themselves."""
+        """The reasons why they do not fit; an empty one for values that the new type does not have."""
 
     def add(self, field: SchemaField, values: Any, misfits: Any, why: str) -> None:
-        """Take note of those among some values that do not fit; other fields have checks of their own."""
+        """Count values that do not fit, as a `MisfitHandler`; those of other fields have checks of their own."""
         if field.path_text not in self.path_texts:
             return
         self.reasons.add(why)
@@ -230,14 +230,23 @@ def report_failed(
 
 
 def _preview(made: LancePlan, fields: Sequence[SchemaField]) -> Converter:
-    """Return what makes fields as they are after the plan; values that do not fit become null without a report."""
-    recipe = Recipe.of(made.stages, [], made.layout.field_ids, made.rounded)
+    """Return the converter of fields to what they are after the plan; values that do not fit become null without a report."""
+    by_column: dict[SchemaField, list[SchemaField]] = {}
+    for field in fields:
+        whole = field
+        while not is_in_structs(whole) and whole.parent is not None:
+            whole = whole.parent
+        by_column.setdefault(whole.column, []).append(whole)
+    converter = Converter.of(made.stages, by_column.values(), made.rounded)
     # What does not fit has a check of its own.
-    return replace(recipe, on_misfit=lambda *_: None).preview(fields)
+    return replace(converter, on_misfit=lambda *_: None)
 
 
 def _scan_of(preview: Converter | None, dataset: Any, fragments: Sequence[Any] | None) -> Scan:
+    """Return a scan of some fragments, or of all for None; `preview` converts the rows, None leaves them as they are."""
+
     def scan(names: Sequence[str]) -> Iterator[tuple[Any, Any]]:
+        """Yield batches with some columns, and the ids of their rows."""
         columns = list(names) if preview is None else preview.sources
         if fragments is not None and not fragments:
             return

@@ -12,7 +12,7 @@ import dataclasses
 import enum
 import json
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from decimal import Decimal
 from typing import Any
@@ -53,7 +53,7 @@ class TableIndex:
     type: str
     parameters: IndexParameters = dataclasses.field(default_factory=dict)
     field_id: int = 0
-    """The lock's id of the field, once it is known; it stays when the field gets another name."""
+    """The lock's id of the field, 0 for a field that the lock does not know."""
     lost: tuple[str, ...] = ()
     """Parameters that do not come back when it is built again."""
 
@@ -64,20 +64,19 @@ REWRITE, SWAP_IN, SET_SCHEMA = "rewrite", "swap in", "set schema"
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One step."""
+    """One step of a plan."""
 
     verb: str
-    """The step in a word."""
     title: str
-    """The field, or what the step is about."""
+    """The path of the field, or what else the step is about."""
     description: str = ""
-    """What it does, for people."""
+    """What it does."""
     cost: Outcome = Outcome.METADATA
     index: TableIndex | None = None
-    """The one that it builds again."""
+    """The index that it builds again; None if it builds none."""
 
     def describe(self) -> str:
-        """Return what it does, for people."""
+        """Return what it does, for messages."""
         return self.description
 
     def to_json(self) -> Json:
@@ -97,8 +96,8 @@ class CheckSubject(enum.Enum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Asked(Step):
-    """Look at the data before anything is changed."""
+class _Check(Step):
+    """A check of the rows before anything is changed."""
 
     verb: str = "check"
     cost: Outcome = Outcome.DATA
@@ -112,22 +111,22 @@ class _Asked(Step):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class CheckStep(_Asked):
-    """Look at the values of a field."""
+class CheckStep(_Check):
+    """A check of the values of a field."""
 
     field: SchemaField = dataclasses.field(repr=False, compare=False)
     subject: CheckSubject
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class RuleCheck(_Asked):
-    """Look whether the rows, as they will be, keep a constraint."""
+class RuleCheck(_Check):
+    """A check that the rows keep a constraint after they are converted."""
 
     rule: ConstraintRule = dataclasses.field(repr=False, compare=False)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Unlooked(Step):
+class UncheckedRule(Step):
     """A constraint that cannot be checked, because another table is needed."""
 
     verb: str = "not checked"
@@ -153,7 +152,7 @@ _NUMBERS = NUMBERS | {Family.DECIMAL, Family.BOOLEAN}
 
 def misfit_filter(pair: VersionPair, before: SchemaField, field: SchemaField) -> str:
     """Return the filter of rows whose value changes when it is cast to the new type and back; empty if Lance cannot express it."""
-    old, new = _arrow(pair.old, before), _arrow(pair.new, field)
+    old, new = _arrow_type(pair.old, before), _arrow_type(pair.new, field)
     # Lance's casts there and back keep to the rule for numbers, for durations, and for timestamps by one clock; but
     # DataFusion stops at a day that a timestamp does not reach, try or not.
     family = before.type.family
@@ -163,7 +162,7 @@ def misfit_filter(pair: VersionPair, before: SchemaField, field: SchemaField) ->
         is_asked_alike = is_asked_alike or is_one_clock or family is Family.DURATION
     if not is_in_structs(before) or not is_asked_alike:
         return ""
-    there, back = _word(new), _word(old)
+    there, back = _datafusion_type(new), _datafusion_type(old)
     if not there or not back:
         return ""
     name = column_name(before)
@@ -174,7 +173,7 @@ def misfit_filter(pair: VersionPair, before: SchemaField, field: SchemaField) ->
 
 
 def null_filter(before: SchemaField) -> str:
-    """Find the rows where a field is null and what is around it is not; empty inside lists and maps."""
+    """Return the filter of rows where a field is null and the struct around it is not; empty for a field in a list or map."""
     if not is_in_structs(before):
         return ""
     around = f"{column_name(before.parent)} IS NOT NULL AND " if before.parent is not None else ""
@@ -182,7 +181,7 @@ def null_filter(before: SchemaField) -> str:
 
 
 def how_to_find(change: Change, pair: VersionPair | None) -> str:
-    """Return how to find the rows of a table that break a new constraint."""
+    """Return the help for a new constraint: the filter of rows that break it if there is one, else the command that finds them."""
     constraint = constraint_of(change)
     query = ""
     if constraint is not None and pair is not None and change.old_field is not None:
@@ -195,14 +194,15 @@ def constraint_filter(pair: VersionPair, before: SchemaField, constraint: Constr
 
     Values below lists and maps have no name in a filter.
     """
-    type_ = _arrow(pair.old, before)
+    type_ = _arrow_type(pair.old, before)
     is_named = is_in_structs(before) and not pa.types.is_nested(type_)
     # DataFusion reads no number as a decimal with a negative scale.
     if not is_named or before.type.type_text() != constraint.type.type_text() or scale_of(before.type) < 0:
         return ""
-    name, word = column_name(before), _word(type_) or _TEMPORAL_WORDS.get(str(type_), "")
+    name, word = column_name(before), _datafusion_type(type_) or _DATAFUSION_TIMES.get(str(type_), "")
 
     def value(one: Any) -> str:
+        """Return a value of a constraint as a filter writes it."""
         if isinstance(one, str):
             return "'" + one.replace("'", "''") + "'"
         if isinstance(one, bool):
@@ -232,30 +232,30 @@ def constraint_filter(pair: VersionPair, before: SchemaField, constraint: Constr
     return ""
 
 
-_TEMPORAL_WORDS = {
+_DATAFUSION_TIMES = {
     **{f"time32[{unit}]": f"Time32({UNITS_BY_ARROW[unit]})" for unit in ("s", "ms")},
     **{f"time64[{unit}]": f"Time64({UNITS_BY_ARROW[unit]})" for unit in ("us", "ns")},
 }
 
 
 def row_filter(ids: Sequence[int]) -> str:
-    """Find rows by Lance's ids of them."""
+    """Return the filter of rows with these row ids."""
     return f"_rowid IN ({', '.join(map(str, ids))})"
 
 
 def column_name(field: SchemaField) -> str:
-    """Return a field as Lance writes its path."""
+    """Return the path of a field as a filter of Lance writes it, with backticks where they are needed."""
     words = [str(segment) for segment in field.path]
     return ".".join(word if _PLAIN_NAME.fullmatch(word) else f"`{word}`" for word in words)
 
 
-def _arrow(version: SchemaVersion, field: SchemaField) -> Any:
+def _arrow_type(version: SchemaVersion, field: SchemaField) -> Any:
     """Return the Arrow type that a field of a version is lowered to."""
     return next(f.arrow.type for top in version.lowered.fields for f in top.preorder() if f.field is field)
 
 
-def _word(type_: Any) -> str:
-    """DataFusion's word for a plain type; empty if none is known."""
+def _datafusion_type(type_: Any) -> str:
+    """Return DataFusion's name of a type without parts; empty if none is known."""
     if pa.types.is_timestamp(type_):
         zone = f'Some("{type_.tz}")' if type_.tz else "None"
         return f"Timestamp({UNITS_BY_ARROW[type_.unit]}, {zone})"
@@ -263,10 +263,10 @@ def _word(type_: Any) -> str:
         return f"Duration({UNITS_BY_ARROW[type_.unit]})"
     if pa.types.is_decimal(type_):
         return f"Decimal{type_.bit_width}({type_.precision}, {type_.scale})"
-    return _WORDS.get(str(type_), "")
+    return _DATAFUSION_TYPES.get(str(type_), "")
 
 
-_WORDS = {
+_DATAFUSION_TYPES = {
     **{f"{sign}int{bits}": f"{sign.upper()}Int{bits}" for sign in ("", "u") for bits in (8, 16, 32, 64)},
     "halffloat": "Float16",
     "float": "Float32",
@@ -322,13 +322,13 @@ def noted_indices(dataset: Any) -> dict[str, TableIndex]:
     return {entry["name"]: TableIndex(**{**entry, "lost": tuple(entry.get("lost", ()))}) for entry in entries}
 
 
-def note_of(indices: Iterable[TableIndex]) -> str:
+def note_indices(indices: Iterable[TableIndex]) -> str:
     """Return the note of indices in a table's configuration."""
     return json.dumps([asdict(index) for index in indices])
 
 
-def indices_of(dataset: Any) -> Iterator[TableIndex]:
-    """All present indices."""
+def indices_of(dataset: Any, lock_ids: Mapping[int, int]) -> Iterator[TableIndex]:
+    """Yield the indices of a version, with the parameters that build them again; `lock_ids` has the lock's ids of fields by Lance's."""
     for description in dataset.describe_indices():
         details = description.details or {}
         type_ = description.index_type
@@ -348,7 +348,7 @@ def indices_of(dataset: Any) -> Iterator[TableIndex]:
                 (details.get("runtime_hints") or {}, _OF_HINTS),
             ):
                 lost |= group.keys() - names.keys()
-                parameters |= {names[key]: _number(value) for key, value in group.items() if key in names}
+                parameters |= {names[key]: _hint_value(value) for key, value in group.items() if key in names}
             lost |= details.keys() - {"metric_type", "hnsw", "compression", "runtime_hints"}
         elif type_ == "Inverted":
             parameters = {key: value for key, value in details.items() if key in _OF_TEXTS}
@@ -361,20 +361,19 @@ def indices_of(dataset: Any) -> Iterator[TableIndex]:
             has_more = statistics.get("num_pages", 0) > max(1, -(-dataset.count_rows() // _ROWS_OF_A_PAGE))
             lost |= details.keys() | ({"zone_size"} if type_ == "BTree" and has_more else set())
         set_parameters = {k: value for k, value in parameters.items() if value is not None or k in _UNLIMITED}
-        yield TableIndex(
-            description.name, description.field_names[0], type_, set_parameters, lost=tuple(sorted(lost))
-        )
+        path, field_id = description.field_names[0], lock_ids.get(description.fields[0], 0)
+        yield TableIndex(description.name, path, type_, set_parameters, field_id, tuple(sorted(lost)))
 
 
-def _number(value: Any) -> Any:
-    """Hints are texts."""
+def _hint_value(value: Any) -> Any:
+    """Return the value of a hint, which may be the text of a number or a boolean."""
     if value in ("true", "false"):
         return value == "true"
     return int(value) if isinstance(value, str) and value.isdigit() else value
 
 
-def build(dataset: Any, index: TableIndex, path: str) -> None:
-    """Build an index as it was, on the field at a path."""
+def build_index(dataset: Any, index: TableIndex, path: str) -> None:
+    """Build an index with its name and parameters on the field at a path."""
     parameters = dict(index.parameters)
     if index.type.upper().startswith("IVF"):
         dataset.create_index(path, index_type=index.type, name=index.name, replace=True, **parameters)
