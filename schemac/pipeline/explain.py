@@ -29,7 +29,7 @@ from schemac.pipeline.session import session_of, settings_of_a_run
 from schemac.pipeline.spark.executors import active
 from schemac.pipeline.spark.failures import spark_errors_reported
 from schemac.rows.judging.arrays import is_list, is_scalar, storage_type
-from schemac.rows.judging.judge import Reader, Run, ValueContext, cell_reader, json_reader
+from schemac.rows.judging.judge import Reader, Run, cell_reader, json_reader
 from schemac.rows.judging.scalars import clock_of, zone_of
 from schemac.rows.judging.tokens import parse
 from schemac.rows.validation.validator import FieldInput
@@ -205,7 +205,7 @@ def _outcomes(one: FieldInput, member: pa.Field, validation: ValidationPlan) -> 
         return ()
     settings = validation.settings
     if one.form in ("record", "json"):
-        read = json_reader(member, ValueContext(settings), one.epoch)
+        read = json_reader(member, settings, one.epoch)
         return outcomes(tokens_of(member), parse, read)
     if one.form == "pattern" or validation.is_text(member.name):
         texts = [text for text in (*TEXTS, *NUMBERS) if text]

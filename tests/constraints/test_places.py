@@ -131,7 +131,9 @@ class OfCells(Place):
         ]
         batch = pa.RecordBatch.from_arrays(cells, names=schema.names)
         reasons = [
-            (row, reason) for row, several in validator.validate(batch).reasons.items() for reason in several
+            (row, reason)
+            for row, several in validator.validate(batch).reasons.by_row().items()
+            for reason in several
         ]
         verdicts = _broken(table, ((row, reason.path, reason.rule) for row, reason in reasons))
         # An empty cell is a null there.

@@ -9,7 +9,6 @@ Source: a struct of msgspec whose members are all `Raw` is decoded without conve
 """
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
 from itertools import chain
 from operator import attrgetter, methodcaller
 from typing import Any
@@ -279,48 +278,41 @@ def json_proof(member: pa.Field, settings: ValidationSettings) -> Proof | None:
     if is_scalar(member):
         text = None if role_of(member) is Role.JSON else TextProof.of(member)
         nulls = [quoted(text) for text in settings.null_values if quoted(text) == f'"{text}"']
-        return None if text is None else JsonLeaf(member, text, pa.array([*_ABSENT.to_pylist(), *nulls]))
+        return None if text is None else _leaf_proof(text, pa.array([*_ABSENT.to_pylist(), *nulls]))
     if is_list(data_type):
         item = json_proof(data_type.value_field, settings)
-        return None if item is None else _JsonList(member, item)
+        return None if item is None else _list_proof(member, item)
     if pa.types.is_map(data_type):
         value = json_proof(data_type.item_field, settings)
         key = data_type.key_field
         is_text = is_scalar(key) and is_string(storage_type(key.type)) and role_of(key) is None
-        return None if value is None or not is_text else _JsonMap(member, value)
+        return None if value is None or not is_text else _map_proof(member, value)
     parts = [json_proof(part, settings) for part in data_type]
     if not parts or any(part is None for part in parts):
         return None
     labels = frozenset(part.name for part in data_type)
     known = labels if settings.unexpected is Unexpected.REJECT else None
-    return _JsonStruct(member, tuple(part for part in parts if part is not None), MemberTokens(labels, known))
+    return _struct_proof(member, [part for part in parts if part is not None], MemberTokens(labels, known))
 
 
-@dataclass(frozen=True)
-class JsonLeaf:
-    """Values without parts."""
+def _leaf_proof(text: TextProof, nulls: pa.Array) -> Proof:
+    """Read tokens of values without parts by the texts of values; `nulls` are the tokens that are null."""
+    token = text.form.token
 
-    member: pa.Field
-    text: TextProof
-    absent: pa.Array
-    """The tokens that are null."""
-
-    def __call__(self, tokens: pa.Array) -> Proven:
-        """Read tokens."""
-        texts = without(tokens, some(pc.is_in(tokens, self.absent)))
-        if self.text.form.token is not TokenKind.STRING:
-            return self.text.read(texts, is_number=self.text.form.token is TokenKind.NUMBER)
-        is_text = pc.starts_with(texts, '"')
-        others = None
-        if is_text.true_count + is_text.null_count < len(texts):
-            others = some(pc.invert(is_text))
-            texts = without(texts, others)
+    def read(tokens: pa.Array) -> Proven:
+        texts = without(tokens, some(pc.is_in(tokens, nulls)))
+        if token is not TokenKind.STRING:
+            return text.read(texts, is_number=token is TokenKind.NUMBER)
+        others = some(pc.invert(pc.starts_with(texts, '"')))
+        texts = without(texts, others)
         content = pc.binary_slice(texts.cast(pa.binary()), 1, -1).cast(pa.string())
         if b"\\" in _data_of(content) and (is_escaped := some(pc.match_substring(content, "\\"))) is not None:
             decoded = pa.array(_decode_texts(_joined(_bytes_of(texts.filter(is_escaped)))), pa.string())
             content = pc.replace_with_mask(content, is_escaped, decoded)
-        values, doubtful = self.text.read(content)
+        values, doubtful = text.read(content)
         return Proven(values, either(others, doubtful))
+
+    return read
 
 
 def _parts(tokens: pa.Array, bracket: str, member: pa.Field) -> tuple[pa.Array, pa.Array | None]:
@@ -334,13 +326,12 @@ def _parts(tokens: pa.Array, bracket: str, member: pa.Field) -> tuple[pa.Array, 
     return is_there, some(others)
 
 
-@dataclass(frozen=True)
-class _JsonList:
-    member: pa.Field
-    item: Proof
+def _list_proof(member: pa.Field, item: Proof) -> Proof:
+    """Read tokens of arrays as lists."""
+    type_ = nullable_type(member)
 
-    def __call__(self, tokens: pa.Array) -> Proven:
-        is_there, doubtful = _parts(tokens, "[", self.member)
+    def read(tokens: pa.Array) -> Proven:
+        is_there, doubtful = _parts(tokens, "[", member)
         lists = tokens.filter(is_there)
         content = pc.binary_slice(lists.cast(pa.binary()), 1, -1).cast(pa.string())
         data = _data_of(content)
@@ -355,17 +346,17 @@ class _JsonList:
             split = pc.split_pattern(without(content, some(pc.equal(content, ""))), ",")
             lengths = pc.fill_null(pc.list_value_length(split), 0).to_numpy()
             item_tokens = split.flatten()
-        type_, is_list_there = nullable_type(self.member), numpy_mask(is_there)
-        return proven_lists(self.member, type_, is_list_there, lengths, self.item(item_tokens), doubtful)
+        return proven_lists(member, type_, numpy_mask(is_there), lengths, item(item_tokens), doubtful)
+
+    return read
 
 
-@dataclass(frozen=True)
-class _JsonMap:
-    member: pa.Field
-    item: Proof
+def _map_proof(member: pa.Field, item: Proof) -> Proof:
+    """Read tokens of objects as maps with keys that are texts; in doubt is one whose key may be there twice, or is too long."""
+    type_ = nullable_type(member)
 
-    def __call__(self, tokens: pa.Array) -> Proven:
-        is_there, doubtful = _parts(tokens, "{", self.member)
+    def read(tokens: pa.Array) -> Proven:
+        is_there, doubtful = _parts(tokens, "{", member)
         objects = tokens.filter(is_there)
         texts = _bytes_of(objects)
         maps = _decode_objects(_joined(texts))
@@ -382,22 +373,22 @@ class _JsonMap:
         is_map = numpy_mask(is_there)
         rows = np.zeros(len(tokens), bool)
         rows[is_map] = is_odd
-        items = self.item(tokens_of)
-        if len(keys) and pc.max(pc.binary_length(keys)).as_py() >= LONGEST_KEY:
-            is_long = pc.greater_equal(pc.binary_length(keys), LONGEST_KEY)
-            items = items._replace(doubtful=either(items.doubtful, is_long))
-        doubtful = either(doubtful, some(pa.array(rows)))
-        return proven_maps(nullable_type(self.member), is_map, lengths, keys, items, doubtful)
+        items = item(tokens_of)
+        is_long = some(pc.greater_equal(pc.binary_length(keys), LONGEST_KEY))
+        items = items._replace(doubtful=either(items.doubtful, is_long))
+        return proven_maps(type_, is_map, lengths, keys, items, either(doubtful, some(pa.array(rows))))
+
+    return read
 
 
-@dataclass(frozen=True)
-class _JsonStruct:
-    member: pa.Field
-    parts: tuple[Proof, ...]
-    members: MemberTokens
+def _struct_proof(member: pa.Field, parts: Sequence[Proof], members: MemberTokens) -> Proof:
+    """Read tokens of objects as structs; `members` takes them apart."""
+    type_ = nullable_type(member)
 
-    def __call__(self, tokens: pa.Array) -> Proven:
-        is_there, doubtful = _parts(tokens, "{", self.member)
-        columns, unsound = self.members.of_tokens(tokens.filter(is_there))
-        parts = [proof(columns[part.name]) for part, proof in zip(self.member.type, self.parts, strict=True)]
-        return proven_structs(nullable_type(self.member), numpy_mask(is_there), parts, doubtful, unsound)
+    def read(tokens: pa.Array) -> Proven:
+        is_there, doubtful = _parts(tokens, "{", member)
+        columns, unsound = members.of_tokens(tokens.filter(is_there))
+        proven = [proof(columns[part.name]) for part, proof in zip(member.type, parts, strict=True)]
+        return proven_structs(type_, numpy_mask(is_there), proven, doubtful, unsound)
+
+    return read

@@ -84,15 +84,6 @@ def path_text(path: Path) -> str:
     return path_text(parent) + (f"[{step}]" if isinstance(step, int) else step)
 
 
-@dataclass(frozen=True)
-class ValueContext:
-    """How values are read at one place: which rules hold, and whether it is the record itself or a struct of it."""
-
-    settings: ValidationSettings
-    is_record: bool = True
-    """Whether the value is not in a list, a map or a cell."""
-
-
 def known_scalar(member: pa.Field, epoch: str | None = None) -> Scalar:
     """Return how a field without parts is read. Raises NotCoveredError."""
     scalar = scalar_of(member, epoch)
@@ -101,18 +92,19 @@ def known_scalar(member: pa.Field, epoch: str | None = None) -> Scalar:
     return scalar
 
 
-def json_reader(member: pa.Field, context: ValueContext, epoch: str | None = None) -> Reader:
-    """Compile the reader of a value of JSON. Raises NotCoveredError."""
+def json_reader(
+    member: pa.Field, settings: ValidationSettings, epoch: str | None = None, *, is_inner: bool = False
+) -> Reader:
+    """Compile the reader of a value of JSON; `is_inner` of one in a list, a map or a cell. Raises NotCoveredError."""
     if is_scalar(member):
-        read = _scalar_reader(member, known_scalar(member, epoch), context)
-        return with_objects(member, read) if context.settings.takes_objects else read
+        read = _json_scalar_reader(member, known_scalar(member, epoch), settings)
+        return with_objects(member, read) if settings.takes_objects else read
     if pa.types.is_struct(member.type):
-        return _struct_reader(member, context)
-    inner = ValueContext(context.settings, is_record=False)
+        return _json_object_reader(member, settings, is_inner=is_inner)
     if is_list(member.type):
-        return list_reader(member, json_reader(member.type.value_field, inner))
-    read_map = _map_reader(member, inner)
-    return with_pairs(read_map) if context.settings.takes_objects else read_map
+        return list_reader(member, json_reader(member.type.value_field, settings, is_inner=True))
+    read_map = _json_map_reader(member, settings)
+    return with_pairs(read_map) if settings.takes_objects else read_map
 
 
 def absent_reader(member: pa.Field) -> Callable[[Path, Run], None]:
@@ -169,7 +161,7 @@ def cell_reader(member: pa.Field, settings: ValidationSettings, epoch: str | Non
     if is_scalar(member):
         is_identity = known_scalar(member, epoch).is_identity
         return text_reader(member, nulls if is_identity else ("", *nulls), epoch)
-    read_value = json_reader(member, ValueContext(settings, is_record=False))
+    read_value = json_reader(member, settings, is_inner=True)
     blank = frozenset(("", *nulls))
 
     def read(t: Any, path: Path, run: Run) -> Any:
@@ -184,10 +176,11 @@ def cell_reader(member: pa.Field, settings: ValidationSettings, epoch: str | Non
     return read
 
 
-def _scalar_reader(member: pa.Field, scalar: Scalar, context: ValueContext) -> Reader:
-    absent, is_coerced = absent_reader(member), context.settings.coerce is Coerce.TEXT
-    nulls = frozenset(f'"{text}"' for text in context.settings.null_values)
-    token, value, is_usual = scalar.token, scalar.value, _USUAL[scalar.token]
+def _json_scalar_reader(member: pa.Field, scalar: Scalar, settings: ValidationSettings) -> Reader:
+    """Compile the reader of a value of JSON without parts: with `coerce: text` numbers may be in quotes, and texts without."""
+    absent, is_coerced = absent_reader(member), settings.coerce is Coerce.TEXT
+    nulls = frozenset(f'"{text}"' for text in settings.null_values)
+    token, value = scalar.token, scalar.value
 
     def text(x: Any, j: str) -> str | None:
         if token is TokenKind.ANY:
@@ -208,11 +201,6 @@ def _scalar_reader(member: pa.Field, scalar: Scalar, context: ValueContext) -> R
     def read(x: Any, path: Path, run: Run) -> Any:
         if x is None:
             return absent(path, run)
-        if type(x) is is_usual and not (nulls and is_usual is str):
-            try:
-                return value(x)
-            except BrokenRuleError as error:
-                return run.object_to(path, "type", x) if is_other(x, x) else run.catch(path, error, x)
         j = written(x)
         if j in nulls:
             return absent(path, run)
@@ -228,18 +216,15 @@ def _scalar_reader(member: pa.Field, scalar: Scalar, context: ValueContext) -> R
     return read
 
 
-_USUAL = {TokenKind.STRING: str, TokenKind.NUMBER: NumberText, TokenKind.BOOLEAN: None, TokenKind.ANY: None}
-"""What `tokens` reads where a value of a kind stands."""
-
-
-def _map_reader(member: pa.Field, context: ValueContext) -> Reader:
+def _json_map_reader(member: pa.Field, settings: ValidationSettings) -> Reader:
+    """Compile the reader of an object as a map, whose keys are read as texts. Raises NotCoveredError for keys with parts."""
     key_field = member.type.key_field
     if not is_scalar(key_field):
         raise NotCoveredError
     # A key is no value: a text that means null stays what it is there.
-    key, item = text_reader(key_field, ()), json_reader(member.type.item_field, context)
+    key, item = text_reader(key_field, ()), json_reader(member.type.item_field, settings, is_inner=True)
     scalar = known_scalar(key_field)
-    if context.settings.takes_objects:
+    if settings.takes_objects:
         is_number, is_boolean = scalar.token is TokenKind.NUMBER, scalar.token is TokenKind.BOOLEAN
         key = with_object_keys(key_field, key, takes_numbers=is_number, takes_booleans=is_boolean)
 
@@ -268,21 +253,23 @@ def check_duplicate_keys(keys: list[Any], path: Path, run: Run) -> None:
         run.object_to(path, "key", written(texts))
 
 
-def _struct_reader(member: pa.Field, context: ValueContext) -> Reader:
-    """Compile the reader of an object. Of one in the record the keys that no field takes go before the fields, of others behind them."""
-    members = [(part.name, "." + part.name, json_reader(part, context)) for part in member.type]
-    is_strict = context.settings.unexpected is Unexpected.REJECT
-    known, is_first = frozenset(label for label, _, _ in members), context.is_record
+def _json_object_reader(member: pa.Field, settings: ValidationSettings, *, is_inner: bool) -> Reader:
+    """Compile the reader of an object as a struct; reasons for unexpected keys come before those of its members, behind them if `is_inner`."""
+    members = [
+        (part.name, "." + part.name, json_reader(part, settings, is_inner=is_inner)) for part in member.type
+    ]
+    is_strict = settings.unexpected is Unexpected.REJECT
+    known = frozenset(label for label, _, _ in members)
 
     def read(x: Any, path: Path, run: Run) -> Any:
         if type(x) is not dict:
             return run.object_to(path, "type", written(x))
-        if is_strict and is_first:
+        if is_strict and not is_inner:
             object_to_unexpected(x, known, path, run)
         members_read = {
             label: read_member(x.get(label), (path, step), run) for label, step, read_member in members
         }
-        if is_strict and not is_first:
+        if is_strict and is_inner:
             object_to_unexpected(x, known, path, run)
         return members_read
 
@@ -372,9 +359,9 @@ class RecordReader:
 
 def _compiled(judge: RecordReader, member: pa.Field) -> tuple[tuple[Step, ...], Reader]:
     """Return the steps to a field's value, none for a constant, and its reader. Raises NotCoveredError for an `epoch` of anything but dates and timestamps."""
-    origin, context = judge.settings.origin_of(member.name), ValueContext(judge.settings)
+    origin = judge.settings.origin_of(member.name)
     if origin is None:
-        read = json_reader(member, context)
+        read = json_reader(member, judge.settings)
         return (), lambda x, path, run: read(None, path, run)
     data_type, is_ = storage_type(member.type), pa.types
     if origin.epoch is not None and not (is_.is_date(data_type) or is_.is_timestamp(data_type)):
@@ -383,7 +370,7 @@ def _compiled(judge: RecordReader, member: pa.Field) -> tuple[tuple[Step, ...], 
         steps = own_steps(member.name, is_geojson=judge.settings.is_geojson)
     else:
         steps = parse_steps(origin.path)
-    return steps, json_reader(member, context, origin.epoch)
+    return steps, json_reader(member, judge.settings, origin.epoch)
 
 
 def value_at(value: Any, steps: tuple[Step, ...]) -> Any:

@@ -97,19 +97,20 @@ def object_proof(member: pa.Field, settings: ValidationSettings) -> ObjectProof 
         return _scalar_proof(member)
     if is_list(data_type):
         item = object_proof(data_type.value_field, settings)
-        return None if item is None else _ObjectLists(member, item)
+        return None if item is None else _list_proof(member, item)
     if pa.types.is_map(data_type):
         key, item = data_type.key_field, object_proof(data_type.item_field, settings)
         is_of_text = is_string(storage_type(key.type)) and role_of(key) is None
-        return None if item is None or not is_of_text else _ObjectMaps(member, item)
+        return None if item is None or not is_of_text else _map_proof(member, item)
     parts = [object_proof(part, settings) for part in data_type]
     if not parts or any(part is None for part in parts):
         return None
     takes_others = settings.unexpected is not Unexpected.REJECT
-    return _ObjectStructs(member, tuple(part for part in parts if part is not None), takes_others)
+    return _struct_proof(member, [part for part in parts if part is not None], takes_others=takes_others)
 
 
-def _in_doubt(member: pa.Field, count: int) -> Proven:
+def _all_doubtful(member: pa.Field, count: int) -> Proven:
+    """Return nulls that are all in doubt."""
     return Proven(pa.nulls(count, nullable_type(member)), pa.array(np.ones(count, bool)))
 
 
@@ -153,7 +154,7 @@ class _ObjectScalars:
             known = self._known(values)
             array = self.array_of(_only(values, known))
         except _NOT_ARROW:
-            return _in_doubt(self.member, len(values))
+            return _all_doubtful(self.member, len(values))
         proven, doubtful = self.proof(array)
         return Proven(proven, either(doubtful, either(_mask(certain), _mask(known))))
 
@@ -252,8 +253,10 @@ def _cast_from(source_type: pa.DataType, target_type: pa.DataType) -> Callable[[
     return lambda values: pa.array(values, source_type).cast(target_type)
 
 
-def _certain(member: pa.Field, values: Objects, *classes: type) -> tuple[list[Any], Any, pa.Array | None]:
-    """Return the objects of some classes, which rows have one, and which are in doubt; None for none."""
+def _objects_of_class(
+    member: pa.Field, values: Objects, *classes: type
+) -> tuple[list[Any], Any, pa.Array | None]:
+    """Return the objects of some classes, a mask of the rows that have one, and a mask of those in doubt; None if none is."""
     certain = _of_class(values, *classes)
     values = _only(values, certain)
     is_there = np.fromiter((value is not None for value in values), bool, len(values))
@@ -261,46 +264,47 @@ def _certain(member: pa.Field, values: Objects, *classes: type) -> tuple[list[An
     return [value for value in values if value is not None], is_there, either(_mask(certain), absent)
 
 
-@dataclass(frozen=True)
-class _ObjectLists:
-    member: pa.Field
-    item: ObjectProof
+def _list_proof(member: pa.Field, item: ObjectProof) -> ObjectProof:
+    """Read lists and tuples as lists."""
+    type_ = nullable_type(member)
 
-    def __call__(self, values: Objects) -> Proven:
-        lists, is_there, doubtful = _certain(self.member, values, list, tuple)
-        items = self.item(list(chain.from_iterable(lists)))
-        type_ = nullable_type(self.member)
-        return proven_lists(self.member, type_, is_there, list(map(len, lists)), items, doubtful)
+    def read(values: Objects) -> Proven:
+        lists, is_there, doubtful = _objects_of_class(member, values, list, tuple)
+        items = item(list(chain.from_iterable(lists)))
+        return proven_lists(member, type_, is_there, list(map(len, lists)), items, doubtful)
+
+    return read
 
 
-@dataclass(frozen=True)
-class _ObjectMaps:
-    member: pa.Field
-    item: ObjectProof
+def _map_proof(member: pa.Field, item: ObjectProof) -> ObjectProof:
+    """Read dicts as maps; all are in doubt if a key is no text."""
+    type_ = nullable_type(member)
 
-    def __call__(self, values: Objects) -> Proven:
-        dicts, is_there, doubtful = _certain(self.member, values, dict)
-        labels, type_ = list(chain.from_iterable(dicts)), nullable_type(self.member)
-        items = self.item(list(chain.from_iterable(map(dict.values, dicts))))
+    def read(values: Objects) -> Proven:
+        dicts, is_there, doubtful = _objects_of_class(member, values, dict)
+        labels = list(chain.from_iterable(dicts))
+        items = item(list(chain.from_iterable(map(dict.values, dicts))))
         if not {str}.issuperset(map(type, labels)):
-            return _in_doubt(self.member, len(values))
+            return _all_doubtful(member, len(values))
         try:
             keys = pa.array(labels, type_.key_type)
         except _NOT_ARROW:
-            return _in_doubt(self.member, len(values))
+            return _all_doubtful(member, len(values))
         return proven_maps(type_, is_there, list(map(len, dicts)), keys, items, doubtful)
 
+    return read
 
-@dataclass(frozen=True)
-class _ObjectStructs:
-    member: pa.Field
-    parts: tuple[ObjectProof, ...]
-    takes_others: bool
 
-    def __call__(self, values: Objects) -> Proven:
-        dicts, is_there, doubtful = _certain(self.member, values, dict)
-        columns, others, odd = members_of(dicts, [part.name for part in self.member.type])
+def _struct_proof(member: pa.Field, parts: Sequence[ObjectProof], *, takes_others: bool) -> ObjectProof:
+    """Read dicts as structs; in doubt is one with further keys, unless it `takes_others` that are plain."""
+    type_, names = nullable_type(member), [part.name for part in member.type]
+
+    def read(values: Objects) -> Proven:
+        dicts, is_there, doubtful = _objects_of_class(member, values, dict)
+        columns, others, odd = members_of(dicts, names)
         is_odd = np.zeros(len(dicts), bool)
-        is_odd[odd if self.takes_others else others] = True
-        parts = [proof(column) for column, proof in zip(columns, self.parts, strict=True)]
-        return proven_structs(nullable_type(self.member), is_there, parts, doubtful, is_odd)
+        is_odd[odd if takes_others else others] = True
+        proven = [proof(column) for column, proof in zip(columns, parts, strict=True)]
+        return proven_structs(type_, is_there, proven, doubtful, is_odd)
+
+    return read

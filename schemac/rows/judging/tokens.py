@@ -51,35 +51,24 @@ def _refused(constant: str) -> Any:
 
 
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """Return the members of an object as a dict. Raises NotJsonError if a key is there twice."""
+    """Return the members of an object as a dict. Raises NotJsonError if a key is there twice, or is too long."""
     members = dict(pairs)
-    if len(members) != len(pairs):
+    if len(members) != len(pairs) or max(map(len, members), default=0) >= LONGEST_KEY:
         raise NotJsonError
     return members
 
 
-def _small_object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    if any(len(key) >= LONGEST_KEY for key, _ in pairs):
-        raise NotJsonError
-    return _object(pairs)
-
-
-def _short_number(text: str) -> NumberText:
+def _number_text(text: str) -> NumberText:
+    """Return the text of a number. Raises NotJsonError if it is too long."""
     if len(text) >= LONGEST_NUMBER:
         raise NotJsonError
     return NumberText(text)
 
 
-_parse = json.JSONDecoder(
-    parse_float=NumberText, parse_int=NumberText, parse_constant=_refused, object_pairs_hook=_object
+_decode = json.JSONDecoder(
+    parse_float=_number_text, parse_int=_number_text, parse_constant=_refused, object_pairs_hook=_object
 ).decode
-_parse_long = json.JSONDecoder(
-    parse_float=_short_number,
-    parse_int=_short_number,
-    parse_constant=_refused,
-    object_pairs_hook=_small_object,
-).decode
-_ALONE = re.compile("[\ud800-\udfff]")
+_LONE_SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 def parse(text: str) -> Any:
@@ -98,7 +87,7 @@ def parse(text: str) -> Any:
     if text.count("[") + text.count("{") > MOST_LEVELS and levels(text) > MOST_LEVELS:
         raise NotJsonError
     try:
-        value = (_parse if len(text) < LONGEST_NUMBER else _parse_long)(text)
+        value = _decode(text)
     except (RecursionError, ValueError):
         raise NotJsonError from None
     if "\\u" in text and not _is_well_formed(value):
@@ -129,7 +118,7 @@ def _is_well_formed(value: Any) -> bool:
             waiting += part.values()
         elif isinstance(part, list):
             waiting += part
-        elif isinstance(part, str) and _ALONE.search(part):
+        elif isinstance(part, str) and _LONE_SURROGATE.search(part):
             return False
     return True
 
@@ -289,7 +278,7 @@ def _number(value: float | Decimal) -> NumberText:
 
 def _sound(text: str) -> str:
     """Return a text as a plain str. Raises NotJsonError if a surrogate is in it."""
-    if not text.isascii() and _ALONE.search(text):
+    if not text.isascii() and _LONE_SURROGATE.search(text):
         raise NotJsonError
     return str.__str__(text)
 

@@ -344,18 +344,19 @@ def in_cells(dataset: CheckedDataset, wrong: WrongRows) -> WrongForm:
     cells = pa.RecordBatch.from_arrays(columns, names=schema.names)
     in_cells = Validator(schema, ValidationSettings(), inputs).validate(cells)
     in_records = _validated_texts(schema, readable)
+    cell_reasons, record_reasons = in_cells.reasons.by_row(), in_records.reasons.by_row()
     # A line with one cell too many is malformed.
     rows = [
         row._replace(text=csv_line([""] * (len(schema) + 1))) for row in wrong.rows if row.rule == MALFORMED
     ]
     for i, (row, line) in enumerate(zip(readable, lines, strict=True)):
-        text, reasons = csv_line(line), in_cells.reasons.get(i, ())
+        text, reasons = csv_line(line), cell_reasons.get(i, ())
         if len(reasons) == 1:
             path, rule, _ = reasons[0]
             # A value that is wrong in another way than in JSON may break rules for several rows too.
             if not _is_constraint(rule) or (path, rule) == (row.path, row.rule):
                 rows.append(WrongRow(text, path, rule))
-        elif not reasons and i not in in_records.reasons and _equal_rows(in_cells, in_records, i):
+        elif not reasons and i not in record_reasons and _equal_rows(in_cells, in_records, i):
             # It breaks a rule for several rows, with the same values.
             rows.append(row._replace(text=text))
     by_reason: dict[tuple[str, str], list[WrongRow]] = {}

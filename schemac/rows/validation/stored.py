@@ -126,7 +126,7 @@ class StoredComparison:
         try:
             offences: dict[tuple[str, str], Offence] = {}
             for judged, numbers in self._judged(names):
-                for row, reasons in judged.reasons.items():
+                for row, reasons in judged.reasons.by_row().items():
                     for path, rule, value in reasons:
                         one = Offence(path, rule, "of the type in the schema")
                         one = offences.setdefault((path, rule), one)

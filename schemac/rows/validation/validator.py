@@ -30,7 +30,6 @@ from schemac.rows.judging.judge import (
     Reader,
     RecordReader,
     Run,
-    ValueContext,
     absent_reader,
     json_reader,
     malformed,
@@ -230,7 +229,7 @@ class Validator:
             return FieldReader.of_column(member, source, settings, one.epoch)
         if one.form == "pattern":
             return FieldReader(member, _pattern_reader(one, member, settings))
-        read = json_reader(member, ValueContext(settings), one.epoch)
+        read = json_reader(member, settings, one.epoch)
         if one.form == "json":
             return FieldReader(member, _of_texts(read, lambda path, text: Reason(path, "cast", text)))
         proof = None
