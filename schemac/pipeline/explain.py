@@ -37,19 +37,8 @@ from schemac.text.source.catalogue import BACKFILL_SETTING, UNKNOWN_FIELD
 from schemac.text.source.pages import rule_pages
 
 NUMBERS = (
-    "0",
-    "12",
-    "-1",
-    "12.0",
-    "12.5",
-    "5e3",
-    "300",
-    "70000",
-    "3000000000",
-    "1e20",
-    "1e400",
-    "0.123456789012345678901",
-)
+    "0", "12", "-1", "12.0", "12.5", "5e3", "300", "70000", "3000000000", "1e20", "1e400", "0.123456789012345678901",
+)  # fmt: skip
 """Numbers at and beyond the bounds of most types."""
 TEXTS = (
     "text", "", "12", "true", "2024-01-31", "2024-01-31T10:00:00", "2024-01-31T10:00:00.123456789Z", "2024-01-31 10:00:00+02:00", "0000-01-01", "0000-01-01T00:00:00Z",

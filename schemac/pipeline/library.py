@@ -20,6 +20,7 @@ from pyspark.sql import DataFrame, SparkSession
 
 from schemac.arrow.constraints import key_columns
 from schemac.artifacts.dataset import CheckedDataset
+from schemac.language.physical import parts_of, with_parts
 from schemac.pipeline.conformed import Conformed, Rules, checked_job, job_of_frame, open_frame
 from schemac.pipeline.conforming.load import LoadedJob, load_job, schema_engines
 from schemac.pipeline.declaration.job import Job
@@ -314,21 +315,18 @@ def _in_unit(type_: Any, target: Any, leaf: Callable[[Any], Any]) -> Any:
             raise _NoUnitError
         return leaf(target)
     if is_.is_struct(type_):
-        parts = ((part, _type_in(target, part.name)) for part in type_)
-        return pa.struct([part.with_type(_in_unit(part.type, of_part, leaf)) for part, of_part in parts])
-    if is_.is_map(type_):
-        of_key, of_item = (
-            (target.key_type, target.item_type) if target and is_.is_map(target) else (None, None)
+        types = [_type_in(target, part.name) for part in type_]
+    else:
+        is_alike = target is not None and any(
+            is_kind(type_) and is_kind(target) for is_kind in (is_list, is_.is_map)
         )
-        key = type_.key_field.with_type(_in_unit(type_.key_type, of_key, leaf))
-        return pa.map_(key, type_.item_field.with_type(_in_unit(type_.item_type, of_item, leaf)))
-    if is_list(type_):
-        of_items = storage_type(target.value_type) if target and is_list(target) else None
-        items = type_.value_field.with_type(_in_unit(type_.value_type, of_items, leaf))
-        if is_.is_fixed_size_list(type_):
-            return pa.list_(items, type_.list_size)
-        return pa.large_list(items) if is_.is_large_list(type_) else pa.list_(items)
-    return type_
+        types = (
+            [storage_type(part.type) for part in parts_of(target)]
+            if is_alike
+            else [None for _ in parts_of(type_)]
+        )
+    remaining = iter(types)
+    return with_parts(type_, lambda part: part.with_type(_in_unit(part.type, next(remaining), leaf)))
 
 
 def _plain(batch: pa.RecordBatch, plain: pa.Schema, fields: pa.Schema) -> Iterator[pa.Array]:

@@ -16,7 +16,7 @@ from itertools import chain
 from typing import Any
 
 import pyarrow as pa
-from pyspark.sql import Column, DataFrame, SparkSession, functions
+from pyspark.sql import Column, DataFrame, Row, SparkSession, functions
 from pyspark.sql.pandas.types import from_arrow_schema
 from pyspark.sql.types import DataType, IntegralType, StringType, VariantType
 
@@ -29,7 +29,7 @@ from schemac.pipeline.reading.records import IN_RECORD, RECORD, Records, TypedCo
 from schemac.pipeline.reading.source import open_records, records_of_frame
 from schemac.pipeline.reading.table_source import TableReader, TableVersion, table_frame
 from schemac.pipeline.spark.packed import ADDRESS, ADDRESS_FIELD, ERRORS, RAW, ROW_ID, SOURCE
-from schemac.pipeline.spark.python_functions import Computed, PythonFunction, type_of
+from schemac.pipeline.spark.python_functions import PythonFunction, computed_column, type_of
 from schemac.pipeline.spark.sql import name, struct
 from schemac.rows.runs.plain_types import plain_field
 from schemac.rows.runs.storage import absolute
@@ -98,23 +98,28 @@ def check_exact(joined: Joined, rows: DataFrame, chosen: DataFrame) -> None:
     """Refuse records whose key no row of the table has, and rows that are to get values and have no record; `rows` are keys."""
     place = ("joins", joined.label)
     records = joined.frame.join(rows, joined.matches(rows), "left_anti")
-    examples = _keys_of(records, list(joined.keys.values()))
+    examples = _some_keys(records, list(joined.keys.values()))
     if examples:
         message = f"`{joined.label}` has records for rows that the table does not have: {examples}"
         help = "leave them out; or leave out `exact` of the join, so that they are ignored"
         raise PipelineError(JOIN, message, help, place=place)
     without = chosen.join(joined.frame, joined.matches(chosen), "left_anti")
-    examples = _keys_of(without, list(joined.keys))
+    examples = _some_keys(without, list(joined.keys))
     if examples:
         message = f"`{joined.label}` has no record for rows of the table: {examples}"
         help = "add them, leave these rows out with `where`, or leave `exact` out of the join: they then get null"
         raise PipelineError(JOIN, message, help, place=place)
 
 
-def _keys_of(frame: DataFrame, keys: list[str]) -> str:
-    """Show a few keys of a frame; nothing for one without rows."""
-    rows = frame.select(*map(name, keys)).orderBy(*map(name, keys)).limit(MOST_KEYS + 1).collect()
-    keys_text = ", ".join(" and ".join(str(value) for value in row) for row in rows[:MOST_KEYS])
+def _some_keys(frame: DataFrame, keys: list[str]) -> str:
+    """Return the text of the first keys of a frame; empty for one without rows."""
+    columns = [name(key) for key in keys]
+    return _keys_text(frame.select(*columns).orderBy(*columns).limit(MOST_KEYS + 1).collect(), keys)
+
+
+def _keys_text(rows: list[Row], keys: list[str]) -> str:
+    """Return the text of the keys of rows, of which at most `MOST_KEYS` are shown."""
+    keys_text = ", ".join(" and ".join(str(row[key]) for key in keys) for row in rows[:MOST_KEYS])
     return f"{keys_text}, …" if len(rows) > MOST_KEYS else keys_text
 
 
@@ -155,9 +160,7 @@ def _check_rows(label: str, frame: DataFrame, keys: list[str]) -> None:
         help = "correct them, or name a source without them"
         raise PipelineError(JOIN, message, help, place=("joins", label))
     if rows:
-        keys_text = ", ".join(" and ".join(str(row[key]) for key in keys) for row in rows[:MOST_KEYS])
-        keys_text += ", …" if len(rows) > MOST_KEYS else ""
-        message = f"`{label}` has several records with one key: {keys_text}"
+        message = f"`{label}` has several records with one key: {_keys_text(rows, keys)}"
         help = "name a source with one record for each key, or add the column that tells them apart to `on`"
         raise PipelineError(JOIN, message, help, place=("joins", label, "on"))
 
@@ -231,7 +234,7 @@ class BackfillFrames:
             columns, function = self._arguments(label, table_columns), self.functions[label]
             first = self._first(rows, label, columns, version, parts)
             result_type = type_of(function, first, self.schema.field(label).type)
-            rows = rows.withColumn(_column_of(label), Computed(function, columns, result_type).column())
+            rows = rows.withColumn(_column_of(label), computed_column(function, columns, result_type))
         for label, joined in self.joins.items():
             rows = joined.to(rows, self.flags[label])
         frame = self._conformed(rows)

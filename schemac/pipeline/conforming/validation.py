@@ -14,7 +14,7 @@ from functools import cached_property
 import pyarrow as pa
 from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, functions
-from pyspark.sql.pandas.types import from_arrow_type, to_arrow_type
+from pyspark.sql.pandas.types import from_arrow_type
 from pyspark.sql.types import ArrayType, DataType, MapType, NullType, StructField, StructType, VariantType
 
 from schemac.arrow.constraints import constraints_of
@@ -30,6 +30,7 @@ from schemac.pipeline.reading.inputs import (
     JsonText,
     Text,
     TypedInput,
+    arrow_type_of,
     unknown_column,
     value_sql,
 )
@@ -136,7 +137,7 @@ class ValidationPlan:
         message = f"`{member.name}` is {member.type}, the source has {type_text}"
         error = PipelineError(SOURCE_TYPE_MISMATCH, message)
         try:
-            source_type = source.arrow_type if isinstance(source, Counted) else _arrow_type(source.type)
+            source_type = source.arrow_type if isinstance(source, Counted) else arrow_type_of(source.type)
         except PySparkException:
             raise error from None
         column = pa.field(member.name, source_type)
@@ -275,22 +276,10 @@ def _has(data_type: DataType, kind: type[DataType] | tuple[type[DataType], ...])
     return isinstance(data_type, kind)
 
 
-def _arrow_type(data_type: DataType) -> pa.DataType:
-    """Return the type that values of one of Spark's have; that of a count is what it counts. Raises PySparkException."""
-    if isinstance(data_type, CountType):
-        return data_type.arrow_type
-    if isinstance(data_type, StructType):
-        return pa.struct([pa.field(part.name, _arrow_type(part.dataType)) for part in data_type.fields])
-    if isinstance(data_type, MapType):
-        return pa.map_(_arrow_type(data_type.keyType), _arrow_type(data_type.valueType))
-    if isinstance(data_type, ArrayType):
-        return pa.list_(pa.field("element", _arrow_type(data_type.elementType)))
-    return to_arrow_type(data_type, timezone="UTC")
-
-
 def _is_of_arrow(field: StructField) -> bool:
+    """Whether Arrow has a type for the values of a column."""
     try:
-        _arrow_type(field.dataType)
+        arrow_type_of(field.dataType)
     except PySparkException:
         return False
     return not _has(field.dataType, (VariantType, NullType))

@@ -15,7 +15,7 @@ from typing import Any
 
 from pyspark.sql import DataFrame
 
-from schemac.pipeline.declaration.job import Explode, FieldSource, Source
+from schemac.pipeline.declaration.job import FieldSource, Source
 from schemac.pipeline.errors import AbsentPath, did_you_mean
 from schemac.pipeline.reading.cutting import FAULT
 from schemac.pipeline.reading.inputs import Json, file_part, parse_steps
@@ -59,7 +59,9 @@ def absent_paths(
         required = _RequiredPath(explode.path, parse_steps(explode.path), use, place)
         absent_paths = _absent(records.exploded, [required])
         if absent_paths:
-            way_out = f"if the list may be missing in every record, write `{_as_missing(explode)}`"
+            keep_empty = ", keepEmpty: true" if explode.keep_empty else ""
+            setting = f"explode: {{path: {written(explode.path)}{keep_empty}, allowMissing: true}}"
+            way_out = f"if the list may be missing in every record, write `{setting}`"
             help = f"{absent_paths[0].help} {way_out}" if absent_paths[0].help else way_out
             loses_records = not explode.keep_empty
             return [AbsentPath(absent_paths[0].path, use, place, help, loses_records)]
@@ -76,12 +78,6 @@ def absent_paths(
     return _absent(records.frame, paths, MOST_RECORDS)
 
 
-def _as_missing(explode: Explode) -> str:
-    """Write the setting of a list that may be missing."""
-    keep_empty = ", keepEmpty: true" if explode.keep_empty else ""
-    return f"explode: {{path: {written(explode.path)}{keep_empty}, allowMissing: true}}"
-
-
 def _absent(frame: DataFrame, paths: Sequence[_RequiredPath], most: int | None = None) -> list[AbsentPath]:
     """Find the paths that no record of a frame of texts has, or none of the first ones."""
     if not paths:
@@ -93,7 +89,7 @@ def _absent(frame: DataFrame, paths: Sequence[_RequiredPath], most: int | None =
         with suppress(ValueError, RecursionError):
             document = json.loads(text)
             first += [document] if isinstance(document, dict) else []
-    missing = [one for one in paths if not any([*_members(record, one.steps)] for record in first)]
+    missing = [one for one in paths if not any([*_values_at(record, one.steps)] for record in first)]
     searched = None
     if missing and not (len(first) == len(texts) < FIRST_RECORDS):
         sound = sound if most is None else sound.limit(most)
@@ -111,13 +107,13 @@ def _absent(frame: DataFrame, paths: Sequence[_RequiredPath], most: int | None =
     elif not first:
         return []
     return [
-        AbsentPath(one.path, one.use, one.place, _nearest(one.steps, first), searched=searched)
+        AbsentPath(one.path, one.use, one.place, _similar_paths(one.steps, first), searched=searched)
         for one in missing
     ]
 
 
-def _members(value: Any, steps: Sequence[Step]) -> Iterator[Any]:
-    """Give the value at the end of a path, if there is one."""
+def _values_at(value: Any, steps: Sequence[Step]) -> Iterator[Any]:
+    """Yield the value at the end of a path, if there is one."""
     for step in steps:
         is_key = isinstance(step, str) and isinstance(value, dict) and step in value
         is_position = isinstance(step, int) and isinstance(value, list) and step < len(value)
@@ -127,27 +123,28 @@ def _members(value: Any, steps: Sequence[Step]) -> Iterator[Any]:
     yield value
 
 
-def _nearest(steps: tuple[Step, ...], records: Sequence[dict[str, Any]]) -> str | None:
+def _similar_paths(steps: tuple[Step, ...], records: Sequence[dict[str, Any]]) -> str | None:
     """Return the paths of records that are similar to one that none of them has."""
     for depth, step in reversed([*enumerate(steps)]):
-        around = [value for record in records for value in _members(record, steps[:depth])]
+        around = [value for record in records for value in _values_at(record, steps[:depth])]
         keys = {key for value in around if isinstance(value, dict) for key in value}
         if keys and isinstance(step, str):
-            known = [_path((*steps[:depth], key)) for key in keys]
-            suggestion = did_you_mean(_path((*steps[:depth], step)), known)
+            known = [_path_text((*steps[:depth], key)) for key in keys]
+            suggestion = did_you_mean(_path_text((*steps[:depth], step)), known)
             return suggestion and (suggestion if suggestion.endswith("?") else f"{suggestion};")
         if around:
             break
     return None
 
 
-def _path(steps: Sequence[Step]) -> str:
+def _path_text(steps: Sequence[Step]) -> str:
     """Write a path as a pipeline has it."""
-    parts = [f"[{step}]" if isinstance(step, int) else f".{_key(step)}" for step in steps]
+    parts = []
+    for step in steps:
+        if isinstance(step, int):
+            parts.append(f"[{step}]")
+        elif step and not any(sign in step for sign in ".[`"):
+            parts.append(f".{step}")
+        else:
+            parts.append(".`" + step.replace("`", "``") + "`")
     return "".join(parts).removeprefix(".")
-
-
-def _key(step: str) -> str:
-    """Return a step of a path as it is written, in backticks if it is empty or has a dot, a bracket or a backtick."""
-    is_plain = step and not any(sign in step for sign in ".[`")
-    return step if is_plain else "`" + step.replace("`", "``") + "`"

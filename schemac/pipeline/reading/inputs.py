@@ -14,6 +14,7 @@ import uuid
 from dataclasses import dataclass, replace
 
 import pyarrow as pa
+from pyspark.sql.pandas.types import to_arrow_type
 from pyspark.sql.types import (
     ArrayType,
     DataType,
@@ -119,6 +120,26 @@ def counts_type(data_type: pa.DataType, *, has_counts: bool = True) -> pa.DataTy
     )
     is_of_lists = is_.is_large_list(counted) or is_.is_fixed_size_list(counted)
     return pa.list_(counted.value_field) if is_of_lists else counted
+
+
+def arrow_type_of(data_type: DataType, text: pa.DataType | None = None) -> pa.DataType:
+    """Return the Arrow type of values of one of Spark's types; that of a count is what it counts, that of texts is `text`.
+
+    Raises PySparkException for a type that Arrow has none for.
+    """
+    if isinstance(data_type, CountType):
+        return data_type.arrow_type
+    if isinstance(data_type, StructType):
+        return pa.struct(
+            [pa.field(part.name, arrow_type_of(part.dataType, text)) for part in data_type.fields]
+        )
+    if isinstance(data_type, MapType):
+        return pa.map_(arrow_type_of(data_type.keyType, text), arrow_type_of(data_type.valueType, text))
+    if isinstance(data_type, ArrayType):
+        return pa.list_(pa.field("element", arrow_type_of(data_type.elementType, text)))
+    if text is not None and isinstance(data_type, StringType):
+        return text
+    return to_arrow_type(data_type, timezone="UTC")
 
 
 def with_counts(spark_type: DataType, data_type: pa.DataType) -> DataType:

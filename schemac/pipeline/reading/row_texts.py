@@ -21,7 +21,6 @@ from typing import Any
 import pyarrow as pa
 from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame
-from pyspark.sql.pandas.types import to_arrow_type
 from pyspark.sql.types import (
     ArrayType,
     BinaryType,
@@ -44,7 +43,7 @@ from pyspark.sql.types import (
     TimestampType,
 )
 
-from schemac.pipeline.reading.inputs import CountType
+from schemac.pipeline.reading.inputs import CountType, arrow_type_of
 from schemac.pipeline.spark.executors import mapped
 from schemac.pipeline.spark.packed import RAW
 from schemac.pipeline.spark.sql import concat, fresh, literal, name, struct, when
@@ -179,26 +178,12 @@ def _rows(types: StructType, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.R
     """Insert the columns of the rows before those of each batch."""
     read = _value_of(types)
     # Bytes first, because texts may be none; Arrow would not make those of Python's.
-    with_bytes, with_texts = _arrow_type(types, pa.binary()), _arrow_type(types, pa.string())
+    with_bytes, with_texts = arrow_type_of(types, pa.binary()), arrow_type_of(types)
     for batch in batches:
         texts = (json.loads(text, parse_int=str, parse_float=str) for text in batch.column(RAW).to_pylist())
         rows = pa.array([read(text[ROW]) for text in texts], with_bytes).view(with_texts)
         names = [*types.names, *batch.schema.names]
         yield pa.RecordBatch.from_arrays([*rows.flatten(), *batch.columns], names=names)
-
-
-def _arrow_type(data_type: DataType, text: pa.DataType) -> pa.DataType:
-    if isinstance(data_type, StringType):
-        return text
-    if isinstance(data_type, TimestampType):
-        return pa.timestamp("us", "UTC")
-    if isinstance(data_type, ArrayType):
-        return pa.list_(pa.field("element", _arrow_type(data_type.elementType, text)))
-    if isinstance(data_type, MapType):
-        return pa.map_(_arrow_type(data_type.keyType, text), _arrow_type(data_type.valueType, text))
-    if isinstance(data_type, StructType):
-        return pa.struct([(part.name, _arrow_type(part.dataType, text)) for part in data_type.fields])
-    return to_arrow_type(data_type)
 
 
 Read = Callable[[Any], Any]
@@ -222,7 +207,7 @@ def _unless_null(read: Read) -> Read:
     return lambda x: None if x is None else read(x)
 
 
-def _timestamp_sql(text: str) -> int:
+def _microseconds(text: str) -> int:
     """Return the microseconds since 1970-01-01; years have as many digits as they need, and a sign."""
     match = _TIMESTAMP.fullmatch(text)
     assert match is not None, text
@@ -243,7 +228,7 @@ _LEAVES: dict[type[DataType], Read] = {
     FloatType: lambda x: pa.scalar(x).cast(pa.float32()).as_py(),
     DoubleType: float,
     DecimalType: Decimal,
-    DateType: lambda x: _timestamp_sql(x) // 86_400_000_000,
-    TimestampType: _timestamp_sql,
-    TimestampNTZType: _timestamp_sql,
+    DateType: lambda x: _microseconds(x) // 86_400_000_000,
+    TimestampType: _microseconds,
+    TimestampNTZType: _microseconds,
 }

@@ -15,6 +15,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from html import escape
+from importlib.resources import files
 from pathlib import Path
 from typing import Any
 from urllib.parse import unquote, urlsplit
@@ -32,14 +33,8 @@ from schemac.text.source.phrases import printable
 
 OF_EACH = 3
 """How many offending records are reported for one field and rule."""
-
-
 ROWS_LOOKED_AT = 200_000
-
-
 BYTES_LOOKED_THROUGH = 256 << 20
-
-
 PACKED = {".gz": "gzip", ".bz2": "bz2", ".zst": "zstd"}
 
 
@@ -77,8 +72,7 @@ def first_offenders(report: RunFacts) -> tuple[Offender, ...]:
         if not any(remaining.values()):
             break
     lines: dict[tuple[str, str], int] = {}
-    files = {offender.source for offender in offenders if offender.source is not None}
-    for file in sorted(files):
+    for file in sorted({offender.source for offender in offenders if offender.source is not None}):
         raws = {one.raw for one in offenders if one.source == file and one.raw}
         with contextlib.suppress(OSError, pa.ArrowException):
             lines |= {(file, raw): line for raw, line in lines_of(file, raws).items()}
@@ -141,35 +135,9 @@ def _position(content: bytes, record: str) -> int | None:
 
 POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'"
 """What the page may do: nothing but show itself. Its own style is in it."""
-
-
 MOST_RUNS = 40
 """How many runs the chart has."""
-
-
 CHART_HEIGHT, BAR = 96, 14
-
-
-STYLE = """
-:root { color-scheme: light dark; --text: #1d2530; --dim: #5c6773; --page: #fff; --line: #d5dae0; --good: #2a7d4f; --bad: #c4432b;
-  --soft: #f4f6f8 }
-@media (prefers-color-scheme: dark) { :root { --text: #e4e8ec; --dim: #9aa5b1; --page: #14181d; --line: #353d46; --good: #57b983;
-  --bad: #f08067; --soft: #1d232a } }
-* { box-sizing: border-box }
-body { margin: 0 auto; padding: 1.5rem 1rem 3rem; max-width: 62rem; font: 16px/1.5 system-ui, sans-serif; color: var(--text);
-  background: var(--page) }
-h1 { font-size: 1.4rem; margin: 0 0 .25rem; overflow-wrap: anywhere } h2 { font-size: 1.1rem; margin: 2rem 0 .5rem }
-.dim { color: var(--dim) } .good { color: var(--good) } .bad { color: var(--bad) }
-dl { display: grid; grid-template-columns: repeat(auto-fit, minmax(9rem, 1fr)); gap: .75rem; margin: 1rem 0 }
-dl div { background: var(--soft); border-radius: .5rem; padding: .6rem .8rem } dt { color: var(--dim); font-size: .85rem }
-dd { margin: 0; font-size: 1.3rem; font-variant-numeric: tabular-nums }
-.wide { overflow-x: auto } table { border-collapse: collapse; width: 100% }
-th, td { text-align: left; padding: .35rem .6rem .35rem 0; border-bottom: 1px solid var(--line); vertical-align: top }
-th { color: var(--dim); font-weight: 500; font-size: .85rem } td.n, th.n { text-align: right; font-variant-numeric: tabular-nums }
-code, pre { font: 13px/1.45 ui-monospace, monospace; overflow-wrap: anywhere; white-space: pre-wrap; margin: 0 }
-details { border-bottom: 1px solid var(--line); padding: .4rem 0 } summary { cursor: pointer }
-details li { margin: .6rem 0 } ol, ul { padding-left: 1.2rem } svg { display: block; max-width: 100%; height: auto }
-"""
 
 
 def conform_fragment(rows: int, fitting: int, reasons: Sequence[ReasonCount]) -> str:
@@ -236,11 +204,12 @@ def run_page(
             parts.append(f"<h2>Warnings: these records were written</h2>{_reasons(report.warnings)}")
         parts.append(_absent(report))
     parts.append(_history(runs[:MOST_RUNS]))
+    style = files("schemac.pipeline.reports").joinpath("run_report.css").read_text(encoding="utf-8")
     return (
         '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
         '<meta name="viewport" content="width=device-width, initial-scale=1">'
         f'<meta http-equiv="Content-Security-Policy" content="{POLICY}">'
-        f"<title>{_text(title)}</title><style>{STYLE}</style></head>\n<body>\n"
+        f"<title>{_text(title)}</title><style>\n{style}</style></head>\n<body>\n"
         + "\n".join(part for part in parts if part)
         + "\n</body></html>\n"
     )

@@ -140,19 +140,15 @@ def begin(job: Job, form: TableForm, request: RunRequest, sink: Sink) -> Identif
     if request.replay is not None and not (request.id or request.interval):
         # What a replay reads changes with each: what fits is gone from there.
         request = RunRequest(random_id())
-    identified = identify(job, form, request, sink)
+    table, storage = sink.find(job.target.path, job.storage_options), job.storage_options
+    runs = () if table is None else tuple(sink.runs(job.target.path, storage))
+    identified = identify_among(job, form, request, runs, 0 if table is None else table.version)
     if identified.earlier is not None:
         return identified
     identity, quarantine = identified.identity, None if job.is_backfill else job.quarantine_path
-    earlier = fence_and_find_commit(identity, job.target.path, quarantine, sink, job.storage_options)
-    return IdentifiedRun(identity, earlier)
-
-
-def identify(job: Job, form: TableForm, request: RunRequest, sink: Sink) -> IdentifiedRun:
-    """Identify the run that is asked for."""
-    table = sink.find(job.target.path, job.storage_options)
-    runs = () if table is None else tuple(sink.runs(job.target.path, job.storage_options))
-    return identify_among(job, form, request, runs, 0 if table is None else table.version)
+    return IdentifiedRun(
+        identity, fence_and_find_commit(identity, job.target.path, quarantine, sink, storage)
+    )
 
 
 def identify_among(

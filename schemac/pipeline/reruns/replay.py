@@ -68,7 +68,12 @@ def check_replay(job: Job, replay: Replay) -> int:
         message = "a quarantine of a csv source cannot be replayed"
         help = "correct the records at their source, and run the pipeline over them"
         raise PipelineError(REPLAY, message, help, place=job.place_of(0, ("source", "format")))
-    _check_file_parts(job)
+    for label, origin in job.parts[0].origins.items():
+        part = file_part(origin.from_)
+        if part is not None and part not in COLUMNS_OF_FILE:
+            message = f"`{label}` is read from `{METADATA}.{part}`, which the quarantine does not keep"
+            help = "correct the records at their source, and run the pipeline over them"
+            raise PipelineError(REPLAY, message, help, place=job.place_of(0, ("fields", label, "from")))
     if not (is_local(job.target.path) and is_local(job.quarantine_path)):
         message = "a table on an object store cannot be replayed to"
         raise PipelineError(REPLAY, message, "replay where table and quarantine are local", place=("target",))
@@ -82,16 +87,6 @@ def check_replay(job: Job, replay: Replay) -> int:
         raise PipelineError(REPLAY, message, did_you_mean(replay.run, runs))
     quarantine = sink_of(job.target.format).find(job.quarantine_path, job.storage_options)
     return 0 if quarantine is None else quarantine.version
-
-
-def _check_file_parts(job: Job) -> None:
-    """Refuse fields that are read from what the quarantine does not keep of a file."""
-    for label, origin in job.parts[0].origins.items():
-        reason = file_part(origin.from_)
-        if reason is not None and reason not in COLUMNS_OF_FILE:
-            message = f"`{label}` is read from `{METADATA}.{reason}`, which the quarantine does not keep"
-            help = "correct the records at their source, and run the pipeline over them"
-            raise PipelineError(REPLAY, message, help, place=job.place_of(0, ("fields", label, "from")))
 
 
 def _current(job: Job) -> tuple[CommittedRun, ...]:

@@ -8,7 +8,6 @@ Errors: PipelineError as the sink raised it in Spark's processes; SC613 where a 
 
 import json
 from collections.abc import Mapping
-from pathlib import Path
 
 from pyspark import StorageLevel
 from pyspark.errors import PySparkException
@@ -98,32 +97,19 @@ def write_to_engine(
             merge=None if merge is None else merge.to_json(),
             properties=json.dumps(properties),
         )
+        overwrite = job.target.mode is Mode.OVERWRITE
         try:
-            _save(frame, job, options)
+            if job.target.is_through_connector:
+                connector, settings = job.target.engine.name, job.target.options
+                write_through(frame, connector, options, overwrite=overwrite, settings=settings)
+            else:
+                format = spark_sink(sink_engine(job.target.format).name).name()
+                writer = frame.write.format(format).mode("overwrite" if overwrite else "append")
+                writer.options(**encode_options(options)).save()
         except (PySparkException, PipelineError) as error:
-            explained = _explained(error, report)
-            if explained is error:
+            # A limit that was passed comes with its reasons.
+            numbers = SinkReport.read(report) if report.exists() else None
+            if numbers is None or numbers.passed is None:
                 raise
-            raise explained from error
+            raise too_many_quarantined(numbers.passed, numbers) from error
         return SinkReport.read(report)
-
-
-def _save(frame: DataFrame, job: Job, options: SinkOptions) -> None:
-    """Write with the engine's own sink, or through a connector."""
-    target = job.target
-    overwrite = target.mode is Mode.OVERWRITE
-    if target.is_through_connector:
-        word = target.engine.name
-        write_through(frame, word, options, overwrite=overwrite, settings=target.options)
-        return
-    format = spark_sink(sink_engine(target.format).name).name()
-    mode = "overwrite" if overwrite else "append"
-    frame.write.format(format).mode(mode).options(**encode_options(options)).save()
-
-
-def _explained(error: Exception, report: Path) -> Exception:
-    """Find the error that the sink raised in Spark's; a limit that was passed comes with its reasons."""
-    numbers = SinkReport.read(report) if report.exists() else None
-    if numbers is not None and numbers.passed is not None:
-        return too_many_quarantined(numbers.passed, numbers)
-    return error

@@ -418,12 +418,8 @@ def value_type(field: pa.Field) -> pa.DataType:
         return pa.large_binary()
     if is_scalar(field):
         return storage_type(data_type)
-    return with_parts(data_type, _value_field)
-
-
-def _value_field(part: pa.Field) -> pa.Field:
-    # Its metadata may say what its storage stands for.
-    return part.with_type(value_type(part))
+    # The metadata of a part may say what its storage stands for.
+    return with_parts(data_type, lambda part: part.with_type(value_type(part)))
 
 
 def nullable_type(member: pa.Field, source: pa.Field | None = None) -> pa.DataType:

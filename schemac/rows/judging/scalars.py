@@ -107,11 +107,6 @@ def _decimal(data_type: pa.DataType) -> Scalar:
     return Scalar(TokenKind.NUMBER, lambda t: values.decimal_of(t, precision, scale))
 
 
-def _fixed_binary(data_type: pa.DataType) -> Scalar:
-    width_bytes = data_type.byte_width
-    return Scalar(TokenKind.STRING, lambda t: values.bytes_of(t, width_bytes))
-
-
 def _not_null(_: str) -> NoReturn:
     raise BrokenRuleError("type", "not null")
 
@@ -132,7 +127,10 @@ _BUILDERS: tuple[tuple[Callable[[pa.DataType], bool], Callable[[pa.DataType], Sc
     (pa.types.is_floating, _float),
     (pa.types.is_decimal, _decimal),
     (is_binary, lambda _: Scalar(TokenKind.STRING, values.bytes_of)),
-    (pa.types.is_fixed_size_binary, _fixed_binary),
+    (
+        pa.types.is_fixed_size_binary,
+        lambda type_: Scalar(TokenKind.STRING, lambda t: values.bytes_of(t, type_.byte_width)),
+    ),
     (pa.types.is_time, lambda data_type: Scalar(TokenKind.STRING, time_of_day(data_type))),
     (pa.types.is_duration, lambda _: Scalar(TokenKind.NUMBER, values.count_of)),
     (pa.types.is_null, lambda _: Scalar(TokenKind.ANY, _not_null)),

@@ -43,9 +43,9 @@ class Heartbeat:
         self.seconds = seconds
         self.beat = beat
         self._ended = Event()
-        self._thread = Thread(target=self._go, daemon=True)
+        self._thread = Thread(target=self._beat_until_end, daemon=True)
 
-    def _go(self) -> None:
+    def _beat_until_end(self) -> None:
         """Call `beat` every `seconds` until the context ends; runs in the thread."""
         while not self._ended.wait(self.seconds):
             self.beat()

@@ -1,13 +1,12 @@
 """Columns of candidate rows.
 
 Layer: rows.
-Shape: a `Column` gives an array in the loose type of its field for the candidates from one number to another one. Candidates are numbered from
-       0; a row that is unique has values that follow from its number.
+Shape: a `Column` gives an array in the nullable type of its field for the candidates from one number to another one. Candidates are
+       numbered from 0; a row that is unique has values that follow from its number.
 """
 
 import dataclasses
-from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -33,59 +32,41 @@ _COMPONENTS = 2**20
 
 Path = tuple[str, ...]
 
-
-class Column(ABC):
-    """Values of one place, for candidates."""
-
-    @abstractmethod
-    def array(self, start: int, size: int) -> pa.Array:
-        """Return the values of the candidates from `start` on."""
+Column = Callable[[int, int], pa.Array]
+"""Gives the values of a field for candidates, by the number of the first one and how many there are."""
 
 
-@dataclass(frozen=True)
-class Pool(Column):
-    """Values that nothing else depends on."""
+def _random_column(field: SchemaField, member: pa.Field, values: Values, seed: tuple[object, ...]) -> Column:
+    """Return the column of a field that nothing else depends on: some values are drawn, and each row draws among them."""
+    draw = optional(field, values)
 
-    field: SchemaField
-    member: pa.Field
-    values: Values
-    seed: tuple[object, ...]
-
-    def array(self, start: int, size: int) -> pa.Array:
-        """Draw some values, and each row among them."""
-        draws = Draws(*self.seed, self.field.path_text, start)
-        draw = optional(self.field, self.values)
-        count = max(_LEAST_POOL, min(size, _POOL, _MOST_LEAVES // leaves_of(self.field)))
-        pool = nullable_array([draw(draws) for _ in range(count)], self.member)
+    def column(start: int, size: int) -> pa.Array:
+        draws = Draws(*seed, field.path_text, start)
+        count = max(_LEAST_POOL, min(size, _POOL, _MOST_LEAVES // leaves_of(field)))
+        pool = nullable_array([draw(draws) for _ in range(count)], member)
         return pool.take(indices(draws, size, count))
 
+    return column
 
-@dataclass(frozen=True)
-class Vectors(Column):
-    """Vectors of floats from -1 to 1 that differ from row to row, as an index over them needs."""
 
-    field: SchemaField
-    member: pa.Field
-    seed: tuple[object, ...]
+def _vector_column(field: SchemaField, member: pa.Field, seed: tuple[object, ...]) -> Column:
+    """Return the column of vectors of floats from -1 to 1 that differ from row to row, as an index over them needs."""
+    (item,), length = field.children, field.type.fixed_length  # type: ignore[attr-defined]  # of the family
+    type_ = nullable_type(member)
 
-    def array(self, start: int, size: int) -> pa.Array:
-        """Draw each component by itself."""
-        draws = Draws(*self.seed, self.field.path_text, start)
-        (item,), length = self.field.children, self.field.type.fixed_length  # type: ignore[attr-defined]  # of the family
-        type_ = nullable_type(self.member)
+    def column(start: int, size: int) -> pa.Array:
+        draws = Draws(*seed, field.path_text, start)
         at_once = max(_COMPONENTS // length, 1) * length
         counts = [min(at_once, size * length - done) for done in range(0, size * length, at_once)]
-        components = pa.concat_arrays(
-            [
-                pa.array([], type_.value_type),
-                *(_components(draws, count, type_.value_type) for count in counts),
-            ]
-        )
+        parts = [_components(draws, count, type_.value_type) for count in counts]
+        components = pa.concat_arrays([pa.array([], type_.value_type), *parts])
         if item.is_nullable:
-            components = _without(components, _chances(draws, size * length))
-        mask = _chances(draws, size) if self.field.is_nullable else None
+            components = _with_nulls(components, _null_mask(draws, size * length))
+        mask = _null_mask(draws, size) if field.is_nullable else None
         offsets = pa.array([number * length for number in range(size + 1)], pa.int32())
         return pa.ListArray.from_arrays(offsets, components, type=type_, mask=mask)
+
+    return column
 
 
 def _components(draws: Draws, count: int, type_: pa.DataType) -> pa.Array:
@@ -109,8 +90,8 @@ class Digit:
 
 
 @dataclass(frozen=True)
-class Counter(Column):
-    """Values that follow from the number of the candidate."""
+class Counter:
+    """The column of a unique field: values that follow from the number of the candidate."""
 
     field: SchemaField
     member: pa.Field
@@ -122,8 +103,8 @@ class Counter(Column):
     """Candidates for which there is no value, or one that was there before."""
     seen: set[Any] = dataclasses.field(default_factory=set)
 
-    def array(self, start: int, size: int) -> pa.Array:
-        """Return the values with the numbers of the candidates."""
+    def __call__(self, start: int, size: int) -> pa.Array:
+        """Return the values of some candidates."""
         draws = Draws(*self.seed, self.field.path_text, "null", start)
         nth, values = self.values.nth, list[Any]()
         assert nth is not None
@@ -161,8 +142,12 @@ class Targets:
         """How many rows there are."""
         return len(self.rows[0])
 
-    def places(self, start: int, size: int) -> pa.Array:
-        """Return which row each candidate refers to."""
+    def values(self, field: int, start: int, size: int) -> pa.Array:
+        """Return the values of one of the fields in the rows that candidates refer to."""
+        return self.rows[field].take(self._row_numbers(start, size))
+
+    def _row_numbers(self, start: int, size: int) -> pa.Array:
+        """Return the number of the row that each candidate refers to, null for none; the same for all fields of a reference."""
         if (start, size) not in self._places:
             draws = Draws(*self.seed, start)
             if self.digit is not None:
@@ -172,89 +157,53 @@ class Targets:
             else:
                 places = indices(draws, size, self.count)
             if self.may_be_null:
-                places = _without(places, _chances(draws, size))
+                places = _with_nulls(places, _null_mask(draws, size))
             self._places = {(start, size): places}
         return self._places[start, size]
 
 
-def _without(values: pa.Array, is_null: pa.Array) -> pa.Array:
+def _with_nulls(values: pa.Array, is_null: pa.Array) -> pa.Array:
     """Return the values with null where the mask is True."""
     import pyarrow.compute as pc  # for start-up time: Arrow's functions are loaded when there are values
 
     return pc.if_else(is_null, pa.scalar(None, values.type), values)
 
 
-def _chances(draws: Draws, size: int) -> pa.Array:
-    """Return which of some values are null."""
+def _null_mask(draws: Draws, size: int) -> pa.Array:
+    """Draw which of some values are null."""
     return pa.array([draws.chance(NULLS) for _ in range(size)], pa.bool_())
-
-
-@dataclass(frozen=True)
-class ReferenceColumn(Column):
-    """Values of another dataset's rows."""
-
-    targets: Targets
-    place: int
-
-    def array(self, start: int, size: int) -> pa.Array:
-        """Take the values of the rows that the candidates refer to."""
-        return self.targets.rows[self.place].take(self.targets.places(start, size))
-
-
-@dataclass(frozen=True)
-class Nothing(Column):
-    """Null alone."""
-
-    member: pa.Field
-
-    def array(self, start: int, size: int) -> pa.Array:
-        """Return nulls."""
-        return pa.nulls(size, nullable_type(self.member))
-
-
-@dataclass(frozen=True)
-class StructColumn(Column):
-    """A struct of which a member is not a pool."""
-
-    field: SchemaField
-    member: pa.Field
-    parts: tuple[Column, ...]
-    seed: tuple[object, ...]
-
-    def array(self, start: int, size: int) -> pa.Array:
-        """Join the members to a struct."""
-        children = [part.array(start, size) for part in self.parts]
-        mask = None
-        if self.field.is_nullable:
-            draws = Draws(*self.seed, self.field.path_text, "null", start)
-            mask = _chances(draws, size)
-        return pa.StructArray.from_arrays(children, fields=list(nullable_type(self.member)), mask=mask)
 
 
 def column_of(
     field: SchemaField,
     member: pa.Field,
     special: Mapping[Path, Column],
-    data_type: Mapping[Path, tuple[Any, ...]],
+    preferred: Mapping[Path, tuple[Any, ...]],
     seed: tuple[object, ...],
 ) -> Column:
-    """Return the column of a field; `special` are those of fields in it that rules of rows mention."""
+    """Return the column of a field; `special` are columns of fields that rules of rows mention, `preferred` values that conditions compare fields with."""
     path = tuple(map(str, field.path))
     if path in special:
         return special[path]
-    below = [other for other in (*special, *data_type) if other[: len(path)] == path and other != path]
-    if is_vector(field, member) and path not in data_type:
-        return Vectors(field, member, seed)
-    is_split = below or any(map(_has_vector, *_parts(field, member)))
+    below = [other for other in (*special, *preferred) if other[: len(path)] == path and other != path]
+    if is_vector(field, member) and path not in preferred:
+        return _vector_column(field, member, seed)
+    is_split = below or any(map(_has_vector, *_members_of(field, member)))
     if not is_split or not pa.types.is_struct(member.type):
-        return Pool(field, member, values_of(field, member, data_type.get(path, ())), seed)
-    parts = tuple(
-        [
-            column_of(child, part, special, data_type, seed)
-            for child, part in zip(field.children, member.type, strict=True)
-        ]
-    )
-    return StructColumn(field, member, parts, seed)
+        return _random_column(field, member, values_of(field, member, preferred.get(path, ())), seed)
+    parts = [
+        column_of(child, part, special, preferred, seed)
+        for child, part in zip(field.children, member.type, strict=True)
+    ]
+    members = list(nullable_type(member))
+
+    def struct_column(start: int, size: int) -> pa.Array:
+        children, mask = [part(start, size) for part in parts], None
+        if field.is_nullable:
+            mask = _null_mask(Draws(*seed, field.path_text, "null", start), size)
+        return pa.StructArray.from_arrays(children, fields=members, mask=mask)
+
+    return struct_column
 
 
 def is_vector(field: SchemaField, member: pa.Field) -> bool:
@@ -267,13 +216,11 @@ def is_vector(field: SchemaField, member: pa.Field) -> bool:
 
 
 def _has_vector(field: SchemaField, member: pa.Field) -> bool:
-    return is_vector(field, member) or any(map(_has_vector, *_parts(field, member)))
+    """Return whether a field, or one in its structs, is a vector."""
+    return is_vector(field, member) or any(map(_has_vector, *_members_of(field, member)))
 
 
-def _parts(field: SchemaField, member: pa.Field) -> tuple[tuple[SchemaField, ...], list[pa.Field]]:
-    """Return the members of a struct with their Arrow fields; none for any other type."""
-    return (
-        (field.children, list(member.type))
-        if pa.types.is_struct(member.type) and field.children
-        else ((), [])
-    )
+def _members_of(field: SchemaField, member: pa.Field) -> tuple[tuple[SchemaField, ...], list[pa.Field]]:
+    """Return the members of a struct, and their Arrow fields; none for any other type."""
+    is_struct = pa.types.is_struct(member.type) and field.children
+    return (field.children, list(member.type)) if is_struct else ((), [])

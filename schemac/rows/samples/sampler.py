@@ -28,7 +28,7 @@ from schemac.language.logical.model import dotted
 from schemac.language.logical.schema_fields import SchemaField, columns
 from schemac.rows.judging.arrays import opened, to_batches
 from schemac.rows.samples.columns import CANDIDATES, FIRST_CANDIDATES, Path, column_of
-from schemac.rows.samples.plan import CircleError, SampleField, plan_of, values_in_conditions
+from schemac.rows.samples.plan import CircleError, SampleField, SamplePlan, values_in_conditions
 from schemac.rows.samples.values import NoValueError
 from schemac.text.source.catalogue import UNSAMPLABLE
 from schemac.text.source.diagnostic import Diagnostic, SchemaError
@@ -88,9 +88,9 @@ class Sampler:
             raise self._error("it has no fields")
         try:
             seed = (self.seed, self.dataset.name)
-            places = dict(_places(self.fields, self.members))
-            self.plan = plan_of(
-                self.dataset.name, self.rows, self.keys, places, seed, self.count, self._target_rows
+            self.places = dict(_places(self.fields, self.members))
+            self.plan = SamplePlan(
+                self.dataset.name, self.rows, self.keys, self.places, seed, self.count, self._target_rows
             )
             values_of_checks = values_in_conditions([check.condition for check in self.rows.checks])
             self.columns = [
@@ -116,7 +116,7 @@ class Sampler:
         except CircleError:
             # It needs rows of this dataset, or of one above.
             return None
-        known_paths = {dotted(path): path for path in dict(_places(target.fields, target.members))}
+        known_paths = {dotted(path): path for path in target.places}
         for path in reference.to:
             if path not in known_paths:
                 raise NoValueError(f"{reference.path}: the dataset {reference.dataset} has no field {path}")
@@ -159,10 +159,10 @@ class Sampler:
 
     def candidates(self, start: int, size: int, *, is_mended: bool = True) -> pa.RecordBatch:
         """Make rows of which some may break conditions, most of them unless they are mended."""
-        arrays = [column.array(start, size) for column in self.columns]
+        arrays = [column(start, size) for column in self.columns]
         rows = pa.RecordBatch.from_arrays(arrays, names=[member.name for member in self.members])
-        for reference in self.plan.own:
-            known = {dotted(path): path for path, _ in _places(self.fields, self.members)}
+        known = {dotted(path): path for path in self.places}
+        for reference in self.plan.own_references:
             for node, path in zip(reference.fields, reference.to, strict=True):
                 if path not in known:
                     raise NoValueError(
@@ -213,12 +213,11 @@ class Sampler:
     def _good(self, rows: pa.RecordBatch, start: int, tally: dict[str, int]) -> pa.RecordBatch:
         """Return the candidates that break no constraint, and add to `tally` how many break each one."""
         wrong: set[int] = set()
-        for reference in self.plan.own:
-            places = dict(_places(self.fields, self.members))
+        for reference in self.plan.own_references:
             lacking = pa.repeat(pa.scalar(False), rows.num_rows)
             for node in reference.fields:
                 above = [value_at(rows, node.path[:depth]) for depth in range(1, len(node.path))]
-                if not places[node.path].field.is_nullable:
+                if not self.places[node.path].field.is_nullable:
                     is_null = value_at(rows, node.path).is_null()
                     for one in above:
                         is_null = pc.and_(is_null, one.is_valid())

@@ -131,15 +131,14 @@ class StoredComparison:
                         one = Offence(path, rule, "of the type in the schema")
                         one = offences.setdefault((path, rule), one)
                         one.add([value if value is not None else "null"], numbers.take(pa.array([row])))
-            return (*offences.values(), *survey(self.wanted.dataset.columns, rows, self._scan, targets))
+
+            def scan(columns: Sequence[str]) -> Iterator[tuple[Any, Any]]:
+                return ((judged.rows, numbers) for judged, numbers in self._judged(columns))
+
+            return (*offences.values(), *survey(self.wanted.dataset.columns, rows, scan, targets))
         except UnreadableRowsError as error:
             report.add(UNCHECKED_ROWS, f"{self.name}: its rows cannot be read: {error}", file=self.name)
             return ()
-
-    def _scan(self, names: Sequence[str]) -> Iterator[tuple[Any, Any]]:
-        """Yield the values of each batch in their types of the schema, with the numbers of its rows."""
-        for judged, numbers in self._judged(names):
-            yield judged.rows, numbers
 
     def _judged(self, names: Sequence[str]) -> Iterator[tuple[Any, Any]]:
         """Yield each batch with the reasons against its values, and the numbers of its rows from 0 on. Raises UnreadableRowsError."""

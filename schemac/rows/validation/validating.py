@@ -8,6 +8,7 @@ Errors: SC351 no-rows, SC639 duplicate-column, SC641 unknown-source-column, SC64
 import dataclasses
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from functools import partial
@@ -292,7 +293,7 @@ class PythonRowReader:
         for is_text, several in groupby(rows, lambda row: isinstance(row, str)):
             while chunk := list(islice(several, ROWS_AT_ONCE)):
                 judged = self._of_texts(chunk) if is_text else self._of_objects(chunk)
-                judged.source = partial(_texts_of_rows, chunk)
+                judged.source = partial(_raw_rows, chunk)
                 yield judged
 
     def _of_texts(self, chunk: Sequence[str]) -> JudgedBatch:
@@ -328,7 +329,7 @@ class PythonRowReader:
             try:
                 dicts[row] = as_record_value(dicts[row])
             except NotJsonError:
-                broken[row] = shown_row(chunk[row])
+                broken[row] = row_text(chunk[row])
             for name, column in zip(names, columns, strict=True):
                 column[row] = dicts[row].get(name)
         arrays, reasons = validated_fields(self.fields, columns)
@@ -337,7 +338,7 @@ class PythonRowReader:
             object_to_unexpected(dicts[row], frozenset(names), "", run)
             reasons.add(np.full(len(run.reasons), row), reason_array(run.reasons))
         judged = JudgedBatch(pa.RecordBatch.from_arrays(arrays, names=names), reasons)
-        broken |= {row: shown_row(chunk[row]) for row in reasons.rows_with(NO_RECORD)}
+        broken |= {row: row_text(chunk[row]) for row in reasons.rows_with(NO_RECORD)}
         judged.forget([*broken])
         look_at_constraints(self._texts.constraints, judged)
         for row, text in broken.items():
@@ -359,28 +360,22 @@ def _of_objects(read: Reader) -> Reader:
     return read_object
 
 
-def _texts_of_rows(rows: Sequence[Any], numbers: Any) -> pa.RecordBatch:
-    """Return some rows as text."""
-    texts = pa.array([shown_row(rows[number]) for number in numbers.tolist()], pa.string())
+def _raw_rows(rows: Sequence[Any], numbers: Any) -> pa.RecordBatch:
+    """Return the rows with some numbers as texts, in a column `_raw`."""
+    texts = pa.array([row_text(rows[number]) for number in numbers.tolist()], pa.string())
     return pa.RecordBatch.from_arrays([texts], ["_raw"])
 
 
-def shown_row(row: Any) -> str:
-    """Write a row as text, to be recognized."""
+def row_text(row: Any) -> str:
+    """Return a text by which a person recognizes a row: a text as it is, an object as JSON, or else as Python shows it."""
     if isinstance(row, str):
         return _encodable(row)
-    try:
+    with suppress(TypeError, ValueError, RecursionError):
         return to_json(row, bytes_mode="base64", inf_nan_mode="constants", fallback=_value_text).decode()
-    except (TypeError, ValueError, RecursionError):
-        return _encodable(_text_with_odd_parts(row))
-
-
-def _text_with_odd_parts(row: Any) -> str:
-    """Write a row in which a text holds half of a pair of surrogates, a key is not a text, or the like."""
-    try:
-        return json.dumps(row, ensure_ascii=False, default=_value_text)
-    except (TypeError, ValueError, RecursionError):
-        return text_of_object(row)
+    # A text holds half of a pair of surrogates, a key is not a text, or the like.
+    with suppress(TypeError, ValueError, RecursionError):
+        return _encodable(json.dumps(row, ensure_ascii=False, default=_value_text))
+    return _encodable(text_of_object(row))
 
 
 def _encodable(text: str) -> str:
@@ -389,6 +384,7 @@ def _encodable(text: str) -> str:
 
 
 def _value_text(value: Any) -> Any:
+    """Return what stands in JSON for an object that it does not have: a value of a record, or a text."""
     if type(value) in WHOLE_TYPES or type(value) is Decimal:
         return str(value)
     converted = as_record_value(value)
