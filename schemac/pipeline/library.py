@@ -31,7 +31,7 @@ from schemac.pipeline.spark.packed import ERRORS, ROW_ID
 from schemac.pipeline.spark.sql import name
 from schemac.pipeline.stream import run_or_stream as run_job
 from schemac.project.api import compile_file
-from schemac.rows.judging.arrays import is_list, laid_out, storage_type, to_field
+from schemac.rows.judging.arrays import is_list, plain_layout, storage_type, to_field
 from schemac.rows.runs.identity import Replay, RunRequest, random_id
 from schemac.rows.runs.plain_types import nullable_type, plain_field
 from schemac.rows.runs.staging import temporary_folder
@@ -293,7 +293,7 @@ def _plain_field(field: Any, target: Any) -> Any:
     """Return a field as sources have it: of durations Parquet would make numbers without a unit, so they are counts in that of their field."""
     if field.name == ROW_ID and pa.types.is_integer(field.type):
         return pa.field(ROW_ID, pa.int64())
-    type_ = laid_out(pa.nulls(0, field.type)).type
+    type_ = plain_layout(pa.nulls(0, field.type)).type
     try:
         counted = _in_unit(type_, target, lambda _: pa.int64())
     except _NoUnitError as error:
@@ -332,7 +332,7 @@ def _in_unit(type_: Any, target: Any, leaf: Callable[[Any], Any]) -> Any:
 def _plain(batch: pa.RecordBatch, plain: pa.Schema, fields: pa.Schema) -> Iterator[pa.Array]:
     """Yield the columns of a batch in plain types. Raises PipelineError for a value that does not fit its type."""
     for column, field in zip(batch.columns, plain, strict=True):
-        column = laid_out(column)
+        column = plain_layout(column)
         in_unit = _in_unit(column.type, _type_in(fields, field.name), lambda target: target)
         try:
             values = column if in_unit.equals(column.type) else column.cast(in_unit)

@@ -26,13 +26,13 @@ from schemac.pipeline.errors import PipelineError
 from schemac.pipeline.reading.cutting import FAULT, RecordBatch
 from schemac.pipeline.spark.packed import ARROW_TYPE, ERRORS, PACKED, RAW, SOURCE, packed
 from schemac.rows.judging.arrays import (
+    decimal_texts,
     extension_name,
     is_binary,
     is_list,
     is_scalar,
     is_string,
     maps_of,
-    plain_numbers,
     role_of,
     storage_type,
 )
@@ -223,7 +223,7 @@ def _scalars(values: pa.Array, field: pa.Field, target: pa.DataType) -> pa.Array
         bits = np.frombuffer(halves, "<u2").astype("<u4") << 16
         return pc.if_else(values.is_valid(), pa.array(bits.view("<f4")), pa.scalar(None, pa.float32()))
     if is_.is_decimal(data_type) and is_.is_string(target):
-        return plain_numbers(values, target)
+        return decimal_texts(values, target)
     if is_.is_temporal(data_type) and is_.is_int64(target):
         return values.cast(pa.int32()).cast(target) if is_.is_time32(data_type) else values.view(target)
     if is_.is_fixed_size_binary(data_type):

@@ -50,7 +50,7 @@ from schemac.rows.judging.settings import ReasonCount
 from schemac.rows.runs.columns import COLUMN_SINK, ColumnSink, FilledColumns, Filling, Look
 from schemac.rows.runs.history import COLUMNS, QUARANTINED, ROWS, CommittedRun
 from schemac.rows.runs.identity import Replay, RunIdentity, RunRequest, random_id
-from schemac.rows.runs.staging import keep_alive, sweep
+from schemac.rows.runs.staging import keep_alive, remove_orphaned_folders
 from schemac.rows.runs.storage import is_local, local_path, storage_in_use
 from schemac.rows.runs.tables import Sink, TableForm, sink_engine, sink_of
 from schemac.text.source.catalogue import (
@@ -88,7 +88,7 @@ def run(
     started, request, form = time.monotonic(), request or RunRequest(), form or TableForm(arrow_schema)
     replay, version, is_of_format = request.replay, 0, job.target.is_of_spark and not job.is_backfill
     # A run that was committed already needs no folder of its own.
-    sweep()
+    remove_orphaned_folders()
     if replay is not None and (is_of_format or job.is_backfill):
         check_replay(job, replay)
     quarantine = None if job.is_backfill else job.quarantine_path

@@ -8,7 +8,7 @@ import pyarrow as pa
 import pytest
 
 import schemac
-from schemac.rows.judging.arrays import opened, to_field
+from schemac.rows.judging.arrays import storage_field, to_field
 from schemac.rows.judging.scalars import with_zones
 from schemac.rows.judging.settings import Unexpected, ValidationSettings
 from schemac.rows.judging.typed_values import UnreadableTypeError
@@ -129,7 +129,7 @@ def test_quick_proofs_of_objects_say_what_exact_reading_says(unexpected: Unexpec
     for name, (type_text, _) in COLUMNS.items():
         for is_required in (False, True):
             (field,) = corpus.dataset_of(type_text).to_arrow(metadata=True)
-            schema = pa.schema([opened(field).with_nullable(not is_required)])
+            schema = pa.schema([storage_field(field).with_nullable(not is_required)])
             (column,) = PythonRowReader(schema, ValidationSettings(unexpected)).fields
             if column.proof is None:
                 continue

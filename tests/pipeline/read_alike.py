@@ -69,13 +69,16 @@ def doubts_counted() -> Iterator[set[int]]:
             rows.update(pc.indices_nonzero(doubts).to_pylist())
         return known(self, array)
 
-    exact = Validator._exact
+    exact = Validator._read_alone
 
     def read(self: Validator, text: str | None, row: int, records: Any) -> Any:
         rows.add(row)
         return exact(self, text, row, records)
 
-    with mock.patch.object(FieldReader, "validated", validated), mock.patch.object(Validator, "_exact", read):
+    with (
+        mock.patch.object(FieldReader, "validated", validated),
+        mock.patch.object(Validator, "_read_alone", read),
+    ):
         yield rows
 
 

@@ -26,7 +26,7 @@ from schemac.pipeline.spark.python_functions import digest_of_function
 from schemac.rows.runs.errors import CommitState
 from schemac.rows.runs.history import CommittedRun, records_in
 from schemac.rows.runs.identity import Mode, RunIdentity, RunRequest, random_id
-from schemac.rows.runs.storage import Storage, is_local, seen_from
+from schemac.rows.runs.storage import Storage, is_local, path_from_quarantine
 from schemac.rows.runs.tables import Sink, TableForm, source_of
 from schemac.text.source.catalogue import INVALID_RUN
 
@@ -101,7 +101,7 @@ def _inputs(job: Job) -> list[tuple[object, object]] | None:
 def _table(job: Job) -> dict[str, str]:
     """Return the path of the target as part of a fingerprint, relative to the quarantine if both are local."""
     # A quarantine may be shared: the same input for two tables is two runs.
-    return {"table": seen_from(job.quarantine_path, job.target.path)}
+    return {"table": path_from_quarantine(job.quarantine_path, job.target.path)}
 
 
 def _digest(content: dict[str, object]) -> str:

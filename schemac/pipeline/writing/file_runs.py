@@ -30,7 +30,7 @@ from schemac.pipeline.errors import PipelineError
 from schemac.pipeline.reading.paths import is_hidden
 from schemac.pipeline.spark.failures import error_of_text
 from schemac.rows.runs import staging
-from schemac.rows.runs.history import LEDGER, SUFFIX, FileRecord, ordered
+from schemac.rows.runs.history import LEDGER, SUFFIX, FileRecord, parse_records
 from schemac.rows.runs.identity import Mode, RunIdentity, is_gone, this_process
 from schemac.rows.runs.staging import AGAIN, JOIN, RENEWED_SECONDS, STALE_SECONDS, Heartbeat
 from schemac.rows.runs.storage import current_storage, hadoop_address, table_address
@@ -261,7 +261,7 @@ class FileRuns:
         """List the runs that the folder has, the last one first."""
         names = [name for name in self.system.names(self._ledger) if name.endswith(SUFFIX)]
         texts = {name: self.system.read(f"{self._ledger}/{name}") for name in names}
-        return ordered(local_address(self.path), texts)
+        return parse_records(local_address(self.path), texts)
 
     def _data_files(self, folder: str) -> list[str]:
         """Names of the files at every depth of a folder, but for those that Spark passes over."""

@@ -35,7 +35,7 @@ from schemac.rows.judging.reasons import QUARANTINE_SCHEMA
 from schemac.rows.judging.settings import POSITIONS, ReasonCount
 from schemac.rows.runs.history import QUARANTINED, ROWS, TABLE
 from schemac.rows.runs.identity import Mode, RunIdentity
-from schemac.rows.runs.storage import hadoop_address, seen_from
+from schemac.rows.runs.storage import hadoop_address, path_from_quarantine
 from schemac.rows.runs.tables import Sink, StagedRows, TableForm, WriteTarget, sink_of
 from schemac.text.source.catalogue import (
     CONNECTOR,
@@ -343,7 +343,7 @@ def _quarantine_of(job: Job, run: RunIdentity, table: str) -> WriteTarget:
         max_rows_per_file=job.target.max_rows_per_file,
         run=run,
     )
-    return replace(place, table=seen_from(place.path, table) if table else "")
+    return replace(place, table=path_from_quarantine(place.path, table) if table else "")
 
 
 def counted_warnings(good: DataFrame) -> Counter[tuple[str, str]]:

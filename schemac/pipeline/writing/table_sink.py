@@ -42,7 +42,7 @@ from schemac.rows.judging.settings import ReasonCount
 from schemac.rows.runs.errors import PipelineError
 from schemac.rows.runs.history import DELETED, QUARANTINED, ROWS, SUPERSEDED, TABLE, CommittedRun
 from schemac.rows.runs.identity import Mode, RunIdentity
-from schemac.rows.runs.storage import Storage, seen_from
+from schemac.rows.runs.storage import Storage, path_from_quarantine
 from schemac.rows.runs.tables import (
     Merge,
     MergedRows,
@@ -154,7 +154,7 @@ class TableWriter(DataSourceArrowWriter):  # type: ignore[misc]  # PySpark is no
         self.quarantine = None
         if quarantine is not None:
             place = self._place(quarantine, "append")
-            self.quarantine = replace(place, table=seen_from(place.path, self.table.path))
+            self.quarantine = replace(place, table=path_from_quarantine(place.path, self.table.path))
         try:
             for one in self._places():
                 self.sink.open_staging(one)

@@ -27,22 +27,22 @@ from schemac.rows.judging.text_proofs import (
     Proof,
     Proven,
     TextProof,
-    either,
+    joined_masks,
+    mask_or_none,
     numpy_mask,
     proven_lists,
     proven_maps,
     proven_structs,
-    some,
-    without,
+    with_nulls_at,
 )
 from schemac.rows.judging.tokens import (
     LONGEST_KEY,
     LONGEST_NUMBER,
     MOST_LEVELS,
     NotJsonError,
-    levels,
+    json_string,
+    nesting_depth,
     parse,
-    quoted,
 )
 
 NOTHING = Raw(b"")
@@ -54,7 +54,7 @@ _decode_lists: Callable[[bytes], list[list[Raw]]] = msgspec.json.Decoder(list[li
 _decode_texts: Callable[[bytes], list[str]] = msgspec.json.Decoder(list[str]).decode
 
 
-def column_of(tokens: Sequence[Any]) -> pa.Array:
+def text_array(tokens: Sequence[Any]) -> pa.Array:
     """Make an array of texts out of bytes."""
     ends = np.zeros(len(tokens) + 1, np.int32)
     np.cumsum(np.fromiter(map(len, tokens), np.int32, len(tokens)), out=ends[1:])
@@ -67,22 +67,22 @@ def _bytes_of(tokens: pa.Array) -> list[bytes]:
     return tokens.cast(pa.binary()).to_pylist()  # type: ignore[no-any-return]  # pyarrow has no types
 
 
-def _joined(tokens: Iterable[bytes]) -> bytes:
+def _json_list(tokens: Iterable[bytes]) -> bytes:
     """Write tokens as one list of JSON."""
     return b"[" + b",".join(tokens) + b"]"
 
 
-def _begins(tokens: pa.Array, bracket: str) -> pa.Array:
+def _starts_with(tokens: pa.Array, bracket: str) -> pa.Array:
     """Return which tokens begin with a bracket, False for null."""
     return pc.fill_null(pc.starts_with(tokens, bracket), False)
 
 
 def _colons(tokens: pa.Array) -> Any:
     """Count the colons in each token of a column that has not been sliced; most columns have none."""
-    return pc.count_substring(tokens, ":").to_numpy() if b":" in _data_of(tokens) else 0
+    return pc.count_substring(tokens, ":").to_numpy() if b":" in _text_bytes(tokens) else 0
 
 
-def _data_of(texts: pa.Array) -> bytes:
+def _text_bytes(texts: pa.Array) -> bytes:
     """Return the texts of a column behind each other."""
     data = texts.buffers()[2]
     return b"" if data is None else data.to_pybytes()
@@ -154,7 +154,7 @@ class MemberTokens:
         count = np.zeros(len(rows), np.int64)
         unsound = np.zeros(len(rows), bool)
         for key, getter in zip(self.order, self._getters, strict=True):
-            column = by_name[key] = column_of(list(map(getter, rows)))
+            column = by_name[key] = text_array(list(map(getter, rows)))
             count += _colons(column)
             count += (1 + key.count(":")) * (np.diff(np.frombuffer(column.buffers()[1], np.int32)) > 0)
         if any(":" in key for key in self.order):
@@ -171,7 +171,7 @@ class MemberTokens:
     def of_tokens(self, tokens: pa.Array) -> tuple[dict[str, pa.Array], Any]:
         """Take tokens that are objects apart."""
         texts = _bytes_of(tokens)
-        return self.of_texts(texts, lambda: self.columns(self.decode_list(_joined(texts)), texts), False)
+        return self.of_texts(texts, lambda: self.columns(self.decode_list(_json_list(texts)), texts), False)
 
     def of_texts(
         self, texts: Sequence[bytes], read: Callable[[], tuple[dict[str, pa.Array], Any]], skipped: Any
@@ -187,7 +187,7 @@ class MemberTokens:
         return columns, unsound
 
 
-class Tokens:
+class RecordTokens:
     """Takes records apart: the tokens at each of some places, by steps; `known` are the keys that the object at a place may have."""
 
     def __init__(
@@ -215,10 +215,10 @@ class Tokens:
         for row in pc.indices_nonzero(pc.greater(pc.binary_length(texts), 2 * MOST_LEVELS)).to_pylist():
             text = raw[row]
             if text.count(b"[") + text.count(b"{") > MOST_LEVELS:
-                odd[row] |= levels(text.decode()) > MOST_LEVELS
+                odd[row] |= nesting_depth(text.decode()) > MOST_LEVELS
         by_path: dict[tuple[Step, ...], pa.Array] = {}
         for key, column in columns.items():
-            odd |= self._below((key,), column, by_path)
+            odd |= self._collect_below((key,), column, by_path)
         return {place: by_path[place] for place in self.places}, odd
 
     def _of_records(self, raw: list[bytes], unsound: Any) -> tuple[dict[str, pa.Array], Any]:
@@ -237,7 +237,7 @@ class Tokens:
         columns, more = self._root.columns(rows, raw)
         return columns, odd | more
 
-    def _below(
+    def _collect_below(
         self, steps: tuple[Step, ...], column: pa.Array, total: dict[tuple[Step, ...], pa.Array]
     ) -> Any:
         """Give a column, and those of the places below it."""
@@ -246,26 +246,26 @@ class Tokens:
             total[steps] = column
         inner = self._below_of.get(steps, {})
         if any(isinstance(step, str) for step in inner):
-            is_object = _begins(column, "{")
+            is_object = _starts_with(column, "{")
             node = self._nodes.get(steps) or self._nodes.setdefault(steps, self._compiled(steps))
             columns, unsound = node.of_tokens(column.filter(is_object))
             odd[numpy_mask(is_object)] |= unsound
             for key, tokens in columns.items():
-                odd |= self._below((*steps, key), _spread(tokens, is_object), total)
+                odd |= self._collect_below((*steps, key), _scattered(tokens, is_object), total)
         numbers = [step for step in inner if isinstance(step, int)]
         if numbers:
-            is_of_items = _begins(column, "[")
+            is_of_items = _starts_with(column, "[")
             tokens = column.filter(is_of_items)
             for row in pc.indices_nonzero(pc.match_substring(tokens, "{")).to_pylist():
                 odd[pc.indices_nonzero(is_of_items)[row].as_py()] |= not _is_sound(tokens[row].as_py())
-            rows = _decode_lists(_joined(_bytes_of(tokens)))
+            rows = _decode_lists(_json_list(_bytes_of(tokens)))
             for number in numbers:
-                items = column_of([row[number] if number < len(row) else NOTHING for row in rows])
-                odd |= self._below((*steps, number), _spread(items, is_of_items), total)
+                items = text_array([row[number] if number < len(row) else NOTHING for row in rows])
+                odd |= self._collect_below((*steps, number), _scattered(items, is_of_items), total)
         return odd
 
 
-def _spread(values: pa.Array, mask: pa.Array) -> pa.Array:
+def _scattered(values: pa.Array, mask: pa.Array) -> pa.Array:
     """Return tokens where a mask is true, and empty texts elsewhere."""
     if len(values) == len(mask):
         return values
@@ -277,7 +277,7 @@ def json_proof(member: pa.Field, settings: ValidationSettings) -> Proof | None:
     data_type = member.type
     if is_scalar(member):
         text = None if role_of(member) is Role.JSON else TextProof.of(member)
-        nulls = [quoted(text) for text in settings.null_values if quoted(text) == f'"{text}"']
+        nulls = [json_string(text) for text in settings.null_values if json_string(text) == f'"{text}"']
         return None if text is None else _leaf_proof(text, pa.array([*_ABSENT.to_pylist(), *nulls]))
     if is_list(data_type):
         item = json_proof(data_type.value_field, settings)
@@ -300,30 +300,33 @@ def _leaf_proof(text: TextProof, nulls: pa.Array) -> Proof:
     token = text.form.token
 
     def read(tokens: pa.Array) -> Proven:
-        texts = without(tokens, some(pc.is_in(tokens, nulls)))
+        texts = with_nulls_at(tokens, mask_or_none(pc.is_in(tokens, nulls)))
         if token is not TokenKind.STRING:
             return text.read(texts, is_number=token is TokenKind.NUMBER)
-        others = some(pc.invert(pc.starts_with(texts, '"')))
-        texts = without(texts, others)
+        others = mask_or_none(pc.invert(pc.starts_with(texts, '"')))
+        texts = with_nulls_at(texts, others)
         content = pc.binary_slice(texts.cast(pa.binary()), 1, -1).cast(pa.string())
-        if b"\\" in _data_of(content) and (is_escaped := some(pc.match_substring(content, "\\"))) is not None:
-            decoded = pa.array(_decode_texts(_joined(_bytes_of(texts.filter(is_escaped)))), pa.string())
+        if (
+            b"\\" in _text_bytes(content)
+            and (is_escaped := mask_or_none(pc.match_substring(content, "\\"))) is not None
+        ):
+            decoded = pa.array(_decode_texts(_json_list(_bytes_of(texts.filter(is_escaped)))), pa.string())
             content = pc.replace_with_mask(content, is_escaped, decoded)
         values, doubtful = text.read(content)
-        return Proven(values, either(others, doubtful))
+        return Proven(values, joined_masks(others, doubtful))
 
     return read
 
 
-def _parts(tokens: pa.Array, bracket: str, member: pa.Field) -> tuple[pa.Array, pa.Array | None]:
+def _bracket_masks(tokens: pa.Array, bracket: str, member: pa.Field) -> tuple[pa.Array, pa.Array | None]:
     """Return which tokens have parts, and which are neither that nor a null that may be one."""
-    is_there = _begins(tokens, bracket)
+    is_there = _starts_with(tokens, bracket)
     if is_there.true_count == len(tokens):
         return is_there, None
     others = pc.invert(is_there)
     if member.nullable:
         others = pc.and_(others, pc.invert(pc.is_in(tokens, _ABSENT)))
-    return is_there, some(others)
+    return is_there, mask_or_none(others)
 
 
 def _list_proof(member: pa.Field, item: Proof) -> Proof:
@@ -331,19 +334,19 @@ def _list_proof(member: pa.Field, item: Proof) -> Proof:
     type_ = nullable_type(member)
 
     def read(tokens: pa.Array) -> Proven:
-        is_there, doubtful = _parts(tokens, "[", member)
+        is_there, doubtful = _bracket_masks(tokens, "[", member)
         lists = tokens.filter(is_there)
         content = pc.binary_slice(lists.cast(pa.binary()), 1, -1).cast(pa.string())
-        data = _data_of(content)
+        data = _text_bytes(content)
         if any(mark in data for mark in b'"[{'):
-            decoded = _decode_lists(_joined(_bytes_of(lists)))
+            decoded = _decode_lists(_json_list(_bytes_of(lists)))
             lengths = np.fromiter(map(len, decoded), np.int32, len(decoded))
-            item_tokens = column_of(list(chain.from_iterable(decoded)))
+            item_tokens = text_array(list(chain.from_iterable(decoded)))
         else:
             # Numbers, truth values and nulls: every comma stands between two of them.
             if any(blank in data for blank in b" \t\r\n"):
                 content = pc.replace_substring_regex(content, "[ \t\r\n]+", "")
-            split = pc.split_pattern(without(content, some(pc.equal(content, ""))), ",")
+            split = pc.split_pattern(with_nulls_at(content, mask_or_none(pc.equal(content, ""))), ",")
             lengths = pc.fill_null(pc.list_value_length(split), 0).to_numpy()
             item_tokens = split.flatten()
         return proven_lists(member, type_, numpy_mask(is_there), lengths, item(item_tokens), doubtful)
@@ -356,13 +359,13 @@ def _map_proof(member: pa.Field, item: Proof) -> Proof:
     type_ = nullable_type(member)
 
     def read(tokens: pa.Array) -> Proven:
-        is_there, doubtful = _parts(tokens, "{", member)
+        is_there, doubtful = _bracket_masks(tokens, "{", member)
         objects = tokens.filter(is_there)
         texts = _bytes_of(objects)
-        maps = _decode_objects(_joined(texts))
+        maps = _decode_objects(_json_list(texts))
         lengths = np.fromiter(map(len, maps), np.int32, len(maps))
         keys = pa.array(list(chain.from_iterable(maps)), pa.string())
-        tokens_of = column_of(list(chain.from_iterable(map(dict.values, maps))))
+        tokens_of = text_array(list(chain.from_iterable(map(dict.values, maps))))
         counts = np.zeros(len(keys) + 1, np.int64)
         np.cumsum(np.ones(len(keys), np.int64) + _colons(keys) + _colons(tokens_of), out=counts[1:])
         ends = np.cumsum(lengths)
@@ -374,9 +377,11 @@ def _map_proof(member: pa.Field, item: Proof) -> Proof:
         rows = np.zeros(len(tokens), bool)
         rows[is_map] = is_odd
         items = item(tokens_of)
-        is_long = some(pc.greater_equal(pc.binary_length(keys), LONGEST_KEY))
-        items = items._replace(doubtful=either(items.doubtful, is_long))
-        return proven_maps(type_, is_map, lengths, keys, items, either(doubtful, some(pa.array(rows))))
+        is_long = mask_or_none(pc.greater_equal(pc.binary_length(keys), LONGEST_KEY))
+        items = items._replace(doubtful=joined_masks(items.doubtful, is_long))
+        return proven_maps(
+            type_, is_map, lengths, keys, items, joined_masks(doubtful, mask_or_none(pa.array(rows)))
+        )
 
     return read
 
@@ -386,7 +391,7 @@ def _struct_proof(member: pa.Field, parts: Sequence[Proof], members: MemberToken
     type_ = nullable_type(member)
 
     def read(tokens: pa.Array) -> Proven:
-        is_there, doubtful = _parts(tokens, "{", member)
+        is_there, doubtful = _bracket_masks(tokens, "{", member)
         columns, unsound = members.of_tokens(tokens.filter(is_there))
         proven = [proof(columns[part.name]) for part, proof in zip(member.type, parts, strict=True)]
         return proven_structs(type_, numpy_mask(is_there), proven, doubtful, unsound)

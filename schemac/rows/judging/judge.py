@@ -38,10 +38,10 @@ from schemac.rows.judging.tokens import (
     NotJsonError,
     NumberText,
     parse,
+    token_text,
     with_object_keys,
     with_objects,
     with_pairs,
-    written,
 )
 from schemac.rows.judging.values import BrokenRuleError
 
@@ -126,7 +126,7 @@ def list_reader(member: pa.Field, item: Reader) -> Reader:
 
     def read(x: Any, path: Path, run: Run) -> Any:
         if type(x) is not list:
-            return run.object_to(path, "type", written(x))
+            return run.object_to(path, "type", token_text(x))
         items = [item(part, (path, i), run) for i, part in enumerate(x)]
         if size is not None and len(x) != size:
             run.object_to(path, "length", str(len(x)))
@@ -201,7 +201,7 @@ def _json_scalar_reader(member: pa.Field, scalar: Scalar, settings: ValidationSe
     def read(x: Any, path: Path, run: Run) -> Any:
         if x is None:
             return absent(path, run)
-        j = written(x)
+        j = token_text(x)
         if j in nulls:
             return absent(path, run)
         t = text(x, j)
@@ -230,7 +230,7 @@ def _json_map_reader(member: pa.Field, settings: ValidationSettings) -> Reader:
 
     def read(x: Any, path: Path, run: Run) -> Any:
         if type(x) is not dict:
-            return run.object_to(path, "type", written(x))
+            return run.object_to(path, "type", token_text(x))
         entries = []
         for label, value in x.items():
             at = (path, f'["{label}"]')
@@ -250,7 +250,7 @@ def check_duplicate_keys(keys: list[Any], path: Path, run: Run) -> None:
     ordered.sort()
     if len(there) > len(ordered) + 1 or any(map(eq, ordered, ordered[1:])):
         texts = [key if key is None or isinstance(key, bool | str) else NumberText(key) for key in keys]
-        run.object_to(path, "key", written(texts))
+        run.object_to(path, "key", token_text(texts))
 
 
 def _json_object_reader(member: pa.Field, settings: ValidationSettings, *, is_inner: bool) -> Reader:
@@ -263,7 +263,7 @@ def _json_object_reader(member: pa.Field, settings: ValidationSettings, *, is_in
 
     def read(x: Any, path: Path, run: Run) -> Any:
         if type(x) is not dict:
-            return run.object_to(path, "type", written(x))
+            return run.object_to(path, "type", token_text(x))
         if is_strict and not is_inner:
             object_to_unexpected(x, known, path, run)
         members_read = {
@@ -284,7 +284,7 @@ def object_to_unexpected(record: dict[str, Any], known: frozenset[str], path: Pa
 
 
 @dataclass(frozen=True, slots=True)
-class Judged:
+class JudgedRecord:
     """A validated record; `values` is None if there are reasons.
 
     Values are what `typed_values.nullable_array` takes: counts for dates and timestamps, in the unit of their type; `Decimal`; bytes; a list of
@@ -308,7 +308,7 @@ class RecordReader:
         uncovered = []
         for member in self.schema:
             try:
-                self.json_readers.append((member.name, *_compiled(self, member)))
+                self.json_readers.append((member.name, *_field_reader(self, member)))
             except (NotCoveredError, UnreadablePathError):
                 uncovered.append(member.name)
         self.uncovered = tuple(uncovered)
@@ -328,18 +328,18 @@ class RecordReader:
                     keys |= {*GEOJSON_GEOMETRY}
                 self.objects.append((steps, frozenset(keys), ".".join(map(str, steps))))
 
-    def json(self, text: str) -> Judged:
+    def json(self, text: str) -> JudgedRecord:
         """Judge a record that is the text of a JSON object."""
         assert not self.uncovered, self.uncovered
         try:
             record = parse(text)
         except NotJsonError:
-            return Judged(None, (malformed(text),))
+            return JudgedRecord(None, (malformed_reason(text),))
         # A record is an object: a number or a list where a record should be is as unreadable as a broken one.
         if type(record) is not dict or not text.lstrip(BLANK).startswith("{"):
-            return Judged(None, (malformed(text),))
+            return JudgedRecord(None, (malformed_reason(text),))
         values, run = self.read(record)
-        return Judged(None if run.reasons else values, tuple(run.reasons))
+        return JudgedRecord(None if run.reasons else values, tuple(run.reasons))
 
     def read(self, record: dict[str, Any]) -> tuple[dict[str, Any], Run]:
         """Return the values of a record that was parsed, also if others are wrong, and the reasons."""
@@ -357,7 +357,7 @@ class RecordReader:
                 object_to_unexpected(value, known, path, run)
 
 
-def _compiled(judge: RecordReader, member: pa.Field) -> tuple[tuple[Step, ...], Reader]:
+def _field_reader(judge: RecordReader, member: pa.Field) -> tuple[tuple[Step, ...], Reader]:
     """Return the steps to a field's value, none for a constant, and its reader. Raises NotCoveredError for an `epoch` of anything but dates and timestamps."""
     origin = judge.settings.origin_of(member.name)
     if origin is None:
@@ -383,6 +383,6 @@ def value_at(value: Any, steps: tuple[Step, ...]) -> Any:
     return value
 
 
-def malformed(text: str) -> Reason:
+def malformed_reason(text: str) -> Reason:
     """Return the reason of a malformed text or row."""
     return Reason("", "malformed", text[:LONGEST_VALUE])

@@ -24,22 +24,22 @@ import pyarrow.compute as pc
 from schemac.language.attributes.attribute import Role
 from schemac.language.attributes.builtin import is_utc
 from schemac.rows.judging.arrays import (
+    is_bytes_field,
     is_list,
     is_scalar,
     is_string,
     nullable_type,
     role_of,
     storage_type,
-    takes_bytes,
 )
-from schemac.rows.judging.column_proofs import proof_of
+from schemac.rows.judging.column_proofs import column_proof
 from schemac.rows.judging.scalars import zone_of
 from schemac.rows.judging.settings import Unexpected, ValidationSettings
 from schemac.rows.judging.text_proofs import (
     Proof,
     Proven,
     TextProof,
-    either,
+    joined_masks,
     proven_lists,
     proven_maps,
     proven_structs,
@@ -114,7 +114,7 @@ def _all_doubtful(member: pa.Field, count: int) -> Proven:
     return Proven(pa.nulls(count, nullable_type(member)), pa.array(np.ones(count, bool)))
 
 
-def _of_class(values: Objects, *classes: type) -> list[bool] | None:
+def _class_mask(values: Objects, *classes: type) -> list[bool] | None:
     """Return which objects are of some classes, or None; None if all of them are."""
     allowed = {_NONE, *classes}
     if allowed.issuperset(map(type, values)):
@@ -122,14 +122,14 @@ def _of_class(values: Objects, *classes: type) -> list[bool] | None:
     return [type(value) in allowed for value in values]
 
 
-def _only(values: Objects, certain: list[bool] | None) -> Objects:
+def _certain_objects(values: Objects, certain: list[bool] | None) -> Objects:
     """Return the objects that are certain, None in place of the others; without `certain` all are."""
     if certain is None:
         return values
     return [value if sure else None for value, sure in zip(values, certain, strict=True)]
 
 
-def _mask(certain: list[bool] | None) -> pa.Array | None:
+def _doubt_mask(certain: list[bool] | None) -> pa.Array | None:
     """Return which objects are in doubt; None if none is."""
     return None if certain is None else pc.invert(pa.array(certain, pa.bool_()))
 
@@ -148,15 +148,15 @@ class _ObjectScalars:
     """Whether objects of which this is looked at are in doubt for no other reason."""
 
     def __call__(self, values: Objects) -> Proven:
-        certain = _of_class(values, *self.classes)
-        values = _only(values, certain)
+        certain = _class_mask(values, *self.classes)
+        values = _certain_objects(values, certain)
         try:
             known = self._known(values)
-            array = self.array_of(_only(values, known))
+            array = self.array_of(_certain_objects(values, known))
         except _NOT_ARROW:
             return _all_doubtful(self.member, len(values))
         proven, doubtful = self.proof(array)
-        return Proven(proven, either(doubtful, either(_mask(certain), _mask(known))))
+        return Proven(proven, joined_masks(doubtful, joined_masks(_doubt_mask(certain), _doubt_mask(known))))
 
     def _known(self, values: Objects) -> list[bool] | None:
         """Return which objects pyarrow reads as they are, or None; None if all are."""
@@ -182,34 +182,34 @@ def _scalar_proof(member: pa.Field) -> ObjectProof | None:
     if role not in (None, Role.BLOB):
         return None
     if is_uuid(member):
-        return _compiled(
+        return _class_proof(
             member, (UUID,), pa.binary(),
             lambda values: pa.array([None if value is None else value.bytes for value in values], pa.binary()),
         )  # fmt: skip
-    if takes_bytes(member):
-        return _compiled(member, (bytes,), pa.large_binary())
+    if is_bytes_field(member):
+        return _class_proof(member, (bytes,), pa.large_binary())
     if isinstance(member.type, pa.BaseExtensionType):
         return None
     if is_string(data_type):
-        return _compiled(member, (str,), pa.large_string())
+        return _class_proof(member, (str,), pa.large_string())
     if is_.is_boolean(data_type):
-        return _compiled(member, (bool,), pa.bool_())
+        return _class_proof(member, (bool,), pa.bool_())
     if is_.is_integer(data_type):
-        return _compiled(member, (int,), pa.uint64() if data_type.equals(pa.uint64()) else pa.int64())
+        return _class_proof(member, (int,), pa.uint64() if data_type.equals(pa.uint64()) else pa.int64())
     if is_.is_decimal(data_type) and 0 <= data_type.scale <= data_type.precision:
-        return _compiled(member, (Decimal,), data_type, None, _exponent, _is_rescaled)
+        return _class_proof(member, (Decimal,), data_type, None, _exponent, _is_rescaled)
     if is_.is_date(data_type):
-        return _compiled(member, (date,), pa.date32())
+        return _class_proof(member, (date,), pa.date32())
     if is_.is_duration(data_type):
-        return _compiled(member, (timedelta,), data_type, _cast_from(pa.duration("us"), data_type))
+        return _class_proof(member, (timedelta,), data_type, _cast_from(pa.duration("us"), data_type))
     if is_.is_time(data_type):
         cast_times = _cast_from(pa.time64("us"), data_type)
-        return _compiled(member, (time,), data_type, cast_times, _zone, lambda zone: zone is None)
+        return _class_proof(member, (time,), data_type, cast_times, _zone, lambda zone: zone is None)
     if is_.is_timestamp(data_type):
         is_clock, tz = data_type.tz is None, None if data_type.tz is None else "UTC"
         takes_clocks = is_clock or is_utc(zone_of(member) or data_type.tz)
         is_known = lambda zone: takes_clocks if zone is None else not is_clock and _is_exact(zone)  # noqa: E731
-        return _compiled(member, (datetime,), pa.timestamp("us", tz), None, _zone, is_known)
+        return _class_proof(member, (datetime,), pa.timestamp("us", tz), None, _zone, is_known)
     return None
 
 
@@ -233,7 +233,7 @@ def _is_exact(zone: Any) -> bool:
     return is_fixed and not zone.utcoffset(None).microseconds
 
 
-def _compiled(
+def _class_proof(
     member: pa.Field,
     classes: tuple[type, ...],
     source_type: pa.DataType,
@@ -242,7 +242,7 @@ def _compiled(
     is_known: Callable[[Any], bool] = bool,
 ) -> ObjectProof | None:
     """Return what reads objects of some classes; None where no value of such a type can be proven."""
-    proof = proof_of(member, pa.field(member.name, source_type), ())
+    proof = column_proof(member, pa.field(member.name, source_type), ())
     if proof is None:
         return None
     array_of = array_of or (lambda values: pa.array(values, source_type))
@@ -257,11 +257,15 @@ def _objects_of_class(
     member: pa.Field, values: Objects, *classes: type
 ) -> tuple[list[Any], Any, pa.Array | None]:
     """Return the objects of some classes, a mask of the rows that have one, and a mask of those in doubt; None if none is."""
-    certain = _of_class(values, *classes)
-    values = _only(values, certain)
+    certain = _class_mask(values, *classes)
+    values = _certain_objects(values, certain)
     is_there = np.fromiter((value is not None for value in values), bool, len(values))
     absent = None if member.nullable or is_there.all() else pa.array(~is_there)
-    return [value for value in values if value is not None], is_there, either(_mask(certain), absent)
+    return (
+        [value for value in values if value is not None],
+        is_there,
+        joined_masks(_doubt_mask(certain), absent),
+    )
 
 
 def _list_proof(member: pa.Field, item: ObjectProof) -> ObjectProof:

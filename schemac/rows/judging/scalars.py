@@ -64,7 +64,7 @@ def scalar_of(field: pa.Field, epoch: str | None = None) -> Scalar | None:
         return Scalar(TokenKind.STRING, values.uuid_of)
     role = role_of(field)
     if role is Role.JSON:
-        return Scalar(TokenKind.ANY, _json)
+        return Scalar(TokenKind.ANY, _checked_json)
     if role is Role.BRAIN_FLOATS:
         return Scalar(TokenKind.NUMBER, values.brain_float_of)
     if role is Role.BLOB:
@@ -76,8 +76,8 @@ def scalar_of(field: pa.Field, epoch: str | None = None) -> Scalar | None:
             return Scalar(token, _day_reader(data_type, epoch))
         clock = clock_of(data_type, zone_of(field))
         if epoch is not None:
-            return Scalar(token, timestamp_of_count(data_type, epoch, clock))
-        return Scalar(token, _timestamp_of_text(data_type, clock))
+            return Scalar(token, timestamp_count_reader(data_type, epoch, clock))
+        return Scalar(token, _timestamp_text_reader(data_type, clock))
     for fits, build in _BUILDERS:
         if fits(data_type):
             return build(data_type)
@@ -107,11 +107,11 @@ def _decimal(data_type: pa.DataType) -> Scalar:
     return Scalar(TokenKind.NUMBER, lambda t: values.decimal_of(t, precision, scale))
 
 
-def _not_null(_: str) -> NoReturn:
+def _refuse_value(_: str) -> NoReturn:
     raise BrokenRuleError("type", "not null")
 
 
-def _json(t: str) -> str:
+def _checked_json(t: str) -> str:
     """Return a text as it is if it is one value of JSON. Raises BrokenRuleError."""
     try:
         parse(t)
@@ -131,9 +131,9 @@ _BUILDERS: tuple[tuple[Callable[[pa.DataType], bool], Callable[[pa.DataType], Sc
         pa.types.is_fixed_size_binary,
         lambda type_: Scalar(TokenKind.STRING, lambda t: values.bytes_of(t, type_.byte_width)),
     ),
-    (pa.types.is_time, lambda data_type: Scalar(TokenKind.STRING, time_of_day(data_type))),
+    (pa.types.is_time, lambda data_type: Scalar(TokenKind.STRING, time_reader(data_type))),
     (pa.types.is_duration, lambda _: Scalar(TokenKind.NUMBER, values.count_of)),
-    (pa.types.is_null, lambda _: Scalar(TokenKind.ANY, _not_null)),
+    (pa.types.is_null, lambda _: Scalar(TokenKind.ANY, _refuse_value)),
 )
 
 
@@ -209,17 +209,17 @@ def _day_reader(data_type: pa.DataType, epoch: str | None) -> Value:
     if epoch is None:
         return lambda t: values.day_of(t) * factor
     per_unit = NANOSECONDS_PER[epoch]
-    return lambda t: _day(_counted(t, per_unit, values.DAY) // values.DAY) * factor
+    return lambda t: _day_in_range(_nanoseconds_of_count(t, per_unit, values.DAY) // values.DAY) * factor
 
 
-def _day(days: int) -> int:
+def _day_in_range(days: int) -> int:
     """Return days since 1970 as they are. Raises BrokenRuleError outside of the years 0001 to 9999."""
     if not FIRST_DAY <= days <= LAST_DAY:
         raise BrokenRuleError("range", "not in the years 0001 to 9999")
     return days
 
 
-def _counted(t: str, per_unit: int, step: int) -> int:
+def _nanoseconds_of_count(t: str, per_unit: int, step: int) -> int:
     """Return a count as nanoseconds, exactly, which have to be whole steps."""
     if not _COUNT.fullmatch(t):
         raise BrokenRuleError("cast", "not a count")
@@ -240,32 +240,36 @@ def _nanoseconds_per(data_type: pa.DataType) -> int:
 
 def nanoseconds_of_years(data_type: pa.TimestampType) -> tuple[int, int]:
     """Return the first and the last nanosecond that a timestamp shows with a year of four digits, in its own zone too."""
-    margin = margin_of(data_type)
+    margin = calendar_margin(data_type)
     return values.FIRST + margin, values.LAST - margin - 1
 
 
-def margin_of(data_type: pa.TimestampType) -> int:
+def calendar_margin(data_type: pa.TimestampType) -> int:
     """Return how many nanoseconds a timestamp stays away from the first and the last year: its zone may show another day."""
     return 0 if data_type.tz is None or is_utc(data_type.tz) else values.DAY
 
 
-def _timestamp_of_text(data_type: pa.DataType, clock: Clock) -> Value:
+def _timestamp_text_reader(data_type: pa.DataType, clock: Clock) -> Value:
     """Read an instant out of a text with a zone, or without one, as the clock has it; a field without a zone has clocks that stay ones."""
-    digits, step, margin = FRACTION_DIGITS[data_type.unit], _nanoseconds_per(data_type), margin_of(data_type)
+    digits, step, margin = (
+        FRACTION_DIGITS[data_type.unit],
+        _nanoseconds_per(data_type),
+        calendar_margin(data_type),
+    )
     if data_type.tz is None:
         return lambda t: values.clock_of(t, digits) // step
     rules = clock.rules
     return lambda t: values.instant_of(t, digits, rules, margin) // step
 
 
-def timestamp_of_count(data_type: pa.DataType, epoch: str, clock: Clock) -> Value:
+def timestamp_count_reader(data_type: pa.DataType, epoch: str, clock: Clock) -> Value:
     """Read a timestamp out of a count."""
     per_unit, step = NANOSECONDS_PER[epoch], _nanoseconds_per(data_type)
     is_converted = data_type.tz is None and clock.zone != "UTC"
     first, last = nanoseconds_of_years(data_type)
 
     def value(t: str) -> int:
-        nanoseconds = _counted(t, per_unit, step)
+        nanoseconds = _nanoseconds_of_count(t, per_unit, step)
         if is_converted:
             # A count is an instant; the field has what the clocks of the zone show at it.
             if not values.FIRST <= nanoseconds < values.LAST:
@@ -280,11 +284,13 @@ def timestamp_of_count(data_type: pa.DataType, epoch: str, clock: Clock) -> Valu
     return value
 
 
-def of_pattern(data_type: pa.DataType, clock: Clock | None, *, has_zone: bool) -> Callable[[int], int]:
+def pattern_value_reader(
+    data_type: pa.DataType, clock: Clock | None, *, has_zone: bool
+) -> Callable[[int], int]:
     """Make a date or a timestamp of the microseconds that a pattern reads."""
     if clock is None:
         factor = _per_day(data_type)
-        return lambda micros: _day(micros * 1000 // values.DAY) * factor
+        return lambda micros: _day_in_range(micros * 1000 // values.DAY) * factor
 
     takes_instants, step = data_type.tz is not None, _nanoseconds_per(data_type)
     first, last = nanoseconds_of_years(data_type)
@@ -306,7 +312,7 @@ def of_pattern(data_type: pa.DataType, clock: Clock | None, *, has_zone: bool) -
     return timestamp
 
 
-def time_of_day(data_type: pa.DataType) -> Value:
+def time_reader(data_type: pa.DataType) -> Value:
     """Read a time of day such as `13:45:00.5`."""
     digits, step = FRACTION_DIGITS[data_type.unit], _nanoseconds_per(data_type)
     return lambda t: values.time_of(t, digits) // step

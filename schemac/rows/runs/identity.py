@@ -52,20 +52,20 @@ def this_process() -> str:
     """Return the label of this process."""
     number = os.getpid()
     try:
-        _, tick = _state(number) or ("", "")
+        _, tick = _process_state(number) or ("", "")
     except OSError:
         tick = ""
-    return f"{_machine() or 'unknown'}-{number}-{tick}"
+    return f"{_machine_id() or 'unknown'}-{number}-{tick}"
 
 
 def is_gone(label: str) -> bool | None:
     """Whether a process has ended; None if that is unknown: it runs on another machine, or the system does not report it."""
     machine, _, rest = label.partition("-")
     number, _, tick = rest.partition("-")
-    if machine != _machine() or not number.isdigit() or not tick:
+    if machine != _machine_id() or not number.isdigit() or not tick:
         return None
     try:
-        state = _state(int(number))
+        state = _process_state(int(number))
     except OSError:
         return None
     return state is None or state[1] != tick or state[0] in GONE_STATES
@@ -73,10 +73,10 @@ def is_gone(label: str) -> bool | None:
 
 def is_here(label: str | None) -> bool:
     """Whether a process runs, or ran, on this machine; one that is not known is taken to."""
-    return label is None or label.partition("-")[0] == (_machine() or "unknown")
+    return label is None or label.partition("-")[0] == (_machine_id() or "unknown")
 
 
-def _machine() -> str | None:
+def _machine_id() -> str | None:
     """Return 16 hexadecimal digits of host, boot and process namespace; None where the system has no such files."""
     try:
         boot = f"{Path(BOOT).read_text().strip()} {os.readlink(NAMESPACE)}"
@@ -85,7 +85,7 @@ def _machine() -> str | None:
     return hashlib.sha256(f"{socket.gethostname()} {boot}".encode()).hexdigest()[:16]
 
 
-def _state(number: int) -> tuple[str, str] | None:
+def _process_state(number: int) -> tuple[str, str] | None:
     """State and start of a process; its name, which may hold anything, ends at the last bracket.
 
     None if there is no such process. Raises OSError if the system cannot report it, as with too many open files.

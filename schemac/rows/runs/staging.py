@@ -180,10 +180,10 @@ def is_abandoned(folder: str) -> bool:
     return Path(folder, ABANDONED).exists()
 
 
-def of_run(table: str, run: RunIdentity) -> Iterator[Path]:
+def folders_of_run(table: str, run: RunIdentity) -> Iterator[Path]:
     """Yield the staging folders of all attempts of a run."""
     for folder in folders_of(table):
-        owner = run_in(folder)
+        owner = run_of_folder(folder)
         if owner is not None and owner.id == run.id:
             yield folder
 
@@ -198,9 +198,9 @@ def wait_for_others(folder: str, table: str, run: RunIdentity) -> None:
     while others := [
         other
         for other in folders_of(table)
-        if other != Path(folder) and (other / COMMITTING).exists() and not take_dead(other)
+        if other != Path(folder) and (other / COMMITTING).exists() and not claim_if_dead(other)
     ]:
-        owners = [run_in(other) for other in others]
+        owners = [run_of_folder(other) for other in others]
         if any(other is not None and other.id == run.id for other in owners):
             message = f"another attempt of the run `{run.id}` is being committed"
             raise PipelineError.uncommitted(CONCURRENT_RUN, message, AGAIN)
@@ -223,8 +223,8 @@ def fence(table: str, run: RunIdentity) -> None:
     Raises PipelineError for an attempt of a process that is known to be alive, or that does not come to its end.
     """
     until = time.monotonic() + COMMITTED_WITHIN_SECONDS
-    for folder in of_run(table, run):
-        attempt = run_in(folder) or run
+    for folder in folders_of_run(table, run):
+        attempt = run_of_folder(folder) or run
         is_alive = attempt.process is not None and is_gone(attempt.process) is False
         if is_open(str(folder)) and is_alive and attempt != run:
             message = f"the run `{run.id}` is under way in another process of this machine"
@@ -232,7 +232,7 @@ def fence(table: str, run: RunIdentity) -> None:
         with contextlib.suppress(OSError):
             # This process is alive, and has given up its own attempt.
             os.rename(folder / OPEN, folder / (ABANDONED if attempt == run else SWEPT))
-        while (folder / COMMITTING).exists() and not take_dead(folder):
+        while (folder / COMMITTING).exists() and not claim_if_dead(folder):
             if time.monotonic() > until:
                 message = f"another attempt of the run `{run.id}` is being committed"
                 raise PipelineError(CONCURRENT_RUN, message, "wait for its end, and run it again")
@@ -248,14 +248,14 @@ def moved_files(folder: str | Path) -> list[str]:
     return names
 
 
-def _text_in(folder: Path, name: str) -> str | None:
+def _read_or_none(folder: Path, name: str) -> str | None:
     try:
         return (folder / name).read_text()
     except OSError:
         return None
 
 
-def run_in(folder: Path) -> RunIdentity | None:
+def run_of_folder(folder: Path) -> RunIdentity | None:
     """Read the run whose files wait in a folder; None if it does not matter any more, or is not known."""
     if folder.name.startswith(GONE):
         return None
@@ -267,18 +267,18 @@ def run_in(folder: Path) -> RunIdentity | None:
 
 def table_of(folder: Path) -> str:
     """Read the table of the run, seen from the dataset that the folder is in; empty if it is that dataset."""
-    return _text_in(folder, TABLE_FILE) or ""
+    return _read_or_none(folder, TABLE_FILE) or ""
 
 
-def take_dead(folder: Path) -> bool:
+def claim_if_dead(folder: Path) -> bool:
     """Whether the run of the folder is dead; from then on it cannot commit."""
     if folder.name.startswith(GONE) or is_abandoned(str(folder)):
         return True
     if folder.name.startswith(MAKING):
         return bool(is_gone(folder.name.removeprefix(MAKING).partition(".")[0]))
     if (folder / COMMITTING).exists():
-        return _is_dead(_text_in(folder, COMMITTER), folder / COMMITTING)
-    run = run_in(folder)
+        return _is_dead(_read_or_none(folder, COMMITTER), folder / COMMITTING)
+    run = run_of_folder(folder)
     mark = folder / OPEN
     if not mark.exists():
         # Either it is just being made, or being removed.
@@ -320,7 +320,7 @@ def keep_alive(tables: Iterable[str], run: RunIdentity) -> Iterator[None]:
         for folder in chain.from_iterable(map(folders_of, tables)):
             if folder.name.startswith(f"{PREFIX}{run.id}-"):
                 # Of this attempt of the run, or of one that cannot be distinguished from it.
-                owner = run_in(folder)
+                owner = run_of_folder(folder)
                 if owner is None or owner.process == run.process:
                     renew(str(folder))
 
@@ -351,13 +351,13 @@ def folder_of_process() -> Path:
 
 def _new_temporary_folder() -> Path:
     """Make a folder that says whose it is, after those of processes that are gone were removed."""
-    sweep()
+    remove_orphaned_folders()
     folder = Path(tempfile.mkdtemp(prefix=FOLDER_PREFIX))
     (folder / OWNER_FILE).write_text(this_process())
     return folder
 
 
-def sweep() -> None:
+def remove_orphaned_folders() -> None:
     """Remove the folders of processes that are gone."""
     for folder in Path(tempfile.gettempdir()).glob(f"{FOLDER_PREFIX}*"):
         with contextlib.suppress(OSError):

@@ -248,7 +248,7 @@ def absolute(path: str) -> str:
     return os.path.abspath(local_path(path)) if is_local(path) else path.rstrip("/")
 
 
-def seen_from(quarantine: str, table: str) -> str:
+def path_from_quarantine(quarantine: str, table: str) -> str:
     """How a quarantine names the table that it belongs to: both may be moved together."""
     if "://" in table or "://" in quarantine:
         return table

@@ -17,8 +17,8 @@ from schemac.language.constraints.field_constraints import constraints_at
 from schemac.language.logical.schema_fields import SchemaField
 from schemac.rows.judging.arrays import nullable_type
 from schemac.rows.judging.typed_values import nullable_array
-from schemac.rows.samples.numbers import Draws, drawn_native, indices
-from schemac.rows.samples.values import NULLS, Values, leaves_of, optional, values_of
+from schemac.rows.samples.numbers import Draws, draw_indices, native_geometry_drawer
+from schemac.rows.samples.values import NULLS, Values, draw_or_null, leaves_of, values_of
 
 FIRST_CANDIDATES, CANDIDATES = 256, 8192
 """Rows that are made at a time, at first and later."""
@@ -38,13 +38,13 @@ Column = Callable[[int, int], pa.Array]
 
 def _random_column(field: SchemaField, member: pa.Field, values: Values, seed: tuple[object, ...]) -> Column:
     """Return the column of a field that nothing else depends on: some values are drawn, and each row draws among them."""
-    draw = optional(field, values)
+    draw = draw_or_null(field, values)
 
     def column(start: int, size: int) -> pa.Array:
         draws = Draws(*seed, field.path_text, start)
         count = max(_LEAST_POOL, min(size, _POOL, _MOST_LEAVES // leaves_of(field)))
         pool = nullable_array([draw(draws) for _ in range(count)], member)
-        return pool.take(indices(draws, size, count))
+        return pool.take(draw_indices(draws, size, count))
 
     return column
 
@@ -73,7 +73,7 @@ def _components(draws: Draws, count: int, type_: pa.DataType) -> pa.Array:
     """Return as many floats as `count`, drawn from -1 to 1 in steps of a thousandth."""
     import pyarrow.compute as pc  # for start-up time, as below
 
-    steps = pc.subtract(indices(draws, count, 2 * _STEPS + 1), _STEPS).cast(pa.float64())
+    steps = pc.subtract(draw_indices(draws, count, 2 * _STEPS + 1), _STEPS).cast(pa.float64())
     return pc.divide(steps, float(_STEPS)).cast(type_, safe=False)
 
 
@@ -130,7 +130,7 @@ class Targets:
     """Rows of another dataset that candidates refer to."""
 
     rows: Sequence[pa.Array]
-    """The values of each field, in the loose type of the field that refers to them."""
+    """The values of each field, in the nullable type of the field that refers to them."""
     seed: tuple[object, ...]
     digit: Digit | None
     """Where each row is referred to once: which one, by the number of the candidate."""
@@ -155,7 +155,7 @@ class Targets:
                     [self.digit.of(number) for number in range(start, start + size)], pa.int64()
                 )
             else:
-                places = indices(draws, size, self.count)
+                places = draw_indices(draws, size, self.count)
             if self.may_be_null:
                 places = _with_nulls(places, _null_mask(draws, size))
             self._places = {(start, size): places}
@@ -212,7 +212,7 @@ def is_vector(field: SchemaField, member: pa.Field) -> bool:
         return False
     (item,) = field.children
     is_free = not constraints_at(field) and not constraints_at(item)
-    return is_free and pa.types.is_floating(member.type.value_type) and drawn_native(member) is None
+    return is_free and pa.types.is_floating(member.type.value_type) and native_geometry_drawer(member) is None
 
 
 def _has_vector(field: SchemaField, member: pa.Field) -> bool:

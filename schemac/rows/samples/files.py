@@ -150,14 +150,14 @@ def new_file(path: str) -> Iterator[BinaryIO]:
         raise
 
 
-def _parquet(stream: BinaryIO, schema: pa.Schema) -> Any:
+def _parquet_writer(stream: BinaryIO, schema: pa.Schema) -> Any:
     """Return a writer of Parquet; what pyarrow needs for it is loaded with the first one."""
     from pyarrow import parquet  # for start-up time: it takes as long to load as all others
 
     return parquet.ParquetWriter(stream, schema)
 
 
-def _ipc(stream: BinaryIO, schema: pa.Schema) -> Any:
+def _ipc_writer(stream: BinaryIO, schema: pa.Schema) -> Any:
     """Return a writer of Arrow's format of files, or of that of streams if a field is a dictionary."""
     # Each batch has dictionaries of its own, which only the streaming form may replace.
     has_dictionary = any(pa.types.is_dictionary(member.type) for member in schema)
@@ -169,8 +169,8 @@ CSV = TextFormat("csv", (".csv",), csv_header, csv_lines)
 _FORMATS: tuple[SampleFormat, ...] = (
     NDJSON,
     CSV,
-    ArrowFormat("parquet", (".parquet",), _parquet),
-    ArrowFormat("arrow", (".arrow", ".feather", ".ipc"), _ipc),
+    ArrowFormat("parquet", (".parquet",), _parquet_writer),
+    ArrowFormat("arrow", (".arrow", ".feather", ".ipc"), _ipc_writer),
 )
 
 

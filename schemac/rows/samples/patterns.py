@@ -146,11 +146,11 @@ class Repeated(TextGenerator):
 
 def generator_of(pattern: str, more: int) -> TextGenerator:
     """Return a pattern that was read before as a tree."""
-    reader = _Reader(pattern, more)
+    reader = _PatternReader(pattern, more)
     return reader.alternatives()
 
 
-class _Reader:
+class _PatternReader:
     def __init__(self, text: str, more: int) -> None:
         self.text, self.more, self.at = text, more, 0
 

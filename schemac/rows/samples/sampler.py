@@ -26,7 +26,7 @@ from schemac.language.constraints.rows import REFERENCE_RULE, ReferenceTo
 from schemac.language.logical.dataset import primary_key
 from schemac.language.logical.model import dotted
 from schemac.language.logical.schema_fields import SchemaField, columns
-from schemac.rows.judging.arrays import opened, to_batches
+from schemac.rows.judging.arrays import storage_field, to_batches
 from schemac.rows.samples.columns import CANDIDATES, FIRST_CANDIDATES, Path, column_of
 from schemac.rows.samples.plan import CircleError, SampleField, SamplePlan, values_in_conditions
 from schemac.rows.samples.values import NoValueError
@@ -42,16 +42,16 @@ def value_at(rows: pa.RecordBatch, path: Sequence[str]) -> pa.Array:
 def with_value(rows: pa.RecordBatch, path: Sequence[str], values: pa.Array) -> pa.RecordBatch:
     """Set values at a path; a struct that is null stays null."""
     place = rows.schema.get_field_index(path[0])
-    return rows.set_column(place, path[0], _replaced(rows.column(place), path[1:], values))
+    return rows.set_column(place, path[0], _with_value_inside(rows.column(place), path[1:], values))
 
 
-def _replaced(column: pa.Array, path: Sequence[str], values: pa.Array) -> Any:
+def _with_value_inside(column: pa.Array, path: Sequence[str], values: pa.Array) -> Any:
     """Return a column with other values at a path inside of its structs; an empty path is the column itself."""
     if not path:
         return values
     place = column.type.get_field_index(path[0])
     parts = [column.field(i) for i in range(column.type.num_fields)]
-    parts[place] = _replaced(parts[place], path[1:], values)
+    parts[place] = _with_value_inside(parts[place], path[1:], values)
     mask = column.is_null() if column.null_count else None
     return pa.StructArray.from_arrays(parts, fields=list(column.type), mask=mask)
 
@@ -77,18 +77,18 @@ class Sampler:
     def __post_init__(self) -> None:
         schema = self.dataset.to_arrow(metadata=True)
         self.exact = self.dataset.to_arrow()
-        self.members = [opened(member) for member in schema]
+        self.members = [storage_field(member) for member in schema]
         self.rows = constraints_of(schema).rows
         self.fields = columns(self.dataset.schema)
         self.keys = [
             tuple(map(str, field.path)) for field in primary_key(self.fields) if field.parent is None
         ]
-        self._held = constrained(self.fields)
+        self._constrained = constrained(self.fields)
         if not self.members:
             raise self._error("it has no fields")
         try:
             seed = (self.seed, self.dataset.name)
-            self.places = dict(_places(self.fields, self.members))
+            self.places = dict(_fields_in_every_row(self.fields, self.members))
             self.plan = SamplePlan(
                 self.dataset.name, self.rows, self.keys, self.places, seed, self.count, self._target_rows
             )
@@ -130,7 +130,7 @@ class Sampler:
         return pa.Table.from_batches(targets).slice(0, count)
 
     def batches(self) -> Iterator[pa.RecordBatch]:
-        """Yield the rows in the loose types of their fields."""
+        """Yield the rows in the nullable types of their fields."""
         left, vain, start = self.count, 0, 0
         tally: dict[str, int] = {}
         while left:
@@ -140,7 +140,7 @@ class Sampler:
                     f"{self.plan.limited_by} is unique, and has values for {self.count - left:,} of {self.count:,} rows"
                 )
             try:
-                good = self._good(self.candidates(start, size), start, tally)
+                good = self._without_broken(self.candidates(start, size), start, tally)
             except NoValueError as error:
                 raise self._error(str(error)) from error
             start += size
@@ -172,10 +172,10 @@ class Sampler:
                 rows = with_value(rows, node.path, value_at(rows, known[path]).cast(data_type))
         for check in self.rows.checks if is_mended else ():
             for part in _conjuncts(check.condition):
-                rows = self._mended(rows, part)
+                rows = self._with_equation_fulfilled(rows, part)
         return rows
 
-    def _mended(self, rows: pa.RecordBatch, node: Node) -> pa.RecordBatch:
+    def _with_equation_fulfilled(self, rows: pa.RecordBatch, node: Node) -> pa.RecordBatch:
         """Set a field to the value that an equation, or a comparison that allows equal values, requires."""
         if not isinstance(node, ComparisonNode) or node.operator not in ("=", "<=", ">="):
             return rows
@@ -210,7 +210,7 @@ class Sampler:
             return rows.set_column(place, operand.path[0], pc.if_else(wrong, values, column))
         return rows
 
-    def _good(self, rows: pa.RecordBatch, start: int, tally: dict[str, int]) -> pa.RecordBatch:
+    def _without_broken(self, rows: pa.RecordBatch, start: int, tally: dict[str, int]) -> pa.RecordBatch:
         """Return the candidates that break no constraint, and add to `tally` how many break each one."""
         wrong: set[int] = set()
         for reference in self.plan.own_references:
@@ -223,16 +223,16 @@ class Sampler:
                         is_null = pc.and_(is_null, one.is_valid())
                     lacking = pc.or_(lacking, is_null)
             bad_rows = set(pc.indices_nonzero(lacking).to_pylist())
-            _count(tally, f"{REFERENCE_RULE} of {reference.path}", bad_rows)
+            _add_to_tally(tally, f"{REFERENCE_RULE} of {reference.path}", bad_rows)
             wrong |= bad_rows
         for counter in self.plan.counters:
             bad_rows = {number - start for number in counter.rejected}
             counter.rejected.clear()
-            _count(tally, f"the constraints of {counter.field.path_text}, which is unique", bad_rows)
+            _add_to_tally(tally, f"the constraints of {counter.field.path_text}, which is unique", bad_rows)
             wrong |= bad_rows
-        for breach in breaches(self._held, rows):
+        for breach in breaches(self._constrained, rows):
             bad_rows = set(breach.rows.to_pylist())
-            _count(tally, f"{breach.constraint.rule} of {breach.path}", bad_rows)
+            _add_to_tally(tally, f"{breach.constraint.rule} of {breach.path}", bad_rows)
             wrong |= bad_rows
         mask = pa.array([i not in wrong for i in range(rows.num_rows)]) if wrong else None
         for check in self.rows.checks:
@@ -249,18 +249,20 @@ class Sampler:
         return SchemaError((Diagnostic(code.id, code.slug, code.severity, text, self.dataset.name),))
 
 
-def _count(tally: dict[str, int], rule: str, rows: set[int]) -> None:
+def _add_to_tally(tally: dict[str, int], rule: str, rows: set[int]) -> None:
     """Add the number of rows to that of a rule; without rows the tally stays as it is."""
     if rows:
         tally[rule] = tally.get(rule, 0) + len(rows)
 
 
-def _places(fields: tuple[SchemaField, ...], members: list[pa.Field]) -> Iterator[tuple[Path, SampleField]]:
+def _fields_in_every_row(
+    fields: tuple[SchemaField, ...], members: list[pa.Field]
+) -> Iterator[tuple[Path, SampleField]]:
     """Yield the fields that have one value in every row."""
     for field, member in zip(fields, members, strict=True):
         yield tuple(map(str, field.path)), SampleField(field, member)
         if field.type.family is Family.STRUCT and pa.types.is_struct(member.type):
-            yield from _places(field.children, list(member.type))
+            yield from _fields_in_every_row(field.children, list(member.type))
 
 
 def _conjuncts(condition: Node) -> Iterator[Node]:
@@ -272,7 +274,7 @@ def _conjuncts(condition: Node) -> Iterator[Node]:
         yield condition
 
 
-def sampled(dataset: CheckedDataset, count: int, seed: int, others: Datasets) -> pa.Table:
+def sample_table(dataset: CheckedDataset, count: int, seed: int, others: Datasets) -> pa.Table:
     """Return a sample as a table. Raises SchemaError."""
     sampler = Sampler(dataset, count, seed, others)
     return pa.Table.from_batches(sampler.tables(), sampler.exact)

@@ -1,7 +1,7 @@
 """The result of a validation of rows: of a batch, and of all of them.
 
 Layer: rows.
-Shape: a `JudgedBatch` has every column in its loose type (see `judging.arrays`), also the values that do not fit, and the
+Shape: a `JudgedBatch` has every column in its nullable type (see `judging.arrays`), also the values that do not fit, and the
        reasons by rows. A `Validation` has good rows as an Arrow table of the dataset's schema; bad rows as they came, with their numbers and reasons; counts.
 Errors: SC350 unfit-rows, by `raise_if_bad`.
 """
@@ -125,7 +125,7 @@ class Validation:
     def __str__(self) -> str:
         lines = [f"{self.good.num_rows:,} of {self.rows:,} rows fit {self.dataset}"]
         lines += [f"{one.count:>12,} × {one.path or 'the row'}: {one.rule}" for one in self.counts]
-        lines += [_unchecked(self)] if self.unchecked else []
+        lines += [_unchecked_note(self)] if self.unchecked else []
         return "\n".join(map(printable, lines))
 
     __repr__ = __str__
@@ -141,11 +141,11 @@ class Validation:
             table = f"<table><tr><th>count</th><th>field</th><th>rule</th></tr>{''.join(cells)}</table>"
         else:
             table = ""
-        note = f"<p>{escape(printable(_unchecked(self)))}</p>" if self.unchecked else ""
+        note = f"<p>{escape(printable(_unchecked_note(self)))}</p>" if self.unchecked else ""
         return f"<div><p>{head}</p>{table}{note}</div>"
 
 
-def _unchecked(validation: Validation) -> str:
+def _unchecked_note(validation: Validation) -> str:
     """Return the line on references that were not checked, with the datasets that they refer to."""
     names = listed(validation.unchecked)
     return f"not checked: references to {names}, whose rows were not given"

@@ -26,8 +26,14 @@ from schemac.language.constraints.evaluation import ReferenceValues
 from schemac.language.constraints.expressions import FieldNode
 from schemac.language.constraints.rows import DUPLICATE_RULE, UNIQUE_RULE
 from schemac.language.logical.dataset import primary_key
-from schemac.rows.judging.arrays import MissingMemberError, is_laid_out, laid_out, opened_schema, to_batches
-from schemac.rows.judging.judge import Reader, RecordReader, Run, malformed, object_to_unexpected
+from schemac.rows.judging.arrays import (
+    MissingMemberError,
+    has_plain_layout,
+    plain_layout,
+    storage_schema,
+    to_batches,
+)
+from schemac.rows.judging.judge import Reader, RecordReader, Run, malformed_reason, object_to_unexpected
 from schemac.rows.judging.object_proofs import members_of, object_proof
 from schemac.rows.judging.reasons import REASONS, reason_array
 from schemac.rows.judging.settings import Unexpected, ValidationSettings
@@ -35,9 +41,9 @@ from schemac.rows.judging.tokens import WHOLE_TYPES, NotJsonError, NumberText, a
 from schemac.rows.judging.typed_values import UnreadableTypeError
 from schemac.rows.validation.constraints import (
     UnusableTargetError,
-    object_to_references,
-    report_duplicates,
-    target_of,
+    add_duplicates,
+    add_missing_references,
+    reference_values,
 )
 from schemac.rows.validation.result import ERRORS, ROW, JudgedBatch, Validation
 from schemac.rows.validation.validator import (
@@ -45,8 +51,8 @@ from schemac.rows.validation.validator import (
     TEXT,
     FieldReader,
     Validator,
+    add_broken_constraints,
     column_readers,
-    look_at_constraints,
     validated_columns,
     validated_fields,
 )
@@ -77,17 +83,17 @@ def validated(dataset: CheckedDataset, source: Any, rules: ValidationRules) -> V
     """Judge rows. Raises SchemaError if they cannot be judged at all."""
     schema = dataset.to_arrow(metadata=True)
     constraints = constraints_of(schema)
-    targets, unchecked = _targets(dataset, constraints, rules, schema)
+    targets, unchecked = _reference_targets(dataset, constraints, rules, schema)
     settings = ValidationSettings(rules.unexpected, timezone=rules.timezone)
     judged_batches = []
-    for batch in _judged(dataset, source, schema, settings, constraints):
-        object_to_references(targets, batch)
+    for batch in _judged_batches(dataset, source, schema, settings, constraints):
+        add_missing_references(targets, batch)
         judged_batches.append(batch)
     for unique in constraints.rows.unique:
-        report_duplicates(unique.fields, judged_batches, UNIQUE_RULE)
+        add_duplicates(unique.fields, judged_batches, UNIQUE_RULE)
     key = [FieldNode.of(field) for field in primary_key(dataset._logical.columns) if field.parent is None]
     if key and rules.keys == "check":
-        report_duplicates(key, judged_batches, DUPLICATE_RULE)
+        add_duplicates(key, judged_batches, DUPLICATE_RULE)
     exact = dataset.to_arrow()
     good: list[pa.RecordBatch] = []
     bad: list[pa.RecordBatch] = []
@@ -114,7 +120,7 @@ def validated(dataset: CheckedDataset, source: Any, rules: ValidationRules) -> V
     return Validation(dataset.name, pa.Table.from_batches(good, exact), rejected, unchecked)
 
 
-def _judged(
+def _judged_batches(
     dataset: CheckedDataset,
     source: Any,
     schema: pa.Schema,
@@ -129,20 +135,20 @@ def _judged(
         help = "pass an Arrow table, a pandas or polars frame, a DuckDB relation, or a list of rows"
         raise _error(dataset, NO_ROWS, message, help) from error
     if batches is not None:
-        columns = _columns(dataset, batches, schema, settings)
+        columns = _column_readers(dataset, batches, schema, settings)
         for batch in plain_batches(batches):
             judged = validated_columns(columns, batch)
-            look_at_constraints(constraints, judged)
+            add_broken_constraints(constraints, judged)
             yield judged
         return
-    reader = PythonRowReader(opened_schema(schema), settings)
+    reader = PythonRowReader(storage_schema(schema), settings)
     if reader.uncovered:
         message = f"{', '.join(reader.uncovered)}: rows of Python cannot have such a field"
         raise _error(dataset, NO_ROWS, message, "pass an Arrow table")
     yield from reader.validated(source)
 
 
-def _columns(
+def _column_readers(
     dataset: CheckedDataset, batches: pa.RecordBatchReader, schema: pa.Schema, settings: ValidationSettings
 ) -> list[FieldReader]:
     """Compile the columns of a table."""
@@ -174,7 +180,7 @@ def _error(dataset: CheckedDataset, code: Code, message: str, help: str) -> Sche
     return SchemaError((Diagnostic(code.id, code.slug, code.severity, message, dataset.name, help=help),))
 
 
-def _targets(
+def _reference_targets(
     dataset: CheckedDataset, constraints: SchemaConstraints, rules: ValidationRules, schema: pa.Schema
 ) -> tuple[list[ReferenceValues], tuple[str, ...]]:
     """Return the tables of references, and the datasets whose rows are missing."""
@@ -192,14 +198,14 @@ def _targets(
             continue
         try:
             if one.dataset not in tables:
-                tables[one.dataset] = _table(source, one.dataset)
-            targets.append(target_of(one, tables[one.dataset], schema))
+                tables[one.dataset] = _referenced_table(source, one.dataset)
+            targets.append(reference_values(one, tables[one.dataset], schema))
         except UnusableTargetError as error:
             raise _error(dataset, REFERENCE, str(error), error.help) from error
     return targets, tuple(sorted(name for name in referenced if rules.references.get(name) is None))
 
 
-def _table(source: Any, name: str) -> pa.Table:
+def _referenced_table(source: Any, name: str) -> pa.Table:
     """Return the rows of a dataset that is referred to as a table. Raises UnusableTargetError."""
     help = "pass an Arrow table, a pandas or polars frame, or a DuckDB relation"
     try:
@@ -220,10 +226,10 @@ MOST_ROWS = 65_536
 
 def plain_batches(source: pa.RecordBatchReader) -> Iterator[pa.RecordBatch]:
     """Yield batches of a size that is worked on at once, with what has a layout of its own in a plain one."""
-    is_plain = all(is_laid_out(member.type) for member in source.schema)
+    is_plain = all(has_plain_layout(member.type) for member in source.schema)
     for batch in source:
         if not is_plain:
-            columns = [laid_out(column) for column in batch.columns]
+            columns = [plain_layout(column) for column in batch.columns]
             batch = pa.RecordBatch.from_arrays(columns, names=source.schema.names)
         for start in range(0, batch.num_rows, MOST_ROWS):
             yield batch.slice(start, MOST_ROWS)
@@ -340,9 +346,9 @@ class PythonRowReader:
         judged = JudgedBatch(pa.RecordBatch.from_arrays(arrays, names=names), reasons)
         broken |= {row: row_text(chunk[row]) for row in reasons.rows_with(NO_RECORD)}
         judged.forget([*broken])
-        look_at_constraints(self._texts.constraints, judged)
+        add_broken_constraints(self._texts.constraints, judged)
         for row, text in broken.items():
-            reasons.refuse(row, malformed(text))
+            reasons.refuse(row, malformed_reason(text))
         return judged
 
 

@@ -4,7 +4,7 @@ Layer: rows.
 Shape: a `Validator` takes batches with the texts of records of JSON, or with columns: texts such as the cells of CSV, or values with a type.
        A record is taken apart into one column of tokens for each field; a field is then read from its column: many values at once
        where a proof takes them, the others of this one field one by one. Constraints are evaluated over the columns. A `JudgedBatch` has
-       every column in its loose type (see `judging.arrays`), also the values that do not fit, and the reasons by rows.
+       every column in its nullable type (see `judging.arrays`), also the values that do not fit, and the reasons by rows.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -19,27 +19,27 @@ import pyarrow.compute as pc
 from schemac.arrow.constraints import SchemaConstraints, constraints_of
 from schemac.rows.judging.arrays import (
     is_string,
-    laid_out,
     nullable_type,
-    opened,
-    opened_schema,
+    plain_layout,
+    storage_field,
+    storage_schema,
     storage_type,
 )
-from schemac.rows.judging.column_proofs import proof_of
+from schemac.rows.judging.column_proofs import column_proof
 from schemac.rows.judging.judge import (
     Reader,
     RecordReader,
     Run,
     absent_reader,
     json_reader,
-    malformed,
+    malformed_reason,
     value_at,
 )
 from schemac.rows.judging.reasons import Reason, Reasons, reason_array, repeated
-from schemac.rows.judging.scalars import clock_of, of_pattern, with_zones, zone_of
+from schemac.rows.judging.scalars import clock_of, pattern_value_reader, with_zones, zone_of
 from schemac.rows.judging.settings import LONGEST_VALUE, Coerce, Step, ValidationSettings
 from schemac.rows.judging.text_proofs import Proven
-from schemac.rows.judging.tokens import BLANK, NotJsonError, parse, written
+from schemac.rows.judging.tokens import BLANK, NotJsonError, parse, token_text
 from schemac.rows.judging.typed_values import nullable_array, raw_values, typed_reader
 from schemac.rows.judging.values import BrokenRuleError
 from schemac.rows.validation.constraints import add_broken_values, object_texts
@@ -89,7 +89,7 @@ class FieldReader:
     ) -> "FieldReader":
         """Compile the reader of a column with a type. Raises UnreadableTypeError, MissingMemberError."""
         read = typed_reader(member, source, settings, epoch=epoch)
-        proof = None if epoch is not None else proof_of(member, source, settings.null_values)
+        proof = None if epoch is not None else column_proof(member, source, settings.null_values)
         return cls(member, read, raw_values, proof, source)
 
     def validated(self, array: Any) -> tuple[pa.Array, Reasons]:
@@ -178,7 +178,7 @@ class Validator:
         self._judge = RecordReader(pa.schema([schema.field(label) for label in labels]), settings)
         assert not self._judge.uncovered, self._judge.uncovered
         self._places = {label: steps for label, steps, _ in self._judge.json_readers}
-        self._tokens = _tokens_of(self._judge, [steps for steps, _ in folders]) if labels else None
+        self._tokens = _record_tokens(self._judge, [steps for steps, _ in folders]) if labels else None
         self._readers: dict[tuple[str, pa.DataType], FieldReader] = {}
 
     def validate(self, batch: pa.RecordBatch) -> JudgedBatch:
@@ -197,10 +197,10 @@ class Validator:
                 counted_type = pa.ipc.read_schema(pa.py_buffer(one.counted)).field(0).type
                 column = column if column.type.equals(counted_type) else column.cast(counted_type)
             if one.form == "column":
-                column = laid_out(column)
+                column = plain_layout(column)
             key = one.label, column.type
             if key not in self._readers:
-                self._readers[key] = self._compiled(one, column.type)
+                self._readers[key] = self._field_reader(one, column.type)
             values, field_reasons = self._readers[key].validated(column)
             arrays.append(values)
             failed = pc.indices_nonzero(batch.column(one.failed)).to_numpy() if one.failed else ()
@@ -210,14 +210,14 @@ class Validator:
             reasons.add(np.full(len(several), row), reason_array(several))
         names = [one.label for one in self.inputs]
         judged = JudgedBatch(pa.RecordBatch.from_arrays(arrays, names=names), reasons)
-        look_at_constraints(self.constraints, judged)
+        add_broken_constraints(self.constraints, judged)
         for row in reasons.rows_with(NO_RECORD):
-            records.broken[row] = malformed(batch.column(TEXT)[row].as_py())
+            records.broken[row] = malformed_reason(batch.column(TEXT)[row].as_py())
         for row, reason in records.broken.items():
             reasons.refuse(row, reason)
         return judged
 
-    def _compiled(self, one: FieldInput, column_type: pa.DataType) -> FieldReader:
+    def _field_reader(self, one: FieldInput, column_type: pa.DataType) -> FieldReader:
         """Return the reader of a field by the form of its input: a column, JSON, a whole record, a pattern or nothing."""
         member, settings = self.schema.field(one.label), self.settings
         if one.form == "nothing":
@@ -225,19 +225,19 @@ class Validator:
             proof = (lambda array: Proven(pa.nulls(len(array), nulls), None)) if member.nullable else None
             return FieldReader(member, lambda _, path, run: absent(path, run), proof=proof)
         if one.form == "column":
-            source = opened(pa.field(one.label, column_type))
+            source = storage_field(pa.field(one.label, column_type))
             return FieldReader.of_column(member, source, settings, one.epoch)
         if one.form == "pattern":
             return FieldReader(member, _pattern_reader(one, member, settings))
         read = json_reader(member, settings, one.epoch)
         if one.form == "json":
-            return FieldReader(member, _of_texts(read, lambda path, text: Reason(path, "cast", text)))
+            return FieldReader(member, _reader_of_texts(read, lambda path, text: Reason(path, "cast", text)))
         proof = None
         if self._tokens is not None and one.epoch is None:
             from schemac.rows.judging.json_proofs import json_proof  # likewise
 
             proof = json_proof(member, settings)
-        return FieldReader(member, _of_texts(read, lambda path, text: NO_RECORD), _tokens, proof)
+        return FieldReader(member, _reader_of_texts(read, lambda path, text: NO_RECORD), _token_list, proof)
 
     def _records(self, batch: pa.RecordBatch) -> _Records:
         """Take the texts of records apart."""
@@ -254,10 +254,10 @@ class Validator:
         if len(rows):
             tokens: dict[tuple[Step, ...], list[str]] = {steps: [] for steps in columns}
             for row, text in zip(rows.tolist(), texts.take(pa.array(rows)).to_pylist(), strict=True):
-                record = self._exact(text, row, records)
+                record = self._read_alone(text, row, records)
                 for steps, column in tokens.items():
                     value = value_at(record, steps)
-                    column.append("" if value is None else written(value))
+                    column.append("" if value is None else token_text(value))
             mask = np.zeros(len(texts), bool)
             mask[rows] = True
             for steps, texts_of in tokens.items():
@@ -266,13 +266,13 @@ class Validator:
         for steps, names in folders.items():
             for row in pc.indices_nonzero(pc.greater(pc.binary_length(columns[steps]), 0)).to_pylist():
                 value = parse(columns[steps][row].as_py())
-                value_text = value if type(value) is str else written(value)
+                value_text = value if type(value) is str else token_text(value)
                 if value is not None and value_text != names[row].as_py():
                     records.broken.setdefault(row, Reason("", CONFLICT, None))
         records.columns = {label: columns[steps] for label, steps in self._places.items()}
         return records
 
-    def _exact(self, text: str | None, row: int, records: _Records) -> Any:
+    def _read_alone(self, text: str | None, row: int, records: _Records) -> Any:
         """Read a record that is not split together with others; a malformed one is returned as an empty one."""
         if text is None:
             return {}
@@ -282,7 +282,7 @@ class Validator:
             record = None
         # A record is an object: a number or a list where a record should be is as unreadable as a broken one.
         if type(record) is not dict or not text.lstrip(BLANK).startswith("{"):
-            records.broken[row] = malformed(text)
+            records.broken[row] = malformed_reason(text)
             return {}
         run = Run()
         self._judge.object_to_unexpected(record, run)
@@ -295,22 +295,22 @@ NO_RECORD = Reason("", MALFORMED, None)
 """Of a value that makes its record none."""
 
 
-def _tokens(array: pa.Array) -> list[str | None]:
+def _token_list(array: pa.Array) -> list[str | None]:
     """Return tokens of JSON as a list, None in place of empty ones."""
     return [token or None for token in array.to_pylist()]
 
 
-def _tokens_of(judge: RecordReader, places: list[tuple[Step, ...]]) -> Any:
+def _record_tokens(judge: RecordReader, places: list[tuple[Step, ...]]) -> Any:
     try:
-        from schemac.rows.judging.json_proofs import Tokens  # with msgspec, which only pipelines need
+        from schemac.rows.judging.json_proofs import RecordTokens  # with msgspec, which only pipelines need
     except ModuleNotFoundError:
         # An executor may lack it: every record is read one by one there.
         return None
     known = {steps: keys for steps, keys, _ in judge.objects} or None
-    return Tokens([*(steps for _, steps, _ in judge.json_readers), *places], known)
+    return RecordTokens([*(steps for _, steps, _ in judge.json_readers), *places], known)
 
 
-def _of_texts(read: Reader, refused: Callable[[Any, str], Reason]) -> Reader:
+def _reader_of_texts(read: Reader, refused: Callable[[Any, str], Reason]) -> Reader:
     """Return a reader of JSON values that accepts their texts."""
 
     def read_text(text: Any, path: Any, run: Run) -> Any:
@@ -326,7 +326,7 @@ def _of_texts(read: Reader, refused: Callable[[Any, str], Reason]) -> Reader:
     return read_text
 
 
-def look_at_constraints(constraints: SchemaConstraints, judged: JudgedBatch) -> None:
+def add_broken_constraints(constraints: SchemaConstraints, judged: JudgedBatch) -> None:
     """Object to values, and to whole rows, that break constraints."""
     add_broken_values(constraints.columns, judged.rows, judged.reasons)
     for check in constraints.rows.checks:
@@ -339,8 +339,8 @@ def look_at_constraints(constraints: SchemaConstraints, judged: JudgedBatch) -> 
 
 def column_readers(schema: pa.Schema, source: pa.Schema, settings: ValidationSettings) -> list[FieldReader]:
     """Compile the readers of columns with the names of fields. Raises UnreadableTypeError, MissingMemberError."""
-    zoned = with_zones(opened_schema(schema), lambda _: None, settings.timezone)
-    columns = pa.schema(map(opened, source))
+    zoned = with_zones(storage_schema(schema), lambda _: None, settings.timezone)
+    columns = pa.schema(map(storage_field, source))
     return [FieldReader.of_column(member, columns.field(member.name), settings) for member in zoned]
 
 
@@ -367,7 +367,7 @@ def _pattern_reader(one: FieldInput, member: pa.Field, settings: ValidationSetti
     """Compile the reader of texts that Java's patterns read."""
     data_type = storage_type(member.type)
     clock = clock_of(data_type, zone_of(member)) if pa.types.is_timestamp(data_type) else None
-    value_of, absent = of_pattern(data_type, clock, has_zone=one.has_zone), absent_reader(member)
+    value_of, absent = pattern_value_reader(data_type, clock, has_zone=one.has_zone), absent_reader(member)
     nulls = frozenset(("", *settings.null_values))
 
     def read(found: Any, path: Any, run: Run) -> Any:
