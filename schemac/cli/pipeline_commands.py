@@ -257,7 +257,7 @@ def _write(
 ) -> "RunReport":
     """Run a loaded pipeline, and report broken rules, absent columns and drift of its table as warnings."""
     from schemac.pipeline.library import run_loaded  # for start-up time, as above
-    from schemac.pipeline.reports.run_facts import shown
+    from schemac.pipeline.reports.run_facts import relative_path
 
     result = run_loaded(loaded, request=request, progress=progress)
     for warning in result.warnings:
@@ -273,7 +273,7 @@ def _write(
         loaded.report(absent.warning(), report)
     for difference in result.differences:
         help = "compare it with the artifacts of `schemac build`"
-        report.add(PIPELINE_DRIFT, difference, file=shown(result.table_path), help=help)
+        report.add(PIPELINE_DRIFT, difference, file=relative_path(result.table_path), help=help)
     return result
 
 

@@ -66,7 +66,7 @@ class AbsentPath:
         return PipelineError(ABSENT_LIST, message, self.help, place=self.place)
 
 
-def explained(error: PipelineError, absent: Sequence[AbsentPath]) -> PipelineError:
+def with_likely_cause(error: PipelineError, absent: Sequence[AbsentPath]) -> PipelineError:
     """Return the error with the path that is most likely its cause: records of which none fits may all lack it."""
     if error.code is not EMPTIED_TABLE or not absent:
         return error

@@ -72,7 +72,7 @@ def tokens_of(member: pa.Field) -> tuple[str, ...]:
     return (*OTHERS, "12", '"text"', *_WITH_PARTS, *lists)
 
 
-def outcomes(
+def group_by_outcome(
     texts: Iterable[str], value_of: Callable[[str], object], read: Reader
 ) -> tuple[TextOutcome, ...]:
     """Group texts by what becomes of them, and why, those that are taken first."""
@@ -122,9 +122,9 @@ class FieldPlan:
         source = f"{self.read_from} ({', '.join(settings)})" if settings else self.read_from
         texts = {one.name: one.texts for one in self.outcomes if one.name in (TAKEN, NULL)}
         written = ", ".join(texts.get(TAKEN, ())[:MOST_EXAMPLES]) or "nothing but null"
-        nulls = f"; as null: {', '.join(map(_shown, texts[NULL]))}" if NULL in texts else ""
+        nulls = f"; as null: {', '.join(map(_text_or_words, texts[NULL]))}" if NULL in texts else ""
         broken = {one.name: one.texts[0] for one in reversed(self.outcomes) if one.name not in (TAKEN, NULL)}
-        examples = [f"{_shown(broken[rule])} ({rule})" for rule in self.rules if rule in broken]
+        examples = [f"{_text_or_words(broken[rule])} ({rule})" for rule in self.rules if rule in broken]
         others = [rule for rule in self.rules if rule not in broken]
         parts = [", ".join(examples)] if examples else []
         if others:
@@ -158,16 +158,16 @@ def explain_field(
         raise PipelineError(UNKNOWN_FIELD, message, did_you_mean(field, schema.names))
     spark = session_of(spark, job)
     with spark_errors_reported(), active(spark), settings_of_a_run(spark, job):
-        return tuple(_plan(spark, part, schema, field) for part in job.parts)
+        return tuple(_field_plan(spark, part, schema, field) for part in job.parts)
 
 
-def _plan(spark: SparkSession, job: Job, schema: pa.Schema, field: str) -> FieldPlan:
+def _field_plan(spark: SparkSession, job: Job, schema: pa.Schema, field: str) -> FieldPlan:
     """Return how a field is read from one source, and what becomes of example values."""
     records = with_computed_fields(open_records(spark, job), job)
     member = with_zones(schema, job).field(field)
     field_schema = pa.schema([schema.field(field)], metadata=schema.metadata)
     alone = ValidationPlan.of(records, field_schema, job, may_pack=True)
-    outcomes = _outcomes(alone.field_input(field), member, alone)
+    outcomes = _field_outcomes(alone.field_input(field), member, alone)
     origin = job.fields.get(member.name) or FieldSource()
     settings = {
         "format": origin.format,
@@ -180,33 +180,33 @@ def _plan(spark: SparkSession, job: Job, schema: pa.Schema, field: str) -> Field
         field,
         f"{member.type}{'' if member.nullable else ' not null'}",
         spark_type(member).simpleString(),
-        _place(records, field, job),
+        _place_text(records, field, job),
         {key: text for key, text in settings.items() if text is not None},
         ValidationPlan.of(records, schema, job, may_pack=True).reader,
         outcomes,
-        _rules(member, field_schema, outcomes, failing=field in records.computed.failing),
+        _breakable_rules(member, field_schema, outcomes, failing=field in records.computed.failing),
     )
 
 
-def _outcomes(one: FieldInput, member: pa.Field, validation: ValidationPlan) -> tuple[TextOutcome, ...]:
+def _field_outcomes(one: FieldInput, member: pa.Field, validation: ValidationPlan) -> tuple[TextOutcome, ...]:
     """Return example texts by what they are read as: valid, null, or breaking a rule; none for a field without a source."""
     if one.form == "nothing":
         return ()
     settings = validation.settings
     if one.form in ("record", "json"):
         read = json_reader(member, settings, one.epoch)
-        return outcomes(tokens_of(member), parse, read)
+        return group_by_outcome(tokens_of(member), parse, read)
     if one.form == "pattern" or validation.is_text(member.name):
         texts = [text for text in (*TEXTS, *NUMBERS) if text]
         if one.form == "pattern":
             origin = validation.job.fields[member.name]
             assert origin is not None
             return (TextOutcome(TAKEN, (f"texts of the pattern `{origin.format}`",)),)
-        return outcomes(texts, str, cell_reader(member, settings, one.epoch))
+        return group_by_outcome(texts, str, cell_reader(member, settings, one.epoch))
     return (TextOutcome(TAKEN, ("every value of the column that the field's type holds exactly",)),)
 
 
-def _rules(
+def _breakable_rules(
     member: pa.Field, schema: pa.Schema, input_: tuple[TextOutcome, ...], *, failing: bool
 ) -> tuple[str, ...]:
     """Find the rules that values of a field may break."""
@@ -229,7 +229,7 @@ def _rules(
     return tuple(rule for rule in rule_pages() if rule in named)
 
 
-def _place(records: Records, field: str, job: Job) -> str:
+def _place_text(records: Records, field: str, job: Job) -> str:
     """Describe the place of a value in words."""
     origin = job.fields.get(field, FieldSource())
     if origin is None:
@@ -251,6 +251,6 @@ def _place(records: Records, field: str, job: Job) -> str:
     return f"`{column_name}` of the source, {type_text}"
 
 
-def _shown(text: str) -> str:
+def _text_or_words(text: str) -> str:
     """Return a text, or words for an empty one."""
     return text or "an empty text"

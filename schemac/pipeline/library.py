@@ -83,7 +83,9 @@ def run(
         if loaded is None:
             raise SchemaError(report.diagnostics)
         return run_loaded(loaded, request=request, spark=spark, progress=progress)
-    return _run(pipeline, dataset or _dataset_of(pipeline), request, spark=spark, progress=progress)
+    return _run_with_dataset(
+        pipeline, dataset or _dataset_of(pipeline), request, spark=spark, progress=progress
+    )
 
 
 def run_loaded(
@@ -143,7 +145,9 @@ def write(
         return source if is_conformed else [open_frame(source, rules.get("json_column"))]
 
     request = RunRequest(run_id)
-    return _run(job, dataset, request, spark=source.sparkSession, progress=progress, opened=opened)
+    return _run_with_dataset(
+        job, dataset, request, spark=source.sparkSession, progress=progress, opened=opened
+    )
 
 
 def replay(
@@ -165,7 +169,7 @@ def replay(
     """
     quarantine_target = None if quarantine is None else {"path": str(quarantine)}
     job = job_of_frame(str(table), rules, target={"mode": "append"}, quarantine=quarantine_target)
-    return _run(job, dataset, RunRequest(replay=records), spark=spark, progress=progress)
+    return _run_with_dataset(job, dataset, RunRequest(replay=records), spark=spark, progress=progress)
 
 
 def fill_columns(
@@ -211,10 +215,12 @@ def fill_columns(
         join = {"path": str(spool.path), "format": "parquet", "on": columns, "exact": True}
         value = {"target": {"path": str(table), "mode": "backfill"}, "joins": {label: join}, "fields": fields}
         value |= {"where": where, "storage": storage or {}}
-        return _run(checked_job(value), dataset, RunRequest(random_id()), spark=spark, progress=progress)
+        return _run_with_dataset(
+            checked_job(value), dataset, RunRequest(random_id()), spark=spark, progress=progress
+        )
 
 
-def _run(
+def _run_with_dataset(
     job: Job,
     dataset: CheckedDataset,
     request: RunRequest,
@@ -279,7 +285,9 @@ def spooled(source: Batches, fields: pa.Schema) -> Iterator[Spool]:
                 if not batch.schema.equals(schema):
                     message = "the batches have different columns or types"
                     raise PipelineError(SOURCE_TYPE_MISMATCH, message, "pass batches with the same schema")
-                writer.write_batch(pa.RecordBatch.from_arrays([*_plain(batch, plain, fields)], schema=plain))
+                writer.write_batch(
+                    pa.RecordBatch.from_arrays([*_plain_columns(batch, plain, fields)], schema=plain)
+                )
         yield Spool(path, tuple(schema.names))
 
 
@@ -295,7 +303,7 @@ def _plain_field(field: Any, target: Any) -> Any:
         return pa.field(ROW_ID, pa.int64())
     type_ = plain_layout(pa.nulls(0, field.type)).type
     try:
-        counted = _in_unit(type_, target, lambda _: pa.int64())
+        counted = _with_field_units(type_, target, lambda _: pa.int64())
     except _NoUnitError as error:
         message = f"`{field.name}` of the batches is {field.type}, and no duration is there in the schema"
         help = 'cast it to a number of the unit that you mean: `cast(pa.duration("ms")).cast("int64")`'
@@ -307,7 +315,7 @@ class _NoUnitError(Exception):
     """A duration for a field that is none."""
 
 
-def _in_unit(type_: Any, target: Any, leaf: Callable[[Any], Any]) -> Any:
+def _with_field_units(type_: Any, target: Any, leaf: Callable[[Any], Any]) -> Any:
     """Return a type with what `leaf` makes of the duration of the field in the place of each duration."""
     is_ = pa.types
     if is_.is_duration(type_):
@@ -326,14 +334,14 @@ def _in_unit(type_: Any, target: Any, leaf: Callable[[Any], Any]) -> Any:
             else [None for _ in parts_of(type_)]
         )
     remaining = iter(types)
-    return with_parts(type_, lambda part: part.with_type(_in_unit(part.type, next(remaining), leaf)))
+    return with_parts(type_, lambda part: part.with_type(_with_field_units(part.type, next(remaining), leaf)))
 
 
-def _plain(batch: pa.RecordBatch, plain: pa.Schema, fields: pa.Schema) -> Iterator[pa.Array]:
+def _plain_columns(batch: pa.RecordBatch, plain: pa.Schema, fields: pa.Schema) -> Iterator[pa.Array]:
     """Yield the columns of a batch in plain types. Raises PipelineError for a value that does not fit its type."""
     for column, field in zip(batch.columns, plain, strict=True):
         column = plain_layout(column)
-        in_unit = _in_unit(column.type, _type_in(fields, field.name), lambda target: target)
+        in_unit = _with_field_units(column.type, _type_in(fields, field.name), lambda target: target)
         try:
             values = column if in_unit.equals(column.type) else column.cast(in_unit)
             yield to_field(values.cast(nullable_type(field.type)), field)

@@ -118,7 +118,7 @@ def start_session(
         # Another thread has made it.
         active = SparkSession.builder.getOrCreate()
     if active is None:
-        active = _create(master_of(master, settings or {}), dict(settings or {}), app_name)
+        active = _create_session(master_of(master, settings or {}), dict(settings or {}), app_name)
     logging.getLogger("SQLQueryContextLogger").setLevel(logging.CRITICAL)
     for engine in sink_names():
         register_engine(active, engine)
@@ -175,7 +175,7 @@ def master_of(configured: str | None, settings: Mapping[str, str]) -> Master:
     return Master(LOCAL)
 
 
-def _create(named: Master, settings: dict[str, str], app_name: str) -> SparkSession:
+def _create_session(named: Master, settings: dict[str, str], app_name: str) -> SparkSession:
     """Return a new session, or one on a Spark Connect server. Raises PipelineError if it cannot start."""
     master = named.address
     if master.startswith(CONNECT):

@@ -29,7 +29,7 @@ from schemac.pipeline.reading.records import Records
 from schemac.pipeline.reading.source import records_of_frame
 from schemac.pipeline.reading.table_source import stream_table
 from schemac.pipeline.reports.progress import Progress
-from schemac.pipeline.reruns.incremental import restricted
+from schemac.pipeline.reruns.incremental import with_paths
 from schemac.pipeline.runner import Opened, RunReport, run
 from schemac.pipeline.session import session_of, settings_of_a_run
 from schemac.pipeline.spark.failures import spark_errors_reported
@@ -78,14 +78,14 @@ class _Stream:
             paths = [row[0] for row in frame.select("path").collect()]
             if not paths:
                 return
-            source = restricted(job.source, paths)
+            source = with_paths(job.source, paths)
             options = {
                 name: text for name, text in source.options.items() if name.lower() not in _STREAM_OPTIONS
             }
             file_source = source.model_copy(update={"options": options})
             job = job.model_copy(update={"source_": file_source, "trigger": None})
         else:
-            opened = partial(_records, frame, job, self.types)
+            opened = partial(_batch_records, frame, job, self.types)
         report = run(
             job,
             self.schema,
@@ -98,7 +98,7 @@ class _Stream:
         self.reports.append(report)
 
 
-def _records(frame: DataFrame, job: Job, types: dict[str, DataType]) -> list[Records]:
+def _batch_records(frame: DataFrame, job: Job, types: dict[str, DataType]) -> list[Records]:
     """Return a micro-batch as the only records of the source."""
     return [records_of_frame(frame, types, explode=job.source.explode)]
 
@@ -198,15 +198,15 @@ def summary(reports: list[RunReport], job: Job) -> RunReport:
         rows_quarantined=sum(report.rows_quarantined for report in reports),
         superseded=sum(report.superseded for report in reports),
         deleted=sum(report.deleted for report in reports),
-        reasons=_added([report.reasons for report in reports]),
-        warnings=_added([report.warnings for report in reports]),
+        reasons=_summed_counts([report.reasons for report in reports]),
+        warnings=_summed_counts([report.warnings for report in reports]),
         absent=tuple(one for one in reports[-1].absent if one.path in absent),
         seconds=sum(report.seconds for report in reports),
         quarantine_path=next((report.quarantine_path for report in reports if report.quarantine_path), None),
     )
 
 
-def _added(reasons: list[tuple[ReasonCount, ...]]) -> tuple[ReasonCount, ...]:
+def _summed_counts(reasons: list[tuple[ReasonCount, ...]]) -> tuple[ReasonCount, ...]:
     """Return the counts of all batches by path and rule, the most frequent first."""
     counts: Counter[tuple[str, str]] = Counter()
     for one in reasons:

@@ -293,7 +293,7 @@ def kill_at(patch: pytest.MonkeyPatch, moment: str) -> None:
     patch.setattr(LocalFiles, "rename", renamed)
     patch.setattr(LocalFiles, "write", written)
     patch.setattr(FileRuns, "commit", committed)
-    patch.setattr("schemac.pipeline.writing.format_sink.check_seen", seen)
+    patch.setattr("schemac.pipeline.writing.format_sink.check_files_unchanged", seen)
 
 
 @pytest.mark.parametrize(

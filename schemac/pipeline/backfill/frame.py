@@ -59,7 +59,7 @@ class Joined:
         return joined.withColumn(flag, functions.isnull(name(self.label)).cast("bigint"))
 
 
-def opened_join(spark: SparkSession, job: Job, label: str, types: dict[str, DataType]) -> Joined:
+def open_join(spark: SparkSession, job: Job, label: str, types: dict[str, DataType]) -> Joined:
     """Open the source of a join; `types` are those of the table's columns."""
     part, place = job.part_of_join(label), ("joins", label)
     try:
@@ -76,19 +76,19 @@ def opened_join(spark: SparkSession, job: Job, label: str, types: dict[str, Data
         except PipelineError as error:
             raise error.at(*place, "on", left) from error
         if isinstance(value, Json):
-            raise _mismatch(label, left, types, "a variant", right)
+            raise _type_mismatch(label, left, types, "a variant", right)
         right_type = value.type if isinstance(value, TypedInput) else StringType()
         if left not in types:
             message = f"`on` of `{label}` names `{left}`, but the table has no such column"
             raise PipelineError(JOIN, message, did_you_mean(left, types), place=(*place, "on", left))
         are_integers = isinstance(types[left], IntegralType) and isinstance(right_type, IntegralType)
         if types[left] != right_type and not are_integers:
-            raise _mismatch(label, left, types, right_type.simpleString(), right)
+            raise _type_mismatch(label, left, types, right_type.simpleString(), right)
         keys[left] = f"__{label}_{len(keys)}"
         columns.append(f"{value_sql(value)} as {name(keys[left])}")
         failures.append(failed)
     broken = " or ".join(["false", *failures, *filter(None, [records.is_broken])])
-    columns += [f"{_value_of(records)} as {name(label)}", f"{broken} as __broken"]
+    columns += [f"{_record_sql(records)} as {name(label)}", f"{broken} as __broken"]
     frame = scope.added().frame.selectExpr(*columns)
     _check_rows(label, frame, list(keys.values()))
     return Joined(label, frame.drop("__broken"), keys)
@@ -123,7 +123,7 @@ def _keys_text(rows: list[Row], keys: list[str]) -> str:
     return f"{keys_text}, …" if len(rows) > MOST_KEYS else keys_text
 
 
-def _value_of(records: Records) -> str:
+def _record_sql(records: Records) -> str:
     """Write the source's columns as one value that is never null."""
     if records.columns is None:
         return Json(RECORD, IN_RECORD).variant
@@ -133,7 +133,7 @@ def _value_of(records: Records) -> str:
     return f"struct({', '.join(f'{text} as {name(column)}' for column, text in texts.items())})"
 
 
-def _mismatch(
+def _type_mismatch(
     label: str, left: str, types: dict[str, DataType], right_type: str, right: str
 ) -> PipelineError:
     """Return the error of a join whose two sides differ in type; its help is a cast to the table's type."""
@@ -212,7 +212,7 @@ class BackfillFrames:
         """The sources that are joined; opening them looks for keys that exist twice."""
         version = self._source.newest_version(self.job.target.path, self.job.storage_options) or 0
         types = {field.name: field.dataType for field in self._rows(version, (), None).schema.fields}
-        return {label: opened_join(self.spark, self.job, label, types) for label in self.job.joins}
+        return {label: open_join(self.spark, self.job, label, types) for label in self.job.joins}
 
     def of(self, version: int, parts: tuple[int, ...]) -> DataFrame:
         """Return the frame over these parts of a version."""
@@ -222,22 +222,22 @@ class BackfillFrames:
                 # Neither a row nor a record may be left over.
                 keys = tuple(joined.keys)
                 all_parts = self._source.parts(self.job.target.path, version, self.job.storage_options)
-                columns = tuple(one for one in self._needed(version) if one not in self.new)
+                columns = tuple(one for one in self._needed_columns(version) if one not in self.new)
                 rows = self._rows(version, tuple(all_parts), columns)
                 chosen = rows if self.job.where is None else rows.where(functions.expr(self.job.where))
                 check_exact(joined, rows.select(*map(name, keys)), chosen.select(*map(name, keys)))
-        rows = self._rows(version, parts, self._needed(version))
+        rows = self._rows(version, parts, self._needed_columns(version))
         if self.job.where is not None:
             rows = rows.where(functions.expr(self.job.where))
         for label in self.functions:
             table_columns = [one for one in rows.columns if one in self.schema.names]
             columns, function = self._arguments(label, table_columns), self.functions[label]
-            first = self._first(rows, label, columns, version, parts)
+            first = self._first_rows(rows, label, columns, version, parts)
             result_type = type_of(function, first, self.schema.field(label).type)
             rows = rows.withColumn(_column_of(label), computed_column(function, columns, result_type))
         for label, joined in self.joins.items():
             rows = joined.to(rows, self.flags[label])
-        frame = self._conformed(rows)
+        frame = self._conformed_rows(rows)
         if self.joins:
             count = min(len(parts), MOST_PARTITIONS)
             frame = frame.repartition(count, functions.expr(PART_OF_ADDRESS)).sortWithinPartitions(ADDRESS)
@@ -260,7 +260,7 @@ class BackfillFrames:
                 frame = frame.withColumn(field.name, functions.lit(None).cast(field.dataType))
         return frame
 
-    def _needed(self, version: int) -> tuple[str, ...]:
+    def _needed_columns(self, version: int) -> tuple[str, ...]:
         """Name the columns of the table that something reads."""
         rows = self._rows(version, (), None)
         columns = [one for one in rows.columns if one not in (ADDRESS, ROW_ID)]
@@ -295,7 +295,7 @@ class BackfillFrames:
                 raise PipelineError(UNKNOWN_SOURCE_COLUMN, message, did_you_mean(one, known), place=place)
         return origin.columns or tuple(one for one in known if one not in self.new)
 
-    def _first(
+    def _first_rows(
         self, rows: DataFrame, label: str, columns: tuple[str, ...], version: int, parts: tuple[int, ...]
     ) -> pa.RecordBatch | None:
         """Return the first rows; where all rows get values, and no column is new, without Spark."""
@@ -314,7 +314,7 @@ class BackfillFrames:
         table = rows.select(*map(name, columns)).limit(FIRST_ROWS).toArrow().combine_chunks()
         return next(iter(table.to_batches()), None)
 
-    def _conformed(self, rows: DataFrame) -> DataFrame:
+    def _conformed_rows(self, rows: DataFrame) -> DataFrame:
         """Return a frame of addresses, flags of joins, filled values, errors and raw records."""
         change: dict[str, Any] = {"python": None, "columns": ()}
         columns_of = {

@@ -78,7 +78,7 @@ def pattern_mistake(pattern: str) -> str | None:
         depth += count * ((letter == "[") - (letter == "]"))
         if depth < 0:
             return "a `]` closes nothing"
-        mistake = _mistake_of(letter, count)
+        mistake = _letter_mistake(letter, count)
         if mistake is not None:
             return mistake
     if not any(letter in LONGEST for letter in plain):
@@ -115,7 +115,7 @@ def _without_quoted(pattern: str) -> str | None:
     return "\0".join(parts[::2]) if len(parts) % 2 else None
 
 
-def _mistake_of(letter: str, count: int) -> str | None:
+def _letter_mistake(letter: str, count: int) -> str | None:
     if letter in RESERVED_LETTERS:
         return f"'{letter}' is reserved: put it in single quotes"
     if not (letter.isascii() and letter.isalpha()):
@@ -309,13 +309,13 @@ def _rule_mistakes(job: Job, schema: pa.Schema) -> Iterator[PipelineError]:
             yield PipelineError(UNKNOWN_FIELD, message, near, place=place, on_key=True)
 
 
-def _scalars(member: pa.Field) -> Iterator[pa.Field]:
+def _scalar_fields(member: pa.Field) -> Iterator[pa.Field]:
     """Yield the fields without parts in a field, at every depth; the field itself if it has no parts."""
     if is_scalar(member):
         yield member
     else:
         for part in parts_of(member.type):
-            yield from _scalars(part)
+            yield from _scalar_fields(part)
 
 
 def _origin_mistakes(label: str, origin: FieldSource, member: pa.Field) -> Iterator[PipelineError]:
@@ -347,7 +347,7 @@ def _origin_mistakes(label: str, origin: FieldSource, member: pa.Field) -> Itera
         help = "see https://spark.apache.org/docs/latest/sql-ref-datetime-pattern.html"
         yield PipelineError(INVALID_PATTERN, message, help, place=(*place, "format"))
     if origin.zone is not None and not any(
-        is_.is_timestamp(storage_type(part.type)) for part in _scalars(member)
+        is_.is_timestamp(storage_type(part.type)) for part in _scalar_fields(member)
     ):
         message = f"`{label}` is {member.type}: `zone` is for timestamps"
         yield PipelineError(MISPLACED_ZONE, message, _leave_out("zone"), place=(*place, "zone"))
@@ -385,12 +385,12 @@ def backfill_mistakes(job: Job, schema: pa.Schema) -> Iterator[PipelineError]:
         help = Help.remove(help="set `mode: backfill` under `target`, or leave it out", is_safe=False)
         for label in ("joins", "where"):
             if getattr(job, label):
-                yield _wrong((label,), f"`{label}` is for a backfill", help)
+                yield _backfill_mistake((label,), f"`{label}` is for a backfill", help)
         for i, part in enumerate(job.parts):
             for label, origin in part.origins.items():
                 if origin.python is not None:
                     place = job.place_of(i, ("fields", label, "python"))
-                    yield _wrong(place, "`python` is for a backfill", help)
+                    yield _backfill_mistake(place, "`python` is for a backfill", help)
         return
     unused: list[tuple[tuple[str, ...], str]]
     unused = [((to_camel(one),), f": {why}") for one, why in WITHOUT.items() if one in job.model_fields_set]
@@ -398,25 +398,27 @@ def backfill_mistakes(job: Job, schema: pa.Schema) -> Iterator[PipelineError]:
     unused += [(("target", to_camel(one)), "") for one in WITHOUT_IN_TARGET if one in settings]
     for place, why in unused:
         help = Help.remove(help=f"leave it out{why}", is_safe=False)
-        yield _wrong(place, f"a backfill has no `{place[-1]}`", help)
+        yield _backfill_mistake(place, f"a backfill has no `{place[-1]}`", help)
     if job.target.is_of_spark or not COLUMN_SINK.is_of(job.target.engine):
         able = ", ".join(f"`{label}`" for label in sink_names())
         message = f"columns of a {job.target.format} table cannot be filled"
-        yield _wrong(("target", "format"), message, f"backfills fill tables of {able}", is_key=False)
+        yield _backfill_mistake(
+            ("target", "format"), message, f"backfills fill tables of {able}", is_key=False
+        )
     if not job.fields:
         message = "the backfill names no field to fill"
-        yield _wrong(("target", "mode"), message, "name the columns under `fields`", is_key=False)
+        yield _backfill_mistake(("target", "mode"), message, "name the columns under `fields`", is_key=False)
     for label, origin in job.origins.items():
         if origin.columns and origin.python is None:
             message = "`columns` is for functions only: an expression names its columns itself"
             help = Help.remove(help="leave it out", is_safe=False)
-            yield _wrong(("fields", label, "columns"), message, help)
+            yield _backfill_mistake(("fields", label, "columns"), message, help)
     for label in job.joins:
         if label in schema.names:
             message = f"`{label}` is the name of both a join and a column of the table"
-            yield _wrong(("joins", label), message, "give the join another name")
+            yield _backfill_mistake(("joins", label), message, "give the join another name")
 
 
-def _wrong(place: TreePath, message: str, help: str, *, is_key: bool = True) -> PipelineError:
+def _backfill_mistake(place: TreePath, message: str, help: str, *, is_key: bool = True) -> PipelineError:
     """Return a mistake of the backfill's settings at a place; `is_key` marks the key there, not its value."""
     return PipelineError(BACKFILL_SETTING, message, help, place=place, on_key=is_key)

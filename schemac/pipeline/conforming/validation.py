@@ -126,7 +126,7 @@ class ValidationPlan:
             return FieldInput(label, "json", column(source.text), origin.epoch)
         if isinstance(source, Text):
             return FieldInput(label, "column", column(source.text), origin.epoch)
-        if _has(source.type, VariantType):
+        if _has_type(source.type, VariantType):
             return FieldInput(label, "json", column(f"to_json({source.column})"), origin.epoch)
         count_schema = self._check_type(member, source, origin)
         return FieldInput(label, "column", column(source.column), origin.epoch, count_schema)
@@ -148,7 +148,7 @@ class ValidationPlan:
         except MissingMemberError as missing:
             known = [part.name for part in source_type] if pa.types.is_struct(source_type) else []
             raise unknown_column(str(missing), known) from None
-        is_counted = isinstance(source, Counted) or _has(source.type, CountType)
+        is_counted = isinstance(source, Counted) or _has_type(source.type, CountType)
         return pa.schema([column]).serialize().to_pybytes() if is_counted else b""
 
     @cached_property
@@ -207,7 +207,7 @@ class ValidationPlan:
             raw_type = from_arrow_type(files.reader.raw_type, prefer_timestamp_ntz=True)
             validated = files.mapped(task, task.spark_schema(raw_type))
         else:
-            frame, task = self._brought, self._task(self._inputs[0])
+            frame, task = self._spark_rows, self._task(self._inputs[0])
             raw_type = frame.schema[RAW].dataType
             validated = mapped(frame, task.of_frame, task.spark_schema(raw_type))
         raw, values = RAW, self.records.values
@@ -227,7 +227,7 @@ class ValidationPlan:
         return validated.select(*fields, *others, *([functions.col(PACKED)] if self.packs else []))
 
     @property
-    def _brought(self) -> DataFrame:
+    def _spark_rows(self) -> DataFrame:
         """The rows that Spark brings to the tasks: what fields are read from, with the record, its file, and its fault."""
         inputs, columns = self._inputs
         frame, values = self.records.frame, self.records.values
@@ -265,14 +265,14 @@ def settings_of(job: Job, consumed_paths: tuple[tuple[str | int, ...], ...] = ()
     )
 
 
-def _has(data_type: DataType, kind: type[DataType] | tuple[type[DataType], ...]) -> bool:
+def _has_type(data_type: DataType, kind: type[DataType] | tuple[type[DataType], ...]) -> bool:
     """Whether a type, or a part of it, is of a kind."""
     if isinstance(data_type, StructType):
-        return any(_has(part.dataType, kind) for part in data_type.fields)
+        return any(_has_type(part.dataType, kind) for part in data_type.fields)
     if isinstance(data_type, MapType):
-        return _has(data_type.keyType, kind) or _has(data_type.valueType, kind)
+        return _has_type(data_type.keyType, kind) or _has_type(data_type.valueType, kind)
     if isinstance(data_type, ArrayType):
-        return _has(data_type.elementType, kind)
+        return _has_type(data_type.elementType, kind)
     return isinstance(data_type, kind)
 
 
@@ -282,4 +282,4 @@ def _is_of_arrow(field: StructField) -> bool:
         arrow_type_of(field.dataType)
     except PySparkException:
         return False
-    return not _has(field.dataType, (VariantType, NullType))
+    return not _has_type(field.dataType, (VariantType, NullType))

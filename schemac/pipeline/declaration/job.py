@@ -23,8 +23,8 @@ from schemac.pipeline.declaration.parts import (
     TableName,
     TablePath,
     Zone,
+    absolute_path,
     known_format,
-    placed,
 )
 from schemac.registry.engine import Engine
 from schemac.rows.judging.settings import Coerce, EpochUnit, Unexpected
@@ -45,12 +45,12 @@ class Keys(StrEnum):
     REFUSE = "refuse"
 
 
-def _function(text: str | None, info: ValidationInfo) -> str | None:
-    """Return the text, with the path of a file as `placed` has it, if it is None or names a file or module and a function. Raises ValueError."""
+def _checked_function(text: str | None, info: ValidationInfo) -> str | None:
+    """Return the text, with the path of a file as `absolute_path` has it, if it is None or names a file or module and a function. Raises ValueError."""
     module, colon, name = (text or "m:f").rpartition(":")
     if not (module and colon and name.isidentifier()):
         raise ValueError("expected a function such as `features.py:language` or `package.module:language`")
-    return f"{placed(module, info)}:{name}" if text is not None and module.endswith(".py") else text
+    return f"{absolute_path(module, info)}:{name}" if text is not None and module.endswith(".py") else text
 
 
 class FieldSource(JobModel):
@@ -67,7 +67,7 @@ class FieldSource(JobModel):
         description="Spark SQL expression over the columns of the source, such as `upper(name)`.",
     )
     value: Any = Field(default=None, description="The same value in every record, such as `EUR`.")
-    python: Annotated[str | None, AfterValidator(_function)] = Field(
+    python: Annotated[str | None, AfterValidator(_checked_function)] = Field(
         default=None,
         description="In a backfill: a function of Arrow batches, as `features.py:language` or `package.module:function`.",
     )
@@ -235,7 +235,7 @@ class Target(JobModel):
         return sink_engine(None if self.is_of_spark else self.format)
 
 
-def _run_id(id: str | None) -> str | None:
+def _checked_run_id(id: str | None) -> str | None:
     if id is not None and not IDENTIFIER.match(id):
         raise ValueError("expected up to 64 letters, digits, `_` and `-`")
     return id
@@ -309,7 +309,7 @@ class Job(JobModel):
         description="In a backfill: Spark SQL condition for the rows that get values; the others keep theirs.",
     )
     target: Target
-    run: Annotated[str | None, AfterValidator(_run_id)] = Field(
+    run: Annotated[str | None, AfterValidator(_checked_run_id)] = Field(
         default=None, description="Id of the run, such as that of a batch; a run is committed once."
     )
     quarantine: Quarantine | None = Field(
@@ -328,7 +328,7 @@ class Job(JobModel):
     trigger: Annotated[str | None, AfterValidator(_known_trigger)] = Field(
         default=None, description="As a stream: `available-now`, or an interval such as `10 seconds`."
     )
-    checkpoint: Annotated[str, AfterValidator(placed)] | None = Field(
+    checkpoint: Annotated[str, AfterValidator(absolute_path)] | None = Field(
         default=None,
         description="Folder in which a stream records its progress; by default next to the target.",
     )

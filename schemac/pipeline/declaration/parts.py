@@ -49,15 +49,15 @@ def path_from(folder: Path, path: str) -> str:
     return path if "://" in path else str((folder / path).absolute())
 
 
-def placed(path: str, info: ValidationInfo) -> str:
+def absolute_path(path: str, info: ValidationInfo) -> str:
     """Make a path hold from the root, if it is validated with the `folder` of its file as context."""
     return path if info.context is None else path_from(info.context["folder"], path)
 
 
 TableName = Annotated[str, AfterValidator(table_address)]
-TablePath = Annotated[TableName, AfterValidator(placed)]
+TablePath = Annotated[TableName, AfterValidator(absolute_path)]
 Paths = Annotated[
-    tuple[Annotated[str, AfterValidator(placed)], ...],
+    tuple[Annotated[str, AfterValidator(absolute_path)], ...],
     BeforeValidator(lambda path: (path,) if isinstance(path, str) else path),
 ]
 Options = Annotated[dict[str, str], BeforeValidator(_option_text)]
@@ -156,13 +156,13 @@ Key = tuple[str, ...]
 """Where a limit is below `maxQuarantined`: nowhere, or ("rules", "cast"), or ("fields", "fare")."""
 
 
-def _share_below_one(limit: float | None) -> int | float | None:
+def _checked_limit(limit: float | None) -> int | float | None:
     if limit is not None and (limit < 0 or (isinstance(limit, float) and limit > 1)):
         raise ValueError("expected a count of records, or a share between 0.0 and 1.0")
     return limit
 
 
-Limit = Annotated[StrictInt | StrictFloat | None, AfterValidator(_share_below_one)]
+Limit = Annotated[StrictInt | StrictFloat | None, AfterValidator(_checked_limit)]
 
 
 class Passed(NamedTuple):
@@ -201,7 +201,7 @@ class Limits(JobModel):
         return None
 
 
-def _limits(value: Any) -> Any:
+def _authored_limits(value: Any) -> Any:
     """One number is short for the total."""
     if value is None:
         return {}
@@ -209,10 +209,10 @@ def _limits(value: Any) -> Any:
         return value
     if isinstance(value, bool) or not isinstance(value, int | float):
         raise ValueError("expected a count of records, a share between 0.0 and 1.0, or a mapping of limits")  # noqa: TRY004  pydantic's way
-    return {"total": _share_below_one(value)}
+    return {"total": _checked_limit(value)}
 
 
-AuthoredLimits = Annotated[Limits, BeforeValidator(_limits)]
+AuthoredLimits = Annotated[Limits, BeforeValidator(_authored_limits)]
 
 
 class Broken:

@@ -21,7 +21,7 @@ from schemac.pipeline.reading.cutting import FAULT
 from schemac.pipeline.reading.inputs import Json, file_part, parse_steps
 from schemac.pipeline.reading.records import IN_RECORD, RECORD, Records
 from schemac.pipeline.spark.packed import DELETE, RAW
-from schemac.pipeline.spark.sql import is_alone, parsed
+from schemac.pipeline.spark.sql import is_one_value_sql, parse_json_sql
 from schemac.rows.judging.settings import Step
 from schemac.text.source.json_object import TreePath
 from schemac.text.syntax.events import written
@@ -93,8 +93,8 @@ def _absent(frame: DataFrame, paths: Sequence[_RequiredPath], most: int | None =
     searched = None
     if missing and not (len(first) == len(texts) < FIRST_RECORDS):
         sound = sound if most is None else sound.limit(most)
-        is_record = f"{is_alone(RECORD)} and startswith(ltrim({RAW}), '{{')"
-        records = sound.selectExpr(RAW, f"{parsed(RAW)} as {RECORD}").where(is_record)
+        is_record = f"{is_one_value_sql(RECORD)} and startswith(ltrim({RAW}), '{{')"
+        records = sound.selectExpr(RAW, f"{parse_json_sql(RAW)} as {RECORD}").where(is_record)
         while missing:
             any_there = records.where(" or ".join(one.is_there for one in missing))
             presence = any_there.selectExpr(*(one.is_there for one in missing)).head(1)

@@ -92,12 +92,12 @@ class BatchReader(Protocol):
         """Read the records of the pieces of a task."""
 
 
-Work = Callable[[Iterator[RecordBatch]], Iterator[pa.RecordBatch]]
+BatchTask = Callable[[Iterator[RecordBatch]], Iterator[pa.RecordBatch]]
 """What a task makes of the records of its files: rows for Spark."""
 
 
 @dataclass(frozen=True)
-class Listed:
+class ListedFiles:
     """The files of a source, and the columns that names of folders give."""
 
     folders: tuple[str, ...]
@@ -114,16 +114,18 @@ class FileBatches:
     """The files of a source, and the reader of their records; with `is_cut` a file may be read by several tasks."""
 
     spark: SparkSession
-    listed: Listed
+    listed: ListedFiles
     reader: BatchReader
     is_cut: bool = False
 
-    def mapped(self, work: Work, schema: StructType) -> DataFrame:
+    def mapped(self, work: BatchTask, schema: StructType) -> DataFrame:
         """Return the rows that the tasks make from the records."""
         share = BYTES_WORTH_A_TASK
         if self.is_cut:
             # As much as with Spark's own readers.
-            most = _bytes_of(self.spark.conf.get("spark.sql.files.maxPartitionBytes", "134217728b") or "")
+            most = _size_in_bytes(
+                self.spark.conf.get("spark.sql.files.maxPartitionBytes", "134217728b") or ""
+            )
             total = sum(file.size_bytes for file in self.listed.files)
             share = max(share, min(most, -(-total // _parallelism(self.spark))))
         file_shares = shares(self.listed.files, share, is_cut=self.is_cut)
@@ -150,7 +152,7 @@ class FileBatches:
 
 def _read_in_task(
     reader: BatchReader,
-    work: Work,
+    work: BatchTask,
     shares: list[list[FileSplit]],
     storage: Storage,
     batches: Iterator[pa.RecordBatch],
@@ -195,7 +197,7 @@ class TextBatches:
         """Join the records of some files with the same header."""
         from schemac.rows.validation.validator import TEXT  # planners read no records
 
-        checked = [_checked(*records) for _, records in parts]
+        checked = [_checked_texts(*records) for _, records in parts]
         origin = RecordFiles(
             [(file, len(texts)) for (file, _), (texts, *_) in zip(parts, checked, strict=True)]
         )
@@ -237,7 +239,7 @@ def file_groups(
         yield together
 
 
-def _checked(texts: pa.Array, faults: pa.Array | None) -> tuple[pa.Array, pa.Array, pa.Array | None]:
+def _checked_texts(texts: pa.Array, faults: pa.Array | None) -> tuple[pa.Array, pa.Array, pa.Array | None]:
     """Return the texts in which nothing is wrong yet, null in place of others; all texts; and what is wrong."""
     if faults is None or faults.null_count == len(faults):
         if pa.types.is_string(texts.type):
@@ -311,7 +313,7 @@ class TextRows:
             yield pa.record_batch([batch.raw, faults, *columns], names=self.schema.names)
 
 
-def _bytes_of(size_text: str) -> int:
+def _size_in_bytes(size_text: str) -> int:
     """Read a size as Spark writes it.
 
     >>> _bytes_of("134217728b"), _bytes_of("64m"), _bytes_of("")

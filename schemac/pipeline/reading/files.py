@@ -43,14 +43,14 @@ CHUNK_BYTES = 1 << 20
 PACKED_BYTES = 1 << 17
 
 
-def _mark(error: UnicodeError) -> tuple[str, int]:
+def _mark_bytes(error: UnicodeError) -> tuple[str, int]:
     """Return a mark for each byte that is no valid text, and where decoding goes on."""
     if isinstance(error, UnicodeDecodeError):
         return "".join(chr(MARK + byte) for byte in error.object[error.start : error.end]), error.end
     raise error
 
 
-codecs.register_error("schemac-mark", _mark)
+codecs.register_error("schemac-mark", _mark_bytes)
 
 
 def codec_name(encoding: str) -> str:
@@ -108,23 +108,23 @@ def open_file(path: str) -> Iterator[Any]:
     """Open the bytes of a file, decompressed by the ending of its name."""
     refuse_packed(path)
     # What unpacks a file leaves it open.
-    with _opened(path) as packed, _unpacked(packed, os.path.splitext(path)[1].lower()) as stream:
+    with _open_bytes(path) as packed, _decompressed(packed, os.path.splitext(path)[1].lower()) as stream:
         yield stream
 
 
 @contextmanager
 def raw_bytes(path: str) -> Iterator[Any]:
     """Open the bytes of a file as they are there."""
-    with _opened(path) as stream:
+    with _open_bytes(path) as stream:
         yield stream
 
 
 def seekable_file(path: str) -> Any:
     """Open the bytes of a file as they are there, to be read from any place."""
-    return _opened(path, is_seekable=True)
+    return _open_bytes(path, is_seekable=True)
 
 
-def _opened(path: str, *, is_seekable: bool = False) -> Any:
+def _open_bytes(path: str, *, is_seekable: bool = False) -> Any:
     """Return the bytes of a file as a stream, still compressed, on this machine or an object store."""
     local = local_part(path)
     if local is not None:
@@ -135,7 +135,7 @@ def _opened(path: str, *, is_seekable: bool = False) -> Any:
     return file_system.open_input_stream(inner, compression=None)
 
 
-def _unpacked(stream: Any, ending: str) -> Any:
+def _decompressed(stream: Any, ending: str) -> Any:
     """Return a context with the decompressed stream, or the stream itself if the ending names no compression."""
     if ending in (".gz", ".gzip", ".deflate"):
         # Which of both headers there is, the library sees.
@@ -183,7 +183,7 @@ class _Bzip2(io.RawIOBase):
 
 
 @contextmanager
-def reading(path: str) -> Iterator[None]:
+def read_errors_reported(path: str) -> Iterator[None]:
     """Report a file that is missing or truncated when a task reads it."""
     try:
         yield
@@ -197,7 +197,7 @@ def reading(path: str) -> Iterator[None]:
 
 def chunks_of(path: str, encoding: str) -> Iterator[str]:
     """Decode a file piece by piece, without a byte order mark."""
-    with reading(path), open_file(path) as stream:
+    with read_errors_reported(path), open_file(path) as stream:
         first = stream.read(CHUNK_BYTES)
         codec, skipped = _encoding_after_mark(path, codec_name(encoding), first)
         decoder = codecs.getincrementaldecoder(codec)("schemac-mark")
@@ -313,7 +313,7 @@ def shares(files: Sequence[SourceFile], share_bytes: int, *, is_cut: bool) -> li
 def lines_of_split(split: FileSplit) -> Iterator[pa.Array]:
     """Read the lines that begin in a piece, without their breaks; their bytes are not looked at."""
     path = split.file.path
-    with reading(path), (open_file if split.file.is_packed else seekable_file)(path) as stream:
+    with read_errors_reported(path), (open_file if split.file.is_packed else seekable_file)(path) as stream:
         # The line that begins before the piece is another one's, up to its break.
         first = max(split.start - 1, 0)
         if first:

@@ -21,7 +21,7 @@ from schemac.pipeline.declaration.source_options import Options
 from schemac.pipeline.reading import texts
 from schemac.pipeline.reading.cutting import (
     FileBatches,
-    Listed,
+    ListedFiles,
     RecordTexts,
     Splitter,
     TextBatches,
@@ -266,7 +266,7 @@ def read_json(spark: SparkSession, source: Source) -> "Records":
     )
 
 
-def _is_line_by_line(spark: SparkSession, source: Source, listed: Listed, encoding: str) -> bool:
+def _is_line_by_line(spark: SparkSession, source: Source, listed: ListedFiles, encoding: str) -> bool:
     """Whether each line is a record: the first line of each file then is an object from brace to brace."""
     if any(local_part(file.path) is None for file in listed.files):
         first = texts.lines(spark, source, listed).select("value").head(1)

@@ -87,18 +87,18 @@ def run_text(report: RunFacts) -> str:
     """Write the counts, the reasons and the places of a run, a line each."""
     if report.is_repeat:
         return (
-            f"already committed as version {report.table_version} of {shown(report.table_path)}, by the run {report.run}:"
+            f"already committed as version {report.table_version} of {relative_path(report.table_path)}, by the run {report.run}:"
             f" {counted(report.rows_written, 'row')} written, {report.rows_quarantined:,} quarantined; nothing was written now.\n"
             "To write the same input again, use `--again` or a new `--run-id`."
         )
     if report.identity.mode == Mode.BACKFILL:
-        filled, table = f"{_count(report.rows_written)} filled", shown(report.table_path)
+        filled, table = f"{_row_count(report.rows_written)} filled", relative_path(report.table_path)
         lines = [f"{filled:<30} {table} (version {report.table_version})"]
         unmatched = [(label, count) for label, count in report.unmatched.items() if count]
-        lines += [f"{_count(count)} without a match in `{label}`" for label, count in unmatched]
-        return "\n".join([*lines, f"{report.seconds:>11.1f}s; {_state(report)}"])
+        lines += [f"{_row_count(count)} without a match in `{label}`" for label, count in unmatched]
+        return "\n".join([*lines, f"{report.seconds:>11.1f}s; {_schema_state(report)}"])
     share = report.rows_quarantined / report.rows_in if report.rows_in else 0.0
-    table, quarantine = shown(report.table_path), shown(report.quarantine_path or "-")
+    table, quarantine = relative_path(report.table_path), relative_path(report.quarantine_path or "-")
     paths = ", ".join(f"`{one.path}`" for one in report.absent)
     what = "path" if len(report.absent) == 1 else "paths"
     met = (
@@ -106,29 +106,29 @@ def run_text(report: RunFacts) -> str:
         (report.deleted, "records that delete the rows of their keys"),
     )
     lines = [
-        f"{_count(report.rows_in)} in",
-        f"{_count(report.rows_written) + ' written':<30} {table} (version {report.table_version})",
-        f"{_count(report.rows_quarantined) + ' quarantined':<30} {quarantine} ({share:.2%})",
+        f"{_row_count(report.rows_in)} in",
+        f"{_row_count(report.rows_written) + ' written':<30} {table} (version {report.table_version})",
+        f"{_row_count(report.rows_quarantined) + ' quarantined':<30} {quarantine} ({share:.2%})",
         *(f"{count:>12,} {those}" for count, those in met if count),
         *(f"{reason.count:>16,} × {reason.path or 'the record'}: {reason.rule}" for reason in report.reasons),
         *([f"{len(report.absent):>12,} {what} that no record has: {paths}"] if report.absent else []),
     ]
-    return "\n".join([*lines, f"{report.seconds:>11.1f}s; {_state(report)}"])
+    return "\n".join([*lines, f"{report.seconds:>11.1f}s; {_schema_state(report)}"])
 
 
-def _count(rows: int) -> str:
+def _row_count(rows: int) -> str:
     """Return a number of rows, the number in a column of 12 characters."""
     number, noun = counted(rows, "row").split()
     return f"{number:>12} {noun}"
 
 
-def _state(report: RunFacts) -> str:
+def _schema_state(report: RunFacts) -> str:
     """Return a line on whether the table has the schema, and another one if the run stopped early."""
-    state = f"the table's schema {compared(report, 'the artifact')}"
+    state = f"the table's schema {comparison_text(report, 'the artifact')}"
     return state if report.stopped is None else f"{state}\n{stopped_after(report.stopped)}"
 
 
-def compared(report: RunFacts, what: str) -> str:
+def comparison_text(report: RunFacts, what: str) -> str:
     """Describe whether a table matches its schema."""
     if report.differences:
         return f"differs from {what}"
@@ -140,7 +140,7 @@ def stopped_after(stopped: str) -> str:
     return f"Spark stopped after the commit, so the run counts, and need not be run again: {stopped}."
 
 
-def shown(path: str) -> str:
+def relative_path(path: str) -> str:
     """Return a path from the working folder where it is below it."""
     try:
         return Path(path).relative_to(Path.cwd()).as_posix()

@@ -23,7 +23,7 @@ from urllib.parse import unquote, urlsplit
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from schemac.pipeline.reports.run_facts import RunFacts, compared, run_text, stopped_after
+from schemac.pipeline.reports.run_facts import RunFacts, comparison_text, run_text, stopped_after
 from schemac.rows.judging.settings import POSITIONS, ReasonCount
 from schemac.rows.runs.history import CommittedRun
 from schemac.rows.runs.storage import NO_STORAGE, Storage, current_storage, storage_in_use
@@ -63,7 +63,7 @@ def first_offenders(report: RunFacts) -> tuple[Offender, ...]:
         return ()
     remaining = {(reason.path, reason.rule): OF_EACH for reason in report.reasons}
     offenders: list[Offender] = []
-    for row in itertools.islice(_rows(report), ROWS_LOOKED_AT):
+    for row in itertools.islice(_quarantined_rows(report), ROWS_LOOKED_AT):
         for error in row["errors"]:
             offender = Offender(error["path"], error["rule"], error["value"], row["source"], row["raw"])
             if remaining.get(offender.group, 0) > 0:
@@ -79,7 +79,7 @@ def first_offenders(report: RunFacts) -> tuple[Offender, ...]:
     return tuple(replace(one, line=lines.get((one.source or "", one.raw or ""))) for one in offenders)
 
 
-def _rows(report: RunFacts) -> Iterator[dict[str, Any]]:
+def _quarantined_rows(report: RunFacts) -> Iterator[dict[str, Any]]:
     """Read the rows that the run added to its quarantine, which is a table of the default engine."""
     source = source_of(sink_engine(None).name)
     path, version = report.quarantine_path, report.quarantine_version
@@ -104,7 +104,7 @@ def lines_of(file: str, records: set[str]) -> dict[str, int]:
         content = stream.read(BYTES_LOOKED_THROUGH)
     lines = {}
     for record in records:
-        at = _position(content, record)
+        at = _find_record(content, record)
         if at is not None:
             lines[record] = content.count(b"\n", 0, at) + 1
     return lines
@@ -119,7 +119,7 @@ def local_file(file: str) -> Path | None:
     return path if path.is_file() else None
 
 
-def _position(content: bytes, record: str) -> int | None:
+def _find_record(content: bytes, record: str) -> int | None:
     """Find a record in a file; one on lines of its own before one that is part of a line."""
     for encoding in ("utf-8", "iso-8859-1"):
         with contextlib.suppress(UnicodeEncodeError):
@@ -143,17 +143,17 @@ CHART_HEIGHT, BAR = 96, 14
 def conform_fragment(rows: int, fitting: int, reasons: Sequence[ReasonCount]) -> str:
     """Show the counts of a conformed frame."""
     cards = (("rows", rows), ("fit", fitting), ("do not fit", rows - fitting))
-    cards_html = ", ".join(f"<b>{count:,}</b> {_text(label)}" for label, count in cards)
+    cards_html = ", ".join(f"<b>{count:,}</b> {_escaped(label)}" for label, count in cards)
     return f"<div><p>{cards_html}</p>{_reasons(reasons)}</div>"
 
 
 def conformed_fragment(dataset: str, columns: Iterable[tuple[str, str]]) -> str:
     """Show the columns of a conformed frame; its rows are not computed for that."""
     rows = "".join(
-        f"<tr><td><code>{_text(label)}</code></td><td><code>{_text(column_type)}</code></td></tr>"
+        f"<tr><td><code>{_escaped(label)}</code></td><td><code>{_escaped(column_type)}</code></td></tr>"
         for label, column_type in columns
     )
-    head = f"<p>A frame that was conformed to <b>{_text(dataset)}</b>; <code>report()</code> counts its rows.</p>"
+    head = f"<p>A frame that was conformed to <b>{_escaped(dataset)}</b>; <code>report()</code> counts its rows.</p>"
     return f"<div>{head}<table><tr><th>field</th><th>type</th></tr>{rows}</table></div>"
 
 
@@ -161,13 +161,13 @@ def run_fragment(report: RunFacts) -> str:
     """Show a run in a notebook."""
     if report.is_repeat:
         return f"<div><p>{_repeat(report)}</p></div>"
-    place = f"<code>{_text(report.table_path)}</code>, version {report.table_version}"
+    place = f"<code>{_escaped(report.table_path)}</code>, version {report.table_version}"
     counts = (
         f"<b>{report.rows_in:,}</b> records read, <b>{report.rows_written:,}</b> written to {place}; "
         f"<b>{report.rows_quarantined:,}</b> quarantined"
     )
     if report.quarantine_path is not None:
-        counts += f" in <code>{_text(report.quarantine_path)}</code>"
+        counts += f" in <code>{_escaped(report.quarantine_path)}</code>"
     return f"<div><p>{counts}; {report.seconds:.1f} s</p>{_reasons((*report.reasons, *report.warnings))}{_absent(report)}{_differences(report)}</div>"
 
 
@@ -180,7 +180,7 @@ def run_page(
 ) -> str:
     """Return the page of a run; `report` is None for one that was not committed, `runs` are the table's, newest first."""
     findings = tuple(f"{d}" + (f" Help: {d.help}" if d.help else "") for d in diagnostics)
-    parts = [_head(title, report), _list("Findings", findings)]
+    parts = [_heading(title, report), _list("Findings", findings)]
     if report is not None:
         share = report.rows_quarantined / report.rows_in if report.rows_in else 0.0
         rate = report.rows_in / report.seconds if report.seconds else 0.0
@@ -193,9 +193,9 @@ def run_page(
             ("version of the table", f"{report.table_version}"),
         )
         cards_html = "".join(f"<div><dt>{label}</dt><dd>{text}</dd></div>" for label, text in cards)
-        places = [f"Table <code>{_text(report.table_path)}</code>"]
+        places = [f"Table <code>{_escaped(report.table_path)}</code>"]
         if report.quarantine_path is not None:
-            places.append(f"quarantine <code>{_text(report.quarantine_path)}</code>")
+            places.append(f"quarantine <code>{_escaped(report.quarantine_path)}</code>")
         parts += [f'<dl>{cards_html}</dl><p class="dim">{"; ".join(places)}</p>', _differences(report)]
         if report.reasons:
             parts.append(f"<h2>Why records were quarantined</h2>{_reasons(report.reasons)}")
@@ -209,36 +209,38 @@ def run_page(
         '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
         '<meta name="viewport" content="width=device-width, initial-scale=1">'
         f'<meta http-equiv="Content-Security-Policy" content="{POLICY}">'
-        f"<title>{_text(title)}</title><style>\n{style}</style></head>\n<body>\n"
+        f"<title>{_escaped(title)}</title><style>\n{style}</style></head>\n<body>\n"
         + "\n".join(part for part in parts if part)
         + "\n</body></html>\n"
     )
 
 
-def _text(text: str) -> str:
+def _escaped(text: str) -> str:
     """Write a text of others: nothing in it is markup, and what cannot be seen is shown."""
     return escape(printable(text, keep="\n"))
 
 
-def _head(title: str, report: RunFacts | None) -> str:
+def _heading(title: str, report: RunFacts | None) -> str:
     """Return HTML of the title with the run's identity, or with the news that it stopped or had run before."""
     if report is None:
-        return f'<h1>{_text(title)}</h1><p class="bad">The run stopped. Nothing was committed, unless the message says otherwise.</p>'
+        return f'<h1>{_escaped(title)}</h1><p class="bad">The run stopped. Nothing was committed, unless the message says otherwise.</p>'
     if report.is_repeat:
-        return f'<h1>{_text(title)}</h1><p class="dim">{_repeat(report)}</p>'
-    state = compared(report, "its schema")
+        return f'<h1>{_escaped(title)}</h1><p class="dim">{_repeat(report)}</p>'
+    state = comparison_text(report, "its schema")
     started = report.identity.started.strftime("%Y-%m-%d %H:%M:%S UTC")
-    run_html = f"run <code>{_text(report.run)}</code> of {started}, mode {_text(report.identity.mode)}; the table {state}"
+    run_html = f"run <code>{_escaped(report.run)}</code> of {started}, mode {_escaped(report.identity.mode)}; the table {state}"
     tone = "bad" if report.differences else "dim"
-    stopped = "" if report.stopped is None else f'<p class="bad">{_text(stopped_after(report.stopped))}</p>'
-    return f'<h1>{_text(title)}</h1><p class="{tone}">{run_html}</p>{stopped}'
+    stopped = (
+        "" if report.stopped is None else f'<p class="bad">{_escaped(stopped_after(report.stopped))}</p>'
+    )
+    return f'<h1>{_escaped(title)}</h1><p class="{tone}">{run_html}</p>{stopped}'
 
 
 def _repeat(report: RunFacts) -> str:
     """Return HTML that names the run and the version that were committed earlier."""
     return (
-        f"Already committed as version {report.table_version} of <code>{_text(report.table_path)}</code>, by the run"
-        f" <code>{_text(report.run)}</code>; nothing was written now."
+        f"Already committed as version {report.table_version} of <code>{_escaped(report.table_path)}</code>, by the run"
+        f" <code>{_escaped(report.run)}</code>; nothing was written now."
     )
 
 
@@ -247,7 +249,7 @@ def _reasons(reasons: Sequence[ReasonCount]) -> str:
     if not reasons:
         return ""
     rows = "".join(
-        f"<tr><td><code>{_text(one.path or 'the record')}</code></td><td><code>{_text(one.rule)}</code></td>"
+        f"<tr><td><code>{_escaped(one.path or 'the record')}</code></td><td><code>{_escaped(one.rule)}</code></td>"
         f'<td class="n">{one.count:,}</td></tr>'
         for one in reasons
     )
@@ -269,7 +271,7 @@ def _list(title: str, lines: Sequence[str]) -> str:
     """Return an HTML list under a title, the lines escaped and the title not; empty without lines."""
     if not lines:
         return ""
-    return f"<h2>{title}</h2><ul>" + "".join(f"<li>{_text(line)}</li>" for line in lines) + "</ul>"
+    return f"<h2>{title}</h2><ul>" + "".join(f"<li>{_escaped(line)}</li>" for line in lines) + "</ul>"
 
 
 def _offenders(offenders: Sequence[Offender]) -> str:
@@ -280,8 +282,8 @@ def _offenders(offenders: Sequence[Offender]) -> str:
     for offender in offenders:
         groups.setdefault(offender.group, []).append(offender)
     rows_html = "".join(
-        f"<details{' open' if number == 0 else ''}><summary><code>{_text(path or 'the record')}</code>: "
-        f"<code>{_text(rule)}</code></summary><ol>{''.join(map(_offender, rows))}</ol></details>"
+        f"<details{' open' if number == 0 else ''}><summary><code>{_escaped(path or 'the record')}</code>: "
+        f"<code>{_escaped(rule)}</code></summary><ol>{''.join(map(_offender, rows))}</ol></details>"
         for number, ((path, rule), rows) in enumerate(groups.items())
     )
     return f"<h2>First records that broke each rule</h2>{rows_html}"
@@ -293,10 +295,10 @@ def _offender(offender: Offender) -> str:
     place = "no file" if source is None else str(local_file(source) or source)
     if offender.line is not None:
         place += f", line {offender.line}"
-    value = "" if offender.value is None else f"<div>value <code>{_text(offender.value)}</code></div>"
-    path = f"<div><code>{_text(offender.path)}</code></div>" if offender.path != offender.group[0] else ""
-    raw = "" if offender.raw is None else f"<pre>{_text(offender.raw)}</pre>"
-    return f'<li><div class="dim">{_text(place)}</div>{path}{value}{raw}</li>'
+    value = "" if offender.value is None else f"<div>value <code>{_escaped(offender.value)}</code></div>"
+    path = f"<div><code>{_escaped(offender.path)}</code></div>" if offender.path != offender.group[0] else ""
+    raw = "" if offender.raw is None else f"<pre>{_escaped(offender.raw)}</pre>"
+    return f'<li><div class="dim">{_escaped(place)}</div>{path}{value}{raw}</li>'
 
 
 def _history(runs: Sequence[CommittedRun]) -> str:
@@ -304,7 +306,7 @@ def _history(runs: Sequence[CommittedRun]) -> str:
     if not runs:
         return ""
     rows = "".join(
-        f"<tr><td>{run.committed.strftime('%Y-%m-%d %H:%M')}</td><td>{_text(run.identity.mode)}</td>"
+        f"<tr><td>{run.committed.strftime('%Y-%m-%d %H:%M')}</td><td>{_escaped(run.identity.mode)}</td>"
         f'<td class="n">{run.rows:,}</td><td class="n">{run.rows_quarantined:,}</td>'
         f'<td class="n">{run.version}</td></tr>'
         for run in runs

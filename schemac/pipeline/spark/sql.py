@@ -30,13 +30,13 @@ def when(condition: str, value: str, otherwise: str = "null") -> str:
     return f"if({condition}, {value}, {otherwise})"
 
 
-def first_of(branches: Iterable[tuple[str, str]], otherwise: str = "null") -> str:
+def case_when(branches: Iterable[tuple[str, str]], otherwise: str = "null") -> str:
     """Choose the value of the first branch whose condition holds."""
     text = " ".join(f"when {condition} then {value}" for condition, value in branches)
     return f"case {text} else {otherwise} end" if text else otherwise
 
 
-def fresh() -> str:
+def fresh_variable() -> str:
     """Name a lambda variable that no other lambda uses."""
     return f"x{next(_lambda_numbers)}"
 
@@ -52,7 +52,7 @@ def concat(parts: Iterable[str]) -> str:
     return f"concat({', '.join(parts)})"
 
 
-def parsed(text: str) -> str:
+def parse_json_sql(text: str) -> str:
     """Return the SQL that parses a text as the first item of a variant array, whose second item shows that nothing follows it.
 
     Spark's parser stops after the first value of a text; what is behind a record would be gone.
@@ -60,7 +60,7 @@ def parsed(text: str) -> str:
     return f"try_parse_json(concat('[', {text}, ',{{\"{END}\":true}}]'))"
 
 
-def is_alone(variant: str) -> str:
+def is_one_value_sql(variant: str) -> str:
     """Whether a parsed text was one JSON value and nothing else."""
     return f"coalesce(try_variant_get({variant}, '$[1].{END}', 'boolean'), false)"
 

@@ -36,11 +36,11 @@ from schemac.text.source.phrases import closest
 
 def user_cache() -> Path:
     """Return the folder `schemac` in the user's cache, or one that goes with this process where that cannot be written."""
-    return _folder(Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "schemac")
+    return _writable_folder(Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "schemac")
 
 
 @functools.cache
-def _folder(preferred: Path) -> Path:
+def _writable_folder(preferred: Path) -> Path:
     """Return the preferred folder, made if missing, or a temporary one for this process if it is not writable."""
     try:
         preferred.mkdir(parents=True, exist_ok=True)
@@ -89,7 +89,7 @@ def java_home() -> Path:
         text = SHIM.format(dropped=DROPPED_ARGUMENT, java=shlex.quote(str(bundled / "bin" / "java")))
         if not program.is_file() or program.read_text() != text:
             program.parent.mkdir(parents=True, exist_ok=True)
-            with _put(program) as made:
+            with _put_in_place(program) as made:
                 made.write_text(text)
                 made.chmod(0o755)
         return home
@@ -170,7 +170,7 @@ def dump_base() -> None:
     path = base_path()
     if path.is_file():
         return
-    with _put(path) as made:
+    with _put_in_place(path) as made:
         command = [str(java_home() / "bin" / "java"), "-Xshare:dump", f"-XX:SharedArchiveFile={made}"]
         subprocess.run(command, check=True, capture_output=True)  # noqa: S603  the Java that Spark is started with
 
@@ -180,7 +180,7 @@ def dump_options(path: Path) -> str:
     return shlex.join([f"-XX:SharedArchiveFile={base_path()}", f"-XX:ArchiveClassesAtExit={path}"])
 
 
-def take(made: Path) -> Path:
+def publish_archive(made: Path) -> Path:
     """Move a complete archive into its place, and remove the oldest ones."""
     path = archive_path()
     made.replace(path)
@@ -223,20 +223,20 @@ def home_of_links() -> Path | None:
     for part in LINKED:
         link, target = home / part, installed / part
         if not link.is_symlink() or link.readlink() != target:
-            with _put(link) as made:
+            with _put_in_place(link) as made:
                 made.symlink_to(target)
     # Some versions of Spark look for data sources in Python only where the archives are.
     for archive in (installed / ARCHIVES).glob("*.zip"):
         empty = home / ARCHIVES / archive.name
         if not empty.exists():
             empty.parent.mkdir(parents=True, exist_ok=True)
-            with _put(empty) as made:
+            with _put_in_place(empty) as made:
                 ZipFile(made, "w").close()
     return home
 
 
 @contextmanager
-def _put(place: Path) -> Iterator[Path]:
+def _put_in_place(place: Path) -> Iterator[Path]:
     """Move what is made inside into its place, whole or not at all; another process may do the same."""
     with tempfile.TemporaryDirectory(dir=place.parent) as folder:
         made = Path(folder, place.name)

@@ -4,8 +4,8 @@ Layer: pipeline.
 Shape: batches with `_errors` in, batches of the good rows out. The others wait in a file of the task, in the columns of the quarantine, and
 are counted by path and rule, without positions. Arrays of Spark's types become those of the table's schema; buffers are shared where
 they can be. Values were checked by `conforming.validation`; what does not fit here all the same raises.
-Where Spark itself writes the rows that fit, `stage` has tasks write the others as pieces that no reader of the quarantine sees yet. The
-caller of `stage` commits them.
+Where Spark itself writes the rows that fit, `stage_quarantine` has tasks write the others as pieces that no reader of the quarantine sees yet. The
+caller of `stage_quarantine` commits them.
 """
 
 import dataclasses
@@ -127,15 +127,15 @@ class StagedQuarantine:
         self.broken.update(other.broken)
 
 
-def stage(rows: DataFrame, place: WriteTarget, run: str, limits: Limits) -> StagedQuarantine:
+def stage_quarantine(rows: DataFrame, place: WriteTarget, run: str, limits: Limits) -> StagedQuarantine:
     """Write the rows of a frame, none of which fits, to the quarantine, without a commit."""
     total = StagedQuarantine()
-    for staged in collected(rows, partial(_staged, place, run, limits)):
+    for staged in collected(rows, partial(_stage_task, place, run, limits)):
         total.add(staged)
     return total
 
 
-def _staged(
+def _stage_task(
     place: WriteTarget, run: str, limits: Limits, batches: Iterator[pa.RecordBatch]
 ) -> Iterator[StagedQuarantine]:
     """Write the rows of one task; yield what it wrote, if it had any."""

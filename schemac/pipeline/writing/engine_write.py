@@ -17,12 +17,12 @@ from schemac.pipeline.conforming.row_constraints import merge_of
 from schemac.pipeline.declaration.job import Job
 from schemac.pipeline.declaration.parts import Limits
 from schemac.pipeline.errors import PipelineError
-from schemac.pipeline.reading.paths import Seen, note
+from schemac.pipeline.reading.paths import FileStates, write_states
 from schemac.pipeline.spark.packed import ERRORS, RAW, SOURCE
-from schemac.pipeline.writing.batches import stage
+from schemac.pipeline.writing.batches import stage_quarantine
 from schemac.pipeline.writing.format_sink import (
     BOOKKEEPING_COLUMNS,
-    counted_warnings,
+    count_warnings,
     open_staging,
     write_staging,
 )
@@ -50,9 +50,9 @@ def write_through(
         path = open_staging(columns, connector, writer.sink, writer.table, writer.options.form())
         assert writer.quarantine is not None
         others = persisted.where(f"{ERRORS} is not null").select(ERRORS, RAW, SOURCE)
-        written.bad = stage(others, writer.quarantine, writer.run.id, writer.options.limits())
+        written.bad = stage_quarantine(others, writer.quarantine, writer.run.id, writer.options.limits())
         good = persisted.where(f"{ERRORS} is null")
-        written.warnings = counted_warnings(good)
+        written.warnings = count_warnings(good)
         rows = good.drop(*BOOKKEEPING_COLUMNS)
         written.pieces, written.rows = write_staging(
             rows, connector, path, settings, writer.sink, writer.table
@@ -70,7 +70,7 @@ def write_to_engine(
     job: Job,
     form: TableForm,
     identity: RunIdentity,
-    seen: Seen,
+    seen: FileStates,
     properties: dict[str, str],
     replay: int = 0,
 ) -> SinkReport:
@@ -78,7 +78,7 @@ def write_to_engine(
     merge = merge_of(job, form.schema)
     with temporary_folder() as folder:
         report, inputs = folder / "report.json", folder / "inputs.json"
-        note(seen, inputs)
+        write_states(seen, inputs)
         options = SinkOptions(
             path=job.target.path,
             schema=encode_schema(form.schema),

@@ -23,11 +23,11 @@ from pyspark.sql.types import StructType
 
 from schemac.pipeline.declaration.job import Job
 from schemac.pipeline.errors import PipelineError
-from schemac.pipeline.reading.paths import Seen, check_seen
+from schemac.pipeline.reading.paths import FileStates, check_files_unchanged
 from schemac.pipeline.spark.failures import deepest, error_of_text, known_cause
 from schemac.pipeline.spark.packed import ERRORS, RAW, SOURCE, WARNINGS
 from schemac.pipeline.spark.sql import name, with_operator
-from schemac.pipeline.writing.batches import stage
+from schemac.pipeline.writing.batches import stage_quarantine
 from schemac.pipeline.writing.file_runs import ROWS as ROWS_FOLDER
 from schemac.pipeline.writing.file_runs import FileRuns, local_address, open_files
 from schemac.pipeline.writing.sink_options import SinkReport, nothing_fits, too_many_quarantined
@@ -84,7 +84,7 @@ def open_staging(frame: DataFrame, connector: str, sink: Sink, place: WriteTarge
     try:
         seen = frame.sparkSession.read.format(connector).load(path).schema
     except (PySparkException, Py4JError) as error:
-        raise _refused(error, connector, "cannot read a table of this schema") from error
+        raise _connector_error(error, connector, "cannot read a table of this schema") from error
     differences = format_differences(frame.schema, seen)
     if differences:
         message = (
@@ -105,7 +105,7 @@ def write_staging(
     try:
         good.write.format(connector).options(**options).mode("append").save(path)
     except (PySparkException, Py4JError) as error:
-        raise _refused(error, connector, "does not write the rows") from error
+        raise _connector_error(error, connector, "does not write the rows") from error
     written = sink.collect_staging_table(place)
     if written.rows != rows:
         message = f"the connector `{connector}` wrote {written.rows} of {rows} rows"
@@ -113,7 +113,7 @@ def write_staging(
     return written
 
 
-def _refused(error: Exception, connector: str, what: str) -> Exception:
+def _connector_error(error: Exception, connector: str, what: str) -> Exception:
     """Raise the connector's errors; errors with another cause stay unchanged."""
     text = str(error)
     if NO_CONNECTOR in text:
@@ -149,27 +149,27 @@ class FormatTarget:
     @property
     def runs(self) -> FileRuns | None:
         """The runs of the target; None if it does not record them."""
-        return _runs_in(self.spark, self.job.target.path) if self.job.target.is_of_files else None
+        return _file_runs(self.spark, self.job.target.path) if self.job.target.is_of_files else None
 
     @property
-    def _of_store(self) -> dict[str, str]:
+    def _store_options(self) -> dict[str, str]:
         """Options by which Hadoop reaches the store of the files; a connector has its own."""
         path = self.job.target.path
         return self.job.storage_options.hadoop_options(path) if self.job.target.is_of_files else {}
 
-    def write(self, frame: DataFrame, keys: list[str], seen: Seen) -> SinkReport:
+    def write(self, frame: DataFrame, keys: list[str], seen: FileStates) -> SinkReport:
         """Write all rows of a conformed frame; nothing stays where it raises."""
         self._check_target(frame)
         persisted = frame.persist(StorageLevel.DISK_ONLY)
         # The quarantine does not name a target that records no runs.
         table = "" if self.runs is None else local_address(self.runs.path)
-        place = _quarantine_of(self.job, self.run, table)
+        place = _quarantine_target(self.job, self.run, table)
         try:
             good = persisted.where(f"{ERRORS} is null")
             sink_of(None).open_staging(place)
             rows = persisted.where(f"{ERRORS} is not null").select(ERRORS, RAW, SOURCE)
-            staged = stage(rows, place, self.run.id, self.job.max_quarantined)
-            reasons, warnings = map(ReasonCount.sorted, (staged.reasons, counted_warnings(good)))
+            staged = stage_quarantine(rows, place, self.run.id, self.job.max_quarantined)
+            reasons, warnings = map(ReasonCount.sorted, (staged.reasons, count_warnings(good)))
             report = SinkReport(good.count(), staged.rows, reasons, warnings=warnings)
             records = report.rows_written + staged.rows
             passed = self.job.max_quarantined.passed(records, staged.rows, staged.broken)
@@ -181,7 +181,7 @@ class FormatTarget:
                 # A format may keep that a column has no nulls, which Spark does not know.
                 columns[label] = with_operator(self.spark, "KnownNotNull", columns[label]).alias(label)
             rows_of_table = good.select(*columns.values())
-            number, version = self._committed(rows_of_table, seen, report, place, staged.pieces)
+            number, version = self._commit(rows_of_table, seen, report, place, staged.pieces)
             return replace(report, version=number, quarantine_version=version)
         except OSError as error:
             # The quarantine is committed here, and not in a process of Spark.
@@ -194,15 +194,20 @@ class FormatTarget:
                 # What Java kept has gone with it.
                 persisted.unpersist()
 
-    def _committed(
-        self, good: DataFrame, seen: Seen, report: SinkReport, place: WriteTarget, staged_files: list[str]
+    def _commit(
+        self,
+        good: DataFrame,
+        seen: FileStates,
+        report: SinkReport,
+        place: WriteTarget,
+        staged_files: list[str],
     ) -> tuple[int, int | None]:
         """Write and commit the rows that fit, and the others before them; the number of the run, and the version of the quarantine."""
         counts = {ROWS: str(report.rows_written), QUARANTINED: str(report.rows_quarantined)}
         runs = self.runs
         if runs is None:
-            check_seen(seen)
-            with self._quarantine_committed(place, staged_files, counts, _is_answer) as version:
+            check_files_unchanged(seen)
+            with self._quarantine_committed(place, staged_files, counts, _is_known_failure) as version:
                 target = self.job.target
                 mode = {Mode.CREATE: "errorifexists"}.get(target.mode, target.mode.value)
                 writer = good.write.format(self.format).options(**target.options).mode(mode)
@@ -220,9 +225,9 @@ class FormatTarget:
                     ) from error
                 return 0, version
         with runs.staged(self.run) as staged:
-            files = good.write.format(self.format).options(**self._of_store, **self.job.target.options)
+            files = good.write.format(self.format).options(**self._store_options, **self.job.target.options)
             files.save(f"{staged.folder}/{ROWS_FOLDER}")
-            check_seen(seen)
+            check_files_unchanged(seen)
 
             def has_failed(_: BaseException) -> bool:
                 is_certain = runs.has_failed(staged, self.run)
@@ -256,7 +261,7 @@ class FormatTarget:
         if self.runs is not None and not self.runs.system.exists(self.runs.path):
             return None
         try:
-            reader = self.spark.read.format(self.format).options(**self._of_store)
+            reader = self.spark.read.format(self.format).options(**self._store_options)
             path = self.job.target.path
             return reader.load(hadoop_address(path) if self.job.target.is_of_files else path).schema
         except (PySparkException, Py4JJavaError):
@@ -307,18 +312,18 @@ class FormatTarget:
             raise
 
 
-def _is_answer(error: BaseException) -> bool:
+def _is_known_failure(error: BaseException) -> bool:
     """Whether Spark reported that a write failed. If Java has ended instead, the table of a connector may have the rows."""
     return isinstance(error, Py4JJavaError) or not isinstance(error, Py4JError | ConnectionError)
 
 
-def _runs_in(spark: SparkSession, path: str) -> FileRuns:
+def _file_runs(spark: SparkSession, path: str) -> FileRuns:
     return FileRuns(*open_files(spark, path))
 
 
-def recovered(spark: SparkSession, job: Job) -> FileRuns:
+def recover_runs(spark: SparkSession, job: Job) -> FileRuns:
     """Return the runs of a target of files, when what runs that died left there, and in the quarantine, has been taken back."""
-    sink, storage, runs = sink_of(None), job.storage_options, _runs_in(spark, job.target.path)
+    sink, storage, runs = sink_of(None), job.storage_options, _file_runs(spark, job.target.path)
 
     def take_back(run: RunIdentity) -> None:
         """Take the rows of a run that has not happened out of the quarantine."""
@@ -326,7 +331,7 @@ def recovered(spark: SparkSession, job: Job) -> FileRuns:
             return
         for committed_run in sink.runs(job.quarantine_path, storage):
             if (committed_run.id, committed_run.identity.started) == (run.id, run.started):
-                sink.take_back(_quarantine_of(job, run, local_address(runs.path)), committed_run.version)
+                sink.take_back(_quarantine_target(job, run, local_address(runs.path)), committed_run.version)
                 return
 
     sink.recover(local_address(runs.path), job.quarantine_path, storage)
@@ -334,7 +339,7 @@ def recovered(spark: SparkSession, job: Job) -> FileRuns:
     return runs
 
 
-def _quarantine_of(job: Job, run: RunIdentity, table: str) -> WriteTarget:
+def _quarantine_target(job: Job, run: RunIdentity, table: str) -> WriteTarget:
     place = sink_of(None).prepare(
         job.quarantine_path,
         Mode.APPEND.value,
@@ -346,7 +351,7 @@ def _quarantine_of(job: Job, run: RunIdentity, table: str) -> WriteTarget:
     return replace(place, table=path_from_quarantine(place.path, table) if table else "")
 
 
-def counted_warnings(good: DataFrame) -> Counter[tuple[str, str]]:
+def count_warnings(good: DataFrame) -> Counter[tuple[str, str]]:
     """Count what the rows that fit were warned of, by path and rule."""
     if WARNINGS not in good.columns:
         return Counter()

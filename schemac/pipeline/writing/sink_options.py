@@ -33,7 +33,7 @@ class SinkOptions:
     """The run's identity as JSON, or only its id."""
     report: str | None = None
     inputs: str | None = None
-    """Path of what `paths.note` has written: files that have to be the same still at the commit."""
+    """Path of what `paths.write_states` has written: files that have to be the same still at the commit."""
     must_create: bool = False
     keep_rows: bool = False
     """Whether an overwrite without any row is refused where the table has some."""

@@ -24,7 +24,7 @@ from pyspark.sql.datasource import DataSource, DataSourceArrowWriter, WriterComm
 from pyspark.sql.types import StructType
 
 from schemac.pipeline.declaration.parts import Key
-from schemac.pipeline.reading.paths import check_unchanged
+from schemac.pipeline.reading.paths import check_noted_files
 from schemac.pipeline.reading.table_source import TableReader, reader_of_table, schema_of_table
 from schemac.pipeline.reports.progress import TaskCount
 from schemac.pipeline.spark.executors import register
@@ -201,7 +201,7 @@ class TableWriter(DataSourceArrowWriter):  # type: ignore[misc]  # PySpark is no
             context = TaskContext.get()
             staging = self.table.staging if self.table.is_staged else None
             notes = TaskCount(staging, None if context is None else int(context.partitionId()))
-            good = self._good_batches(_counted(unpacked(iterator), notes), bad, written)
+            good = self._good_batches(_with_progress(unpacked(iterator), notes), bad, written)
             if self.merge is not None and self.merge.deletes is not None:
                 good = self._without_deletes(good, written)
             good = (to_schema(one, schema) for one in good)
@@ -254,7 +254,7 @@ class TableWriter(DataSourceArrowWriter):  # type: ignore[misc]  # PySpark is no
         assert self.merge is not None
         return pa.schema([self.schema.field(name) for name in self.merge.columns])
 
-    def _judged(self, total: WrittenRows) -> MergedRows | None:
+    def _merged_rows(self, total: WrittenRows) -> MergedRows | None:
         """Judge the records against the rows of the table; None where keys do not matter."""
         if self.merge is None:
             return None
@@ -269,7 +269,7 @@ class TableWriter(DataSourceArrowWriter):  # type: ignore[misc]  # PySpark is no
         Readers of the quarantine find in the table which of its rows are valid (see `history`).
         """
         if self.options.inputs is not None:
-            check_unchanged(self.options.inputs)
+            check_noted_files(self.options.inputs)
         total = WrittenRows.total(messages)
         good, bad, moved = total.pieces, total.bad.pieces, total.moved
         reasons, warnings = map(ReasonCount.sorted, (total.bad.reasons, total.warnings))
@@ -277,7 +277,7 @@ class TableWriter(DataSourceArrowWriter):  # type: ignore[misc]  # PySpark is no
         self._check_limits(report, total.bad.broken)
         if self.options.replay and not moved:
             # Nothing fits: everything stays where it is.
-            self._end(replace(report, version=self.table.read_version))
+            self._finish(replace(report, version=self.table.read_version))
             return
         self._check_emptied(report)
         self.sink.claim(self.table, good)
@@ -289,13 +289,13 @@ class TableWriter(DataSourceArrowWriter):  # type: ignore[misc]  # PySpark is no
             if self.options.report is not None:
                 replace(SinkReport.of_commit(earlier), is_repeat=True).write(self.options.report)
             return
-        merged = self._judged(total)
+        merged = self._merged_rows(total)
         if merged is not None:
             written = report.rows_written - merged.superseded - merged.deleted
             superseded, deleted, good = merged.superseded, merged.deleted, merged.fragments
             report = replace(report, rows_written=written, superseded=superseded, deleted=deleted)
         # What does not fit in a replay is where it was.
-        rows = _counts(replace(report, rows_quarantined=0) if self.options.replay else report)
+        rows = _commit_counts(replace(report, rows_quarantined=0) if self.options.replay else report)
         more = tuple(json.loads(self.options.properties).items())
         table = replace(self.table, properties=(*rows, *more))
         quarantine_version = self._commit_quarantine(rows, bad, moved)
@@ -310,7 +310,7 @@ class TableWriter(DataSourceArrowWriter):  # type: ignore[misc]  # PySpark is no
             if quarantine_version is not None and self.quarantine is not None and happened is None:
                 self.sink.take_back(self.quarantine, quarantine_version)
             raise
-        self._end(replace(report, version=version, quarantine_version=quarantine_version))
+        self._finish(replace(report, version=version, quarantine_version=quarantine_version))
 
     def _find_run(self) -> CommittedRun | None:
         return self.sink.find_run(self.run, self.table.path, self.table.storage_options)
@@ -327,7 +327,7 @@ class TableWriter(DataSourceArrowWriter):  # type: ignore[misc]  # PySpark is no
         form = TableForm(QUARANTINE_SCHEMA, storage_version=quarantine.storage_version)
         return self.sink.commit(quarantine, form, bad, may_join=True)
 
-    def _end(self, report: SinkReport) -> None:
+    def _finish(self, report: SinkReport) -> None:
         """Remove the folders that tasks wrote to, and write the report."""
         for place in self._places():
             self.sink.close_staging(place)
@@ -370,7 +370,7 @@ class TableWriter(DataSourceArrowWriter):  # type: ignore[misc]  # PySpark is no
             self.sink.discard(self.quarantine, total.bad.pieces)
 
 
-def _counts(report: SinkReport) -> tuple[tuple[str, str], ...]:
+def _commit_counts(report: SinkReport) -> tuple[tuple[str, str], ...]:
     """Return the numbers as commits have them."""
     counts = {
         ROWS: report.rows_written,
@@ -381,7 +381,7 @@ def _counts(report: SinkReport) -> tuple[tuple[str, str], ...]:
     return tuple((key, str(count)) for key, count in counts.items() if count or key in (ROWS, QUARANTINED))
 
 
-def _counted(batches: Iterator[pa.RecordBatch], notes: TaskCount) -> Iterator[pa.RecordBatch]:
+def _with_progress(batches: Iterator[pa.RecordBatch], notes: TaskCount) -> Iterator[pa.RecordBatch]:
     """Pass the batches on, and count their rows for the progress."""
     for batch in batches:
         notes.add(batch.num_rows)
