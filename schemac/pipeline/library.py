@@ -22,14 +22,14 @@ from schemac.arrow.constraints import key_columns
 from schemac.artifacts.dataset import CheckedDataset
 from schemac.language.physical import parts_of, with_parts
 from schemac.pipeline.conformed import Conformed, Rules, checked_job, job_of_frame, open_frame
-from schemac.pipeline.conforming.load import LoadedJob, load_job, schema_engines
+from schemac.pipeline.conforming.load import load_job, schema_engines
 from schemac.pipeline.declaration.job import Job
 from schemac.pipeline.errors import PipelineError, did_you_mean
 from schemac.pipeline.reports.progress import Progress
 from schemac.pipeline.runner import Opened, RunReport
 from schemac.pipeline.spark.packed import ERRORS, ROW_ID
 from schemac.pipeline.spark.sql import name
-from schemac.pipeline.stream import run_or_stream as run_job
+from schemac.pipeline.stream import run_or_stream
 from schemac.project.api import compile_file
 from schemac.rows.judging.arrays import is_list, plain_layout, storage_type, to_field
 from schemac.rows.runs.identity import Replay, RunRequest, random_id
@@ -82,23 +82,9 @@ def run(
         loaded = load_job(Path(pipeline), report)
         if loaded is None:
             raise SchemaError(report.diagnostics)
-        return run_loaded(loaded, request=request, spark=spark, progress=progress)
-    return _run_with_dataset(
-        pipeline, dataset or _dataset_of(pipeline), request, spark=spark, progress=progress
-    )
-
-
-def run_loaded(
-    loaded: LoadedJob,
-    *,
-    request: RunRequest | None = None,
-    spark: SparkSession | None = None,
-    progress: Progress | None = None,
-) -> RunReport:
-    """Run the job of a pipeline file."""
-    return run_job(
-        loaded.job, loaded.arrow_schema, loaded.form, request=request, progress=progress, spark=spark
-    )
+        job, schema, form = loaded.job, loaded.arrow_schema, loaded.form
+        return run_or_stream(job, schema, form, request=request, progress=progress, spark=spark)
+    return _run_checked(pipeline, dataset or _dataset_of(pipeline), request, spark=spark, progress=progress)
 
 
 def write(
@@ -145,9 +131,7 @@ def write(
         return source if is_conformed else [open_frame(source, rules.get("json_column"))]
 
     request = RunRequest(run_id)
-    return _run_with_dataset(
-        job, dataset, request, spark=source.sparkSession, progress=progress, opened=opened
-    )
+    return _run_checked(job, dataset, request, spark=source.sparkSession, progress=progress, opened=opened)
 
 
 def replay(
@@ -169,7 +153,7 @@ def replay(
     """
     quarantine_target = None if quarantine is None else {"path": str(quarantine)}
     job = job_of_frame(str(table), rules, target={"mode": "append"}, quarantine=quarantine_target)
-    return _run_with_dataset(job, dataset, RunRequest(replay=records), spark=spark, progress=progress)
+    return _run_checked(job, dataset, RunRequest(replay=records), spark=spark, progress=progress)
 
 
 def fill_columns(
@@ -215,12 +199,12 @@ def fill_columns(
         join = {"path": str(spool.path), "format": "parquet", "on": columns, "exact": True}
         value = {"target": {"path": str(table), "mode": "backfill"}, "joins": {label: join}, "fields": fields}
         value |= {"where": where, "storage": storage or {}}
-        return _run_with_dataset(
+        return _run_checked(
             checked_job(value), dataset, RunRequest(random_id()), spark=spark, progress=progress
         )
 
 
-def _run_with_dataset(
+def _run_checked(
     job: Job,
     dataset: CheckedDataset,
     request: RunRequest,
@@ -238,7 +222,7 @@ def _run_with_dataset(
     else:
         form = SINK.of(job.target.engine).form(compilation.lowered, compilation.numbers, dataset.schema.extra)
     schema = dataset.to_arrow(metadata=True)
-    return run_job(job, schema, form, request=request, progress=progress, spark=spark, opened=opened)
+    return run_or_stream(job, schema, form, request=request, progress=progress, spark=spark, opened=opened)
 
 
 def _dataset_of(job: Job) -> CheckedDataset:

@@ -52,7 +52,7 @@ def one_by_one() -> Iterator[None]:
     def validated(self: FieldReader, array: pa.Array) -> tuple[pa.Array, Reasons]:
         return known(replace(self, proof=None), array)
 
-    tokens = mock.patch.object(validator, "_tokens_of", return_value=None)
+    tokens = mock.patch.object(validator, "_record_tokens", return_value=None)
     with mock.patch.object(FieldReader, "validated", validated), tokens:
         yield
 

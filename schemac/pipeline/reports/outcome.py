@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from schemac.language.physical import ArrowSchema
-from schemac.pipeline.reports.run_facts import RunFacts, run_text
+from schemac.pipeline.reports.run_report import RunReport, run_text
 from schemac.project.writing import replace_file
 from schemac.rows.judging.settings import ReasonCount
 from schemac.rows.runs.identity import without_secrets
@@ -42,7 +42,7 @@ class RunOutcome:
     """The pipeline file, as it was named."""
     job: "Job | None"
     """None if the file could not be read."""
-    report: RunFacts | None
+    report: RunReport | None
     """None if nothing was committed."""
     diagnostics: tuple[Diagnostic, ...]
     exit_code: int
@@ -71,7 +71,7 @@ def write_report(outcome: RunOutcome, path: Path) -> None:
     """Write the report in the form of the file's name ending. Raises OSError."""
     ending = path.suffix.lower()
     if ending == ".html":
-        from schemac.pipeline.reports.run_report import first_offenders, run_page
+        from schemac.pipeline.reports.run_html import first_offenders, run_page
         from schemac.rows.runs.tables import runs_of  # for those who ask for a page
 
         storage = NO_STORAGE if outcome.job is None else outcome.job.storage_options

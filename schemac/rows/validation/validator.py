@@ -8,7 +8,7 @@ Shape: a `Validator` takes batches with the texts of records of JSON, or with co
 """
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from itertools import compress
 from typing import Any, Literal
 
@@ -139,17 +139,6 @@ def _distinct(array: Any) -> tuple[Any, Any]:
     return encoded.dictionary, encoded.indices.to_numpy()
 
 
-@dataclass
-class _Records:
-    """What was found in the texts of records."""
-
-    columns: dict[str, pa.Array]
-    """The tokens of each field."""
-    broken: dict[int, Reason] = field(default_factory=dict)
-    """Texts that are no records, with the one reason that they have."""
-    unexpected: dict[int, list[Reason]] = field(default_factory=dict)
-
-
 class Validator:
     """Validates batches: `inputs` say where each field is read, by default from the text of the record.
 
@@ -183,12 +172,14 @@ class Validator:
 
     def validate(self, batch: pa.RecordBatch) -> JudgedBatch:
         """Return the values of each record, and the reasons of those that do not fit."""
-        records = self._records(batch) if self._places or self.folders else _Records({})
         reasons = Reasons()
+        columns, unexpected = (
+            self._split_records(batch, reasons) if self._places or self.folders else ({}, {})
+        )
         arrays = []
         for one in self.inputs:
             if one.form == "record":
-                column = records.columns[one.label]
+                column = columns[one.label]
             elif one.form == "nothing":
                 column = pa.nulls(batch.num_rows)
             else:
@@ -206,15 +197,13 @@ class Validator:
             failed = pc.indices_nonzero(batch.column(one.failed)).to_numpy() if one.failed else ()
             reasons.add_all(field_reasons.without(failed, one.label) if len(failed) else field_reasons)
             reasons.add_rule(failed, one.label, "expression", repeated(one.expression, len(failed)))
-        for row, several in records.unexpected.items():
+        for row, several in unexpected.items():
             reasons.add(np.full(len(several), row), reason_array(several))
         names = [one.label for one in self.inputs]
         judged = JudgedBatch(pa.RecordBatch.from_arrays(arrays, names=names), reasons)
         add_broken_constraints(self.constraints, judged)
         for row in reasons.rows_with(NO_RECORD):
-            records.broken[row] = malformed_reason(batch.column(TEXT)[row].as_py())
-        for row, reason in records.broken.items():
-            reasons.refuse(row, reason)
+            reasons.refuse(row, malformed_reason(batch.column(TEXT)[row].as_py()))
         return judged
 
     def _field_reader(self, one: FieldInput, column_type: pa.DataType) -> FieldReader:
@@ -239,22 +228,29 @@ class Validator:
             proof = json_proof(member, settings)
         return FieldReader(member, _reader_of_texts(read, lambda path, text: NO_RECORD), _token_list, proof)
 
-    def _records(self, batch: pa.RecordBatch) -> _Records:
-        """Take the texts of records apart."""
+    def _split_records(
+        self, batch: pa.RecordBatch, reasons: Reasons
+    ) -> tuple[dict[str, pa.Array], dict[int, list[Reason]]]:
+        """Take the texts of records apart, and refuse those that are none.
+
+        Return the tokens of each field, and the reasons for unexpected keys in records that were read alone, by row.
+        """
         texts = batch.column(TEXT)
         folders = {steps: batch.column(column) for steps, column in self.folders}
         if self._tokens is None:
-            nothing = pa.repeat("", len(texts))
-            columns = dict.fromkeys([*self._places.values(), *folders], nothing)
+            columns = dict.fromkeys([*self._places.values(), *folders], pa.repeat("", len(texts)))
             rows = np.arange(len(texts))
         else:
             columns, odd = self._tokens(texts)
             rows = np.flatnonzero(odd)
-        records = _Records({})
+        unexpected: dict[int, list[Reason]] = {}
         if len(rows):
             tokens: dict[tuple[Step, ...], list[str]] = {steps: [] for steps in columns}
             for row, text in zip(rows.tolist(), texts.take(pa.array(rows)).to_pylist(), strict=True):
-                record = self._read_alone(text, row, records)
+                record, run = self._read_alone(text, row, reasons), Run()
+                self._judge.object_to_unexpected(record, run)
+                if run.reasons:
+                    unexpected[row] = run.reasons
                 for steps, column in tokens.items():
                     value = value_at(record, steps)
                     column.append("" if value is None else token_text(value))
@@ -267,28 +263,22 @@ class Validator:
             for row in pc.indices_nonzero(pc.greater(pc.binary_length(columns[steps]), 0)).to_pylist():
                 value = parse(columns[steps][row].as_py())
                 value_text = value if type(value) is str else token_text(value)
-                if value is not None and value_text != names[row].as_py():
-                    records.broken.setdefault(row, Reason("", CONFLICT, None))
-        records.columns = {label: columns[steps] for label, steps in self._places.items()}
-        return records
+                if value is not None and value_text != names[row].as_py() and row not in reasons.whole:
+                    reasons.refuse(row, Reason("", CONFLICT, None))
+        return {label: columns[steps] for label, steps in self._places.items()}, unexpected
 
-    def _read_alone(self, text: str | None, row: int, records: _Records) -> Any:
-        """Read a record that is not split together with others; a malformed one is returned as an empty one."""
-        if text is None:
-            return {}
+    def _read_alone(self, text: str | None, row: int, reasons: Reasons) -> dict[str, Any]:
+        """Return the record in a text; an empty one for null, and for what is no record, which is refused."""
         try:
-            record = parse(text)
+            record = {} if text is None else parse(text)
         except NotJsonError:
             record = None
         # A record is an object: a number or a list where a record should be is as unreadable as a broken one.
-        if type(record) is not dict or not text.lstrip(BLANK).startswith("{"):
-            records.broken[row] = malformed_reason(text)
-            return {}
-        run = Run()
-        self._judge.object_to_unexpected(record, run)
-        if run.reasons:
-            records.unexpected[row] = run.reasons
-        return record
+        if type(record) is dict and (text is None or text.lstrip(BLANK).startswith("{")):
+            return record
+        assert text is not None
+        reasons.refuse(row, malformed_reason(text))
+        return {}
 
 
 NO_RECORD = Reason("", MALFORMED, None)
