@@ -88,6 +88,7 @@ class RecordTask:
 
     @cached_property
     def _row_schema(self) -> pa.Schema:
+        """The columns of what leaves the task, but for `_raw` and `_source`."""
         values = (column_type(self.schema.field(one.label)) for one in self.inputs)
         columns = [] if self.packs else [(f"__v{i}", value_type) for i, value_type in enumerate(values)]
         return pa.schema([*columns, (ERRORS, REASONS), *([(PACKED, ARROW_TYPE)] if self.packs else [])])
@@ -125,6 +126,7 @@ class RecordTask:
         yield from self(self._frame_batches(batches))
 
     def _frame_batches(self, batches: Iterator[pa.RecordBatch]) -> Iterator[RecordBatch]:
+        """Yield what Spark brings as batches of at most `MOST_BYTES`."""
         for whole in batches:
             step = max(1, whole.num_rows * MOST_BYTES // max(whole.nbytes, MOST_BYTES))
             for start in range(0, whole.num_rows, step):
@@ -146,6 +148,7 @@ class RecordTask:
                 yield self._batch([columns[0], pa.nulls(len(bad), ARROW_TYPE), *columns[1:]])
 
     def _packed_row(self, records: pa.RecordBatch, batch: RecordBatch) -> pa.RecordBatch:
+        """Return one row that holds many records."""
         nulls = [pa.nulls(1, column_type) for column_type in (REASONS, batch.raw.type, pa.string())]
         return self._batch([nulls[0], packed(records), *nulls[1:]])
 

@@ -272,6 +272,7 @@ def _clean_console() -> Iterator[Callable[[], str]]:
 
 
 def _make_importable_on_workers() -> None:
+    """Add the folder of this package to PYTHONPATH, which Spark's Python workers inherit."""
     root = str(Path(__file__).resolve().parents[2])
     known = os.environ.get("PYTHONPATH", "").split(os.pathsep)
     if root not in known:

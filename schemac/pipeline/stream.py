@@ -164,6 +164,7 @@ def _wait_for_end(spark: SparkSession, job: Job, stream: _Stream) -> None:
 
 
 def _is_of_files(job: Job) -> bool:
+    """Whether batches of the stream are names of files, which a run then reads."""
     return job.source.format in OF_FILES
 
 

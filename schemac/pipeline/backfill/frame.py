@@ -339,4 +339,5 @@ class BackfillFrames:
 
 
 def _column_of(label: str) -> str:
+    """Return the column that holds what a field's Python function computes."""
     return f"__python_{label}"

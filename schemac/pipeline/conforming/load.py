@@ -184,6 +184,7 @@ def _load_schema(
     overlay: RunOverlay | None,
     edited: Mapping[str, bytes],
 ) -> LoadedJob | None:
+    """Compile the schema that a job names; None after reporting what is wrong with its manifest, or which dataset it means."""
     assert job.schema_ is not None
     project = find_project(path.parent.resolve(), report)
     manifest = path.parent / job.schema_

@@ -116,6 +116,7 @@ def _without_quoted(pattern: str) -> str | None:
 
 
 def _letter_mistake(letter: str, count: int) -> str | None:
+    """Return what is wrong with a letter that stands so many times in a row in a pattern; None if nothing is."""
     if letter in RESERVED_LETTERS:
         return f"'{letter}' is reserved: put it in single quotes"
     if not (letter.isascii() and letter.isalpha()):
@@ -319,6 +320,7 @@ def _scalar_fields(member: pa.Field) -> Iterator[pa.Field]:
 
 
 def _origin_mistakes(label: str, origin: FieldSource, member: pa.Field) -> Iterator[PipelineError]:
+    """Yield the mistakes in where and how one field is read."""
     place = ("fields", label)
     if origin.from_ is not None:
         try:

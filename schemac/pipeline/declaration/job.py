@@ -203,6 +203,7 @@ class Target(JobModel):
     @model_validator(mode="before")
     @classmethod
     def _connector_names_format(cls, value: Any) -> Any:
+        """Return the target with its connector as its format. Raises ValueError if it names another one."""
         connector = value.get("connector") if isinstance(value, dict) else None
         if connector is None:
             return value
@@ -236,6 +237,7 @@ class Target(JobModel):
 
 
 def _checked_run_id(id: str | None) -> str | None:
+    """Return the id. Raises ValueError for one that is not valid."""
     if id is not None and not IDENTIFIER.match(id):
         raise ValueError("expected up to 64 letters, digits, `_` and `-`")
     return id
@@ -259,6 +261,7 @@ INTERVAL = re.compile(r"[1-9][0-9]* (?:second|minute|hour)s?\Z")
 
 
 def _known_trigger(trigger: str | None) -> str | None:
+    """Return the trigger. Raises ValueError for one that is neither `available-now` nor an interval."""
     if trigger is not None and trigger != AVAILABLE_NOW and not INTERVAL.match(trigger):
         raise ValueError("expected `available-now`, or an interval such as `10 seconds` or `5 minutes`")
     return trigger
@@ -340,6 +343,7 @@ class Job(JobModel):
 
     @model_validator(mode="after")
     def _one_or_several(self) -> "Job":
+        """Return the job. Raises ValueError unless it has one of `source` and `sources`, or is a backfill."""
         if self.is_backfill:
             if self.source_ is not None or self.sources:
                 raise ValueError(

@@ -37,6 +37,7 @@ class JobModel(AuthoredModel):
 
 
 def _option_text(options: Any) -> Any:
+    """Return options with their values as texts: true and false in lower case."""
     if not isinstance(options, dict):
         return options
     return {
@@ -64,6 +65,7 @@ Options = Annotated[dict[str, str], BeforeValidator(_option_text)]
 
 
 def _known_zone(zone: str | None) -> str | None:
+    """Return the zone. Raises ValueError for one that is not in the database of time zones."""
     if zone is not None and find_zone(zone) is None:
         raise ValueError("expected a time zone such as `America/New_York`, `UTC` or `+02:00`")
     return zone
@@ -114,6 +116,7 @@ class ReferencedTable(JobModel):
 
 
 def _known_address(address: str) -> str:
+    """Return the address. Raises ValueError for a path without a scheme."""
     if "://" not in address:
         raise ValueError("expected an address such as `s3://rides` or `s3://rides/raw`")
     return address
@@ -157,6 +160,7 @@ Key = tuple[str, ...]
 
 
 def _checked_limit(limit: float | None) -> int | float | None:
+    """Return the limit. Raises ValueError for one that is neither a count nor a share."""
     if limit is not None and (limit < 0 or (isinstance(limit, float) and limit > 1)):
         raise ValueError("expected a count of records, or a share between 0.0 and 1.0")
     return limit

@@ -153,6 +153,7 @@ class CsvDialect:
 
     @cached_property
     def _stays_open(self) -> re.Pattern[str]:
+        """Return the pattern of a text that begins inside a quote, and at whose end a quote is open."""
         quote, sep = re.escape(self.quote), re.escape(self.sep)
         return re.compile(f"(?s){self._inner}(?:\\Z|{quote}{self._rest}{sep}{self.opening}\\Z)")
 
@@ -312,6 +313,7 @@ class CsvForms:
 
 
 def _without_break(line: str) -> str:
+    """Return a line without the line break at its end."""
     return line[:-2] if line.endswith("\r\n") else line[:-1] if line.endswith(("\n", "\r")) else line
 
 

@@ -362,5 +362,6 @@ def _whole_lines(stream: Any, split: FileSplit, place: int) -> Iterator[bytes]:
 
 
 def _first_break(text: bytes, start: int) -> int:
+    """Return where the first line feed or carriage return from `start` on is; -1 if there is none."""
     breaks = [at for at in (text.find(b"\n", start), text.find(b"\r", start)) if at >= 0]
     return min(breaks, default=-1)

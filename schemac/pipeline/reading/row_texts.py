@@ -206,6 +206,7 @@ def _value_reader(data_type: DataType) -> Read:
 
 
 def _unless_null(read: Read) -> Read:
+    """Return a reader that leaves null as it is."""
     return lambda x: None if x is None else read(x)
 
 

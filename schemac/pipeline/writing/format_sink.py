@@ -241,6 +241,7 @@ class FormatTarget:
                 return commit(counts), version
 
     def _check_target(self, frame: DataFrame) -> None:
+        """Refuse to create a table that exists, or to append to one with other columns."""
         target = self.job.target
         there = self.schema()
         if there is not None and target.mode is Mode.CREATE:
@@ -278,6 +279,7 @@ class FormatTarget:
         return format_differences(frame.drop(*BOOKKEEPING_COLUMNS).schema, there)
 
     def _check_emptied(self, report: SinkReport) -> None:
+        """Refuse to replace all rows by none, or to create a table that no record fits."""
         target = self.job.target
         if target.allow_empty or report.rows_written:
             return
@@ -318,6 +320,7 @@ def _is_known_failure(error: BaseException) -> bool:
 
 
 def _file_runs(spark: SparkSession, path: str) -> FileRuns:
+    """Return the runs of the folder at a path."""
     return FileRuns(*open_files(spark, path))
 
 
@@ -340,6 +343,7 @@ def recover_runs(spark: SparkSession, job: Job) -> FileRuns:
 
 
 def _quarantine_target(job: Job, run: RunIdentity, table: str) -> WriteTarget:
+    """Return the target for the quarantined rows of a run into `table`, which may be empty."""
     place = sink_of(None).prepare(
         job.quarantine_path,
         Mode.APPEND.value,

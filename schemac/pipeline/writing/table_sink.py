@@ -190,6 +190,7 @@ class TableWriter(DataSourceArrowWriter):  # type: ignore[misc]  # PySpark is no
         )
 
     def _storage_options(self) -> Storage:
+        """Return the settings of object stores with their secrets."""
         # Looked up here, where Spark's driver runs: executors on other machines do not have the variables.
         return Storage.from_json(self.options.storage_options).resolved()
 
@@ -219,6 +220,7 @@ class TableWriter(DataSourceArrowWriter):  # type: ignore[misc]  # PySpark is no
     def _good_batches(
         self, batches: Iterator[pa.RecordBatch], bad: QuarantineBuffer, written: WrittenRows
     ) -> Iterator[pa.RecordBatch]:
+        """Yield the rows that fit; `bad` takes the others, `written` counts what comes by."""
         for batch in batches:
             if self.is_split:
                 batch = bad.take_from(batch)
@@ -251,6 +253,7 @@ class TableWriter(DataSourceArrowWriter):  # type: ignore[misc]  # PySpark is no
 
     @property
     def _deletes_schema(self) -> pa.Schema:
+        """Return the columns that decide which row a record deletes."""
         assert self.merge is not None
         return pa.schema([self.schema.field(name) for name in self.merge.columns])
 
@@ -313,6 +316,7 @@ class TableWriter(DataSourceArrowWriter):  # type: ignore[misc]  # PySpark is no
         self._finish(replace(report, version=version, quarantine_version=quarantine_version))
 
     def _find_run(self) -> CommittedRun | None:
+        """Return the commit of this run in the table; None if there is none."""
         return self.sink.find_run(self.run, self.table.path, self.table.storage_options)
 
     def _commit_quarantine(
@@ -335,6 +339,7 @@ class TableWriter(DataSourceArrowWriter):  # type: ignore[misc]  # PySpark is no
             report.write(self.options.report)
 
     def _check_limits(self, report: SinkReport, broken: Counter[Key]) -> None:
+        """Refuse to commit if a limit of quarantined records was passed; the report says which."""
         records = report.rows_quarantined + report.rows_written
         passed = self.options.limits().passed(records, report.rows_quarantined, broken)
         if passed is not None:

@@ -233,6 +233,7 @@ def to_field(array: pa.Array, field: pa.Field) -> pa.Array:
 
 
 def _cast_values(array: pa.Array, target: pa.DataType) -> pa.Array:
+    """Return an array without parts in another type. Raises pa.ArrowInvalid if a value does not fit."""
     if pa.types.is_null(target):
         if array.null_count < len(array):
             raise pa.ArrowInvalid("a field of type null holds a value")
@@ -300,6 +301,7 @@ def _list_views(lists: pa.Array, target: pa.DataType) -> pa.Array:
 
 
 def _fixed_size_list(array: pa.Array, target: pa.DataType, label: str) -> pa.Array:
+    """Return lists as vectors. Raises pa.ArrowInvalid, with the field's name, for a list of another length."""
     length_items = target.list_size
     if pa.types.is_fixed_size_list(array.type):
         # `flatten` leaves out what is sliced off, and what lies below null.
@@ -340,6 +342,7 @@ def _with_zeros_below_null(array: pa.Array, field: pa.Field, is_valid: pa.Array)
 
 
 def _with_zero_value(values: pa.Array, field: pa.Field) -> pa.Array:
+    """Return values with one more at the end, which is a zero or empty."""
     if isinstance(values, pa.ExtensionArray):
         return pa.ExtensionArray.from_storage(values.type, _with_zero_value(values.storage, field))
     return pa.concat_arrays([values, _zero_value(values.type, field.type)])

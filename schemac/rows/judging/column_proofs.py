@@ -135,6 +135,7 @@ def _typed_proof(member: pa.Field, source: pa.Field) -> Proof | None:
 
 
 def _scalar_proof(member: pa.Field, source: pa.Field) -> Proof | None:
+    """Return what takes the values of a field without parts; None if none is certain."""
     target_type, source_type, is_ = storage_type(member.type), storage_type(source.type), pa.types
     if is_bytes_field(member):
         return _bytes_proof(member, source) if is_bytes(source_type) else None

@@ -64,6 +64,7 @@ def text_array(tokens: Sequence[Any]) -> pa.Array:
 
 
 def _bytes_of(tokens: pa.Array) -> list[bytes]:
+    """Return tokens as bytes."""
     return tokens.cast(pa.binary()).to_pylist()  # type: ignore[no-any-return]  # pyarrow has no types
 
 
@@ -222,6 +223,7 @@ class RecordTokens:
         return {place: by_path[place] for place in self.places}, odd
 
     def _of_records(self, raw: list[bytes], unsound: Any) -> tuple[dict[str, pa.Array], Any]:
+        """Decode the texts of records; return the tokens by key, and a mask of the records that are `unsound` or were refused."""
         decode, odd = self._root.decode, unsound.copy()
         rows: list[Any]
         try:

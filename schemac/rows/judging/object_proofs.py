@@ -170,6 +170,7 @@ class _ObjectScalars:
 
 
 def _scalar_proof(member: pa.Field) -> ObjectProof | None:
+    """Return what reads objects without parts, by the classes that the type of their field takes; None if none is certain."""
     is_, data_type, role = pa.types, storage_type(member.type), role_of(member)
     if is_.is_floating(data_type) or role is Role.BRAIN_FLOATS:
         text = TextProof.of(member)
@@ -217,6 +218,7 @@ _zone = attrgetter("tzinfo")
 
 
 def _exponent(value: Decimal) -> Any:
+    """Return the exponent of a decimal; a letter for what is not finite."""
     return value.as_tuple().exponent
 
 
@@ -250,6 +252,7 @@ def _class_proof(
 
 
 def _cast_from(source_type: pa.DataType, target_type: pa.DataType) -> Callable[[Objects], pa.Array]:
+    """Return what makes an array of one type of objects, and casts it to another one."""
     return lambda values: pa.array(values, source_type).cast(target_type)
 
 

@@ -108,6 +108,7 @@ def _decimal(data_type: pa.DataType) -> Scalar:
 
 
 def _refuse_value(_: str) -> NoReturn:
+    """Raise BrokenRuleError: no value is one of the type null."""
     raise BrokenRuleError("type", "not null")
 
 
@@ -158,6 +159,7 @@ def with_zones(
 
 
 def _with_zone(field: pa.Field, zone: str | None, of_source: str | None) -> pa.Field:
+    """Return a field whose timestamps have the zone of their clocks in their metadata; `of_source` is the last resort."""
     data_type, is_ = field.type, pa.types
     if is_.is_nested(data_type):
         return field.with_type(with_parts(data_type, lambda part: _with_zone(part, zone, of_source)))
@@ -200,6 +202,7 @@ _COUNT = re.compile(r"[+-]?[0-9]+(?:\.[0-9]*)?(?:[eE]\+?[0-9]+)?")
 
 
 def _per_day(data_type: pa.DataType) -> int:
+    """Return how many units of a date type a day has."""
     return 86_400_000 if pa.types.is_date64(data_type) else 1
 
 
@@ -235,6 +238,7 @@ def _nanoseconds_of_count(t: str, per_unit: int, step: int) -> int:
 
 
 def _nanoseconds_per(data_type: pa.DataType) -> int:
+    """Return how many nanoseconds the unit of a type has."""
     return 10**9 // ARROW_PER_SECOND[data_type.unit]
 
 

@@ -172,6 +172,7 @@ def _has_doubtful_item(items: pa.Array | None, offsets: Any) -> pa.Array | None:
 
 
 def _null_mask(is_there: Any) -> pa.Array | None:
+    """Return which values are null; None if none is."""
     return None if is_there.all() else pa.array(~is_there)
 
 

@@ -375,6 +375,7 @@ def with_pairs(read: Read) -> Read:
 
 
 def _is_json(value: Any) -> bool:
+    """Whether a value and all of its parts are such as JSON has."""
     waiting = [value]
     while waiting:
         part = waiting.pop()

@@ -150,6 +150,7 @@ def binary_width(member: pa.Field) -> int | None:
 
 
 def _scalar_reader(member: pa.Field, source: pa.Field) -> Reader:
+    """Compile the reader of a field without parts. Raises UnreadableTypeError."""
     is_, target_type, source_type = pa.types, storage_type(member.type), storage_type(source.type)
     if is_.is_nested(source_type):
         raise UnreadableTypeError(member, source_type)
@@ -213,6 +214,7 @@ def _text_writer(member: pa.Field, target_type: pa.DataType, source: pa.Field) -
 
 
 def _text_scalar_reader(member: pa.Field, scalar: Scalar, text: Text, source_type: pa.DataType) -> Reader:
+    """Compile the reader of values that are read from their texts, which `text` writes."""
     read = scalar_reader(member, scalar, () if scalar.is_identity else ("",))
 
     def read_value(x: Any, path: Path, run: Run) -> Any:
@@ -231,6 +233,7 @@ def _text_scalar_reader(member: pa.Field, scalar: Scalar, text: Text, source_typ
 
 
 def _bytes_reader(member: pa.Field) -> Reader:
+    """Compile the reader of bytes, whose length may be fixed."""
     width = binary_width(member)
 
     def read(x: Any, path: Path, run: Run) -> Any:
@@ -256,6 +259,7 @@ def range_of(target_type: pa.DataType) -> tuple[int, int] | None:
 
 
 def _same_type_reader(member: pa.Field, source_type: pa.DataType) -> Reader:
+    """Compile the reader of values of the field's own type, which are taken as they are within its range."""
     target_type = storage_type(member.type)
     limits = range_of(target_type)
     per_day = 86_400_000 if pa.types.is_date64(target_type) else 1
@@ -271,6 +275,7 @@ def _same_type_reader(member: pa.Field, source_type: pa.DataType) -> Reader:
 
 
 def _duration_reader(member: pa.Field, target_type: pa.DataType, source_type: pa.DataType) -> Reader:
+    """Compile the reader of durations of another unit."""
     to, of = ARROW_PER_SECOND[target_type.unit], ARROW_PER_SECOND[source_type.unit]
 
     def read(x: Any, path: Path, run: Run) -> Any:
@@ -283,6 +288,7 @@ def _duration_reader(member: pa.Field, target_type: pa.DataType, source_type: pa
 
 
 def _map_reader(member: pa.Field, source_type: pa.DataType, settings: ValidationSettings) -> Reader:
+    """Compile the reader of maps; keys are no values, so that none means null."""
     keys_settings = ValidationSettings(timezone=settings.timezone)
     key = typed_reader(member.type.key_field, source_type.key_field, keys_settings, is_column=False)
     item = typed_reader(member.type.item_field, source_type.item_field, settings, is_column=False)
@@ -302,6 +308,7 @@ def _map_reader(member: pa.Field, source_type: pa.DataType, settings: Validation
 
 
 def _struct_reader(member: pa.Field, source_type: pa.DataType, settings: ValidationSettings) -> Reader:
+    """Compile the reader of structs. Raises MissingMemberError if the source lacks a member."""
     members = []
     for part in member.type:
         place = source_type.get_field_index(part.name)
@@ -361,6 +368,7 @@ def _null_mask(values: Sequence[Any]) -> pa.Array | None:
 
 
 def _has_duplicate_keys(pairs: Sequence[tuple[Any, Any]]) -> bool:
+    """Whether a map has a key twice, or a null key."""
     keys = [repr(key) for key, _ in pairs]
     return len({*keys}) < len(keys) or any(key is None for key, _ in pairs)
 

@@ -100,6 +100,7 @@ def count_text(count: int, type_: pa.DataType) -> str:
 
 
 def _time_text(seconds: int) -> str:
+    """Write seconds since midnight as `13:45:00`."""
     return f"{seconds // 3600:02}:{seconds // 60 % 60:02}:{seconds % 60:02}"
 
 

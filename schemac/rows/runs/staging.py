@@ -142,6 +142,7 @@ def note_moved(folder: str, moved: list[str]) -> None:
 
 
 def _mark_commit(folder: str) -> None:
+    """Turn the mark of an open folder into that of a commit. Raises PipelineError if another run has taken the folder."""
     try:
         os.rename(Path(folder, OPEN), Path(folder, COMMITTING))
     except FileNotFoundError as error:
@@ -249,6 +250,7 @@ def moved_files(folder: str | Path) -> list[str]:
 
 
 def _read_or_none(folder: Path, name: str) -> str | None:
+    """Return the text of a file in a staging folder; None if it cannot be read."""
     try:
         return (folder / name).read_text()
     except OSError:
@@ -293,6 +295,7 @@ def claim_if_dead(folder: Path) -> bool:
 
 
 def _is_dead(process: str | None, mark: Path) -> bool:
+    """Whether a process has ended; if that is unknown, whether its mark was not renewed for an hour."""
     has_ended = None if process is None else is_gone(process)
     if has_ended is not None:
         return has_ended

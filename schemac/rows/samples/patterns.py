@@ -155,6 +155,7 @@ class _PatternReader:
         self.text, self.more, self.at = text, more, 0
 
     def alternatives(self) -> TextGenerator:
+        """Read up to the end, or to the bracket that closes a group."""
         sequences = [self.sequence()]
         while self.text[self.at : self.at + 1] == "|":
             self.at += 1
@@ -162,6 +163,7 @@ class _PatternReader:
         return sequences[0] if len(sequences) == 1 else Alternatives(tuple(sequences))
 
     def sequence(self) -> TextGenerator:
+        """Read the pieces up to the next `|`."""
         parts: list[TextGenerator] = []
         while self.at < len(self.text) and self.text[self.at] not in "|)":
             atom = self.atom()
@@ -170,6 +172,7 @@ class _PatternReader:
         return Sequence(tuple(parts))
 
     def atom(self) -> TextGenerator | None:
+        """Read a character, a class or a group; None for an anchor."""
         character = self.text[self.at]
         self.at += 1
         if character in "^$":
@@ -184,11 +187,13 @@ class _PatternReader:
         return Characters((self.escaped() if character == "\\" else character,))
 
     def escaped(self) -> str:
+        """Read the character behind a backslash."""
         letter = self.text[self.at]
         self.at += 1
         return _CONTROLS.get(letter, letter)
 
     def character_class(self) -> TextGenerator:
+        """Read a class behind its opening bracket."""
         is_negated = self.text[self.at] == "^"
         self.at += is_negated
         characters: list[str] = []
@@ -210,11 +215,13 @@ class _PatternReader:
         return Characters(tuple(usable))
 
     def member(self) -> str:
+        """Read one character of a class."""
         character = self.text[self.at]
         self.at += 1
         return self.escaped() if character == "\\" else character
 
     def repeated(self, atom: TextGenerator) -> TextGenerator:
+        """Read how often an atom may occur; return it with that."""
         match = re.compile(r"([*+?]|\{([0-9]+)(,?)([0-9]*)\})\??").match(self.text, self.at)
         if match is None:
             return atom

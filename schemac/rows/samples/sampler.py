@@ -103,6 +103,7 @@ class Sampler:
             raise self._error(str(error)) from error
 
     def _target_rows(self, reference: ReferenceTo, count: int) -> pa.Table | None:
+        """Return rows of a dataset that is referred to, the fields as columns; None if that needs rows of this one. Raises NoValueError."""
         if reference.dataset in self.above:
             return None
         if reference.dataset not in self.others:

@@ -90,6 +90,7 @@ def values_of(field: SchemaField, member: pa.Field, preferred: tuple[Any, ...] =
 
 
 def _values_of(field: SchemaField, member: pa.Field, constraints: tuple[Constraint, ...]) -> Values:
+    """Return the values of a field by its type and constraints. Raises NoValueError if there are none."""
     role = role_of(member)
     if role is Role.JSON:
         return Values(lambda draws: draws.one_of(_JSON))
@@ -209,6 +210,7 @@ def _least_parts(field: SchemaField) -> int:
 
 
 def _text_values(field: SchemaField, constraints: tuple[Constraint, ...]) -> Values:
+    """Return texts of an allowed length: words, and sometimes odd ones; numbered ones are numbers in base 36."""
     pattern = next((one for one in constraints if isinstance(one, Pattern)), None)
     low, high = _size_limits(
         tuple([one for one in constraints if isinstance(one, MinLength | MaxLength)]), 24

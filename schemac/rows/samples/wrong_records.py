@@ -125,6 +125,7 @@ def _with_reasons(
 
 
 def _without_positions(path: str) -> str:
+    """Return a path with `[]` for each position and key."""
     return re.sub(r'\[[0-9]+\]|\["[^"]*"\]', "[]", path)
 
 
@@ -171,6 +172,7 @@ def _changed_records(sampler: Sampler, good: Sequence[str], seed: int) -> Iterat
 
 
 def _with_members(sampler: Sampler) -> Iterator[tuple[SchemaField, pa.Field]]:
+    """Yield all fields with their Arrow fields, those above before those in them."""
     stack = list(zip(sampler.fields, sampler.members, strict=True))
     while stack:
         field, member = stack.pop(0)
@@ -193,6 +195,7 @@ def _first_place(record: Any, field: SchemaField) -> tuple[Any, Any] | None:
 
 
 def _first_value(record: Any, field: SchemaField) -> Any:
+    """Return the first value of a field in a record, or the first key; None if there is none."""
     place = _first_place(record, field)
     if place is None:
         return None
@@ -379,10 +382,12 @@ def _is_constraint(rule: str) -> bool:
 
 
 def _equal_rows(one: JudgedBatch, other: JudgedBatch, row: int) -> bool:
+    """Whether a row has the same values in both batches."""
     return bool(one.rows.slice(row, 1).equals(other.rows.slice(row, 1)))
 
 
 def _validated_texts(schema: pa.Schema, rows: Sequence[WrongRow]) -> JudgedBatch:
+    """Return records of JSON, validated for a schema alone."""
     texts = pa.array([row.text for row in rows], pa.string())
     return Validator(schema, ValidationSettings()).validate(pa.record_batch([texts], [TEXT]))
 

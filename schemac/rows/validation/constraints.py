@@ -89,6 +89,7 @@ def _paths_and_order(at: PlacedValues, numbers: Any) -> tuple[pa.Array, list[Any
 
 
 def _value_texts(breach: Breach) -> pa.Array:
+    """Return the texts of the values that break a constraint, cut at 1000 characters."""
     values, family = breach.values, breach.place.field.type.family
     data_type, is_ = values.type, pa.types
     if is_string(data_type):
@@ -129,6 +130,7 @@ def object_texts(members: Iterable[tuple[str, pa.Array]]) -> pa.Array:
 
 
 def _json_texts(values: pa.Array) -> pa.Array:
+    """Return values as texts of JSON; null stays null."""
     if is_string(values.type) and pc.all(pc.match_substring_regex(values, _PLAIN)).as_py() is not False:
         return pc.binary_join_element_wise('"', values.cast(pa.string()), '"', "")
     return _texts_of(values, lambda value: json_text(value, values.type))

@@ -303,6 +303,7 @@ class PythonRowReader:
                 yield judged
 
     def _of_texts(self, chunk: Sequence[str]) -> JudgedBatch:
+        """Validate texts of JSON."""
         try:
             texts = pa.array(chunk, pa.string())
         except UnicodeEncodeError:
@@ -318,6 +319,7 @@ class PythonRowReader:
         return judged
 
     def _of_objects(self, chunk: Sequence[Any]) -> JudgedBatch:
+        """Validate rows that are objects: dicts, models, dataclasses, tuples."""
         names, broken = self._judge.schema.names, {}
         for one in set(map(type, chunk)) - self._openers.keys():
             self._openers[one] = opener_of(one, names)

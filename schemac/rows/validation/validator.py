@@ -291,6 +291,7 @@ def _token_list(array: pa.Array) -> list[str | None]:
 
 
 def _record_tokens(judge: RecordReader, places: list[tuple[Step, ...]]) -> Any:
+    """Return what takes texts of records apart; None where msgspec is not installed, and each is read alone."""
     try:
         from schemac.rows.judging.json_proofs import RecordTokens  # with msgspec, which only pipelines need
     except ModuleNotFoundError:
