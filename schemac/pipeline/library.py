@@ -8,7 +8,6 @@ Errors: SchemaError with all findings of a pipeline file and its manifest; Pipel
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from itertools import chain
 from os import PathLike
 from pathlib import Path
@@ -178,10 +177,10 @@ def fill_columns(
     Raises PipelineError for a key that the table does not have, that occurs twice, or that has no value, and for values that
     do not fit; nothing is written then.
     """
-    with spooled(source, dataset.to_arrow(metadata=True)) as spool:
+    with rows_in_file(source, dataset.to_arrow(metadata=True)) as (path, columns):
         keys = (on,) if isinstance(on, str) else tuple(on or ())
         if not keys:
-            keys = (ROW_ID,) if ROW_ID in spool.names else tuple(key_columns(dataset.to_arrow(metadata=True)))
+            keys = (ROW_ID,) if ROW_ID in columns else tuple(key_columns(dataset.to_arrow(metadata=True)))
         if not keys:
             message = (
                 f"the rows have no key: `{dataset.name}` has no primary key, and they have no `{ROW_ID}`"
@@ -189,14 +188,14 @@ def fill_columns(
             help = 'name columns that both have: `on="id"`, or add the row ids of the table'
             raise PipelineError(JOIN, message, help)
         for key in keys:
-            if key not in spool.names:
+            if key not in columns:
                 message = f"the rows have no column `{key}`, by which they would find their row in the table"
-                raise PipelineError(JOIN, message, did_you_mean(key, spool.names))
+                raise PipelineError(JOIN, message, did_you_mean(key, columns))
         names = dataset.to_arrow().names
         label = next(label for label in ("batches", "batches_", "batches__") if label not in names)
-        fields = {one: f"{label}.{name(one)}" for one in spool.names if one not in keys}
-        columns = {key: name(key) for key in keys}
-        join = {"path": str(spool.path), "format": "parquet", "on": columns, "exact": True}
+        fields = {one: f"{label}.{name(one)}" for one in columns if one not in keys}
+        on_columns = {key: name(key) for key in keys}
+        join = {"path": str(path), "format": "parquet", "on": on_columns, "exact": True}
         value = {"target": {"path": str(table), "mode": "backfill"}, "joins": {label: join}, "fields": fields}
         value |= {"where": where, "storage": storage or {}}
         return _run_checked(
@@ -237,17 +236,9 @@ def _dataset_of(job: Job) -> CheckedDataset:
     return datasets[0]
 
 
-@dataclass(frozen=True)
-class Spool:
-    """A file of rows."""
-
-    path: Path
-    names: tuple[str, ...]
-
-
 @contextmanager
-def spooled(source: Batches, fields: pa.Schema) -> Iterator[Spool]:
-    """Write all batches of a source to a file, which goes at the end; `fields` are those that its columns fill."""
+def rows_in_file(source: Batches, fields: pa.Schema) -> Iterator[tuple[Path, list[str]]]:
+    """Write all batches of a source to a file, which goes at the end; yield its path and its columns. `fields` are those that they fill."""
     if hasattr(source, "__arrow_c_stream__"):
         reader = pa.RecordBatchReader.from_stream(source)
         schema, batches = reader.schema, iter(reader)
@@ -272,7 +263,7 @@ def spooled(source: Batches, fields: pa.Schema) -> Iterator[Spool]:
                 writer.write_batch(
                     pa.RecordBatch.from_arrays([*_plain_columns(batch, plain, fields)], schema=plain)
                 )
-        yield Spool(path, tuple(schema.names))
+        yield path, schema.names
 
 
 def _type_in(parts: Any, label: str) -> Any:

@@ -32,7 +32,13 @@ from schemac.pipeline.spark.executors import (
     ship,
 )
 from schemac.pipeline.spark.failures import not_started, spark_errors_reported
-from schemac.pipeline.spark.startup import Master, archive_options, java_home, with_links_as_home
+from schemac.pipeline.spark.startup import (
+    Master,
+    archive_options,
+    java_home,
+    with_links_as_home,
+    with_variable,
+)
 from schemac.pipeline.writing.table_sink import register_engine
 from schemac.rows.runs.errors import PipelineError
 from schemac.rows.runs.identity import RunIdentity
@@ -210,7 +216,8 @@ def _create_session(named: Master, settings: dict[str, str], app_name: str) -> S
         builder = builder.config(name, text)
     # Another Python may have no other PySpark than the one that Spark brings.
     home = with_links_as_home() if is_local and python == sys.executable else nullcontext()
-    with _clean_console() as log, home, _without_remote():
+    # Beside SPARK_REMOTE PySpark takes no other master, though the pipeline names one.
+    with _clean_console() as log, home, with_variable(REMOTE_VARIABLE, None):
         try:
             spark = builder.getOrCreate()
         except Exception as error:
@@ -233,17 +240,6 @@ def _print_no_stacks(spark: SparkSession) -> None:
             original(*request)
 
     server.handle_error = handle_error
-
-
-@contextmanager
-def _without_remote() -> Iterator[None]:
-    """Hide SPARK_REMOTE, beside which PySpark takes no other master, though the pipeline names one."""
-    address = os.environ.pop(REMOTE_VARIABLE, None)
-    try:
-        yield
-    finally:
-        if address is not None:
-            os.environ[REMOTE_VARIABLE] = address
 
 
 @contextmanager

@@ -1,8 +1,8 @@
 """Parts of a pipeline file: object stores, the tables of joins and of references, and how many records may break which rule.
 
 Layer: pipeline.
-Shape: frozen models, as those of `job`, with the types that they share. `Broken` counts in each task what `Limits` ask for; together they
-       say which limit was passed. A record counts once for a rule or a field, however often it breaks it.
+Shape: frozen models, as those of `job`, with the types that they share. In each task `Limits` count what
+       breaks them; together they say which limit was passed. A record counts once for a rule or a field, however often it breaks it.
 Units: a limit is a share of all records when it is a fraction (0 <= x <= 1 with a decimal point), else records.
 """
 
@@ -204,6 +204,22 @@ class Limits(JobModel):
                 return Passed(key, f"{count} of {records} records {description}, the limit is {limit}")
         return None
 
+    def count_broken(self, errors: pa.ListArray) -> Counter[Key]:
+        """Count the records of a batch that break the rules, or are wrong in the fields, that have a limit; `errors` are their reasons."""
+        counts: Counter[Key] = Counter()
+        reasons, record = errors.flatten(), pc.list_parent_indices(errors)
+        paths = pc.struct_field(reasons, "path")
+        rules = pc.list_element(pc.split_pattern(pc.struct_field(reasons, "rule"), ":", max_splits=1), 0)
+        for key in [key for key, _ in self.each() if key]:
+            group, name = key
+            if group == "rules":
+                is_meant = pc.equal(rules, name)
+            else:
+                inside = [pc.starts_with(paths, f"{name}{mark}") for mark in ".["]
+                is_meant = pc.or_(pc.equal(paths, name), pc.or_(*inside))
+            counts[key] += len(pc.unique(record.filter(is_meant)))
+        return counts
+
 
 def _authored_limits(value: Any) -> Any:
     """One number is short for the total."""
@@ -217,27 +233,3 @@ def _authored_limits(value: Any) -> Any:
 
 
 AuthoredLimits = Annotated[Limits, BeforeValidator(_authored_limits)]
-
-
-class Broken:
-    """Counts, for the limits of rules and fields, the records that break them."""
-
-    def __init__(self, limits: Limits) -> None:
-        self.keys = [key for key, _ in limits.each() if key]
-        self.counts: Counter[Key] = Counter()
-
-    def add(self, errors: pa.ListArray) -> None:
-        """Count the records of a batch by their reasons."""
-        if not self.keys:
-            return
-        reasons, record = errors.flatten(), pc.list_parent_indices(errors)
-        paths = pc.struct_field(reasons, "path")
-        rules = pc.list_element(pc.split_pattern(pc.struct_field(reasons, "rule"), ":", max_splits=1), 0)
-        for key in self.keys:
-            group, name = key
-            if group == "rules":
-                is_meant = pc.equal(rules, name)
-            else:
-                inside = [pc.starts_with(paths, f"{name}{mark}") for mark in ".["]
-                is_meant = pc.or_(pc.equal(paths, name), pc.or_(*inside))
-            self.counts[key] += len(pc.unique(record.filter(is_meant)))

@@ -10,7 +10,7 @@ Rule: the first records have most paths. The others are searched up to the first
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import replace
 from typing import Any
 
 from pyspark.sql import DataFrame
@@ -23,7 +23,6 @@ from schemac.pipeline.reading.records import IN_RECORD, RECORD, Records
 from schemac.pipeline.spark.packed import DELETE, RAW
 from schemac.pipeline.spark.sql import is_one_value_sql, parse_json_sql
 from schemac.rows.judging.settings import Step
-from schemac.text.source.json_object import TreePath
 from schemac.text.syntax.events import written
 
 FIRST_RECORDS = 200
@@ -32,19 +31,9 @@ MOST_RECORDS = 10_000
 """Among how many records the path of a field is searched: a key that is rarely there must not cost a second reading of the source."""
 
 
-@dataclass(frozen=True)
-class _RequiredPath:
-    """A path that the pipeline names."""
-
-    path: str
-    steps: tuple[Step, ...]
-    use: str
-    place: TreePath
-
-    @property
-    def is_there(self) -> str:
-        """Whether a record has it, as SQL text."""
-        return f"({Json(RECORD, (*IN_RECORD, *self.steps)).variant} is not null)"
+def _is_there_sql(path: str) -> str:
+    """Write the test whether a record has a path."""
+    return f"({Json(RECORD, (*IN_RECORD, *parse_steps(path))).variant} is not null)"
 
 
 def absent_paths(
@@ -56,15 +45,12 @@ def absent_paths(
     explode = source.explode
     if explode is not None and records.exploded is not None and not explode.allow_missing:
         use, place = "the list that `explode` names", ("source", "explode")
-        required = _RequiredPath(explode.path, parse_steps(explode.path), use, place)
-        absent_paths = _absent(records.exploded, [required])
-        if absent_paths:
+        for absent in _absent(records.exploded, [AbsentPath(explode.path, use, place)]):
             keep_empty = ", keepEmpty: true" if explode.keep_empty else ""
             setting = f"explode: {{path: {written(explode.path)}{keep_empty}, allowMissing: true}}"
             way_out = f"if the list may be missing in every record, write `{setting}`"
-            help = f"{absent_paths[0].help} {way_out}" if absent_paths[0].help else way_out
-            loses_records = not explode.keep_empty
-            return [AbsentPath(absent_paths[0].path, use, place, help, loses_records)]
+            help = f"{absent.help} {way_out}" if absent.help else way_out
+            return [replace(absent, help=help, loses_records=not explode.keep_empty, searched=None)]
     # The paths that the author wrote for fields, and for the marker of records that delete.
     paths = []
     for label, origin in fields.items():
@@ -74,11 +60,11 @@ def absent_paths(
         use, place_of_path = f"from which `{label}` is read", ("fields", label, "from")
         if label == DELETE:
             use, place_of_path = "which tells records that delete from others", ("target", "delete", "from")
-        paths.append(_RequiredPath(path, parse_steps(path), use, place_of_path))
+        paths.append(AbsentPath(path, use, place_of_path))
     return _absent(records.frame, paths, MOST_RECORDS)
 
 
-def _absent(frame: DataFrame, paths: Sequence[_RequiredPath], most: int | None = None) -> list[AbsentPath]:
+def _absent(frame: DataFrame, paths: Sequence[AbsentPath], most: int | None = None) -> list[AbsentPath]:
     """Find the paths that no record of a frame of texts has, or none of the first ones."""
     if not paths:
         return []
@@ -89,15 +75,17 @@ def _absent(frame: DataFrame, paths: Sequence[_RequiredPath], most: int | None =
         with suppress(ValueError, RecursionError):
             document = json.loads(text)
             first += [document] if isinstance(document, dict) else []
-    missing = [one for one in paths if not any([*_values_at(record, one.steps)] for record in first)]
+    missing = [
+        one for one in paths if not any([*_values_at(record, parse_steps(one.path))] for record in first)
+    ]
     searched = None
     if missing and not (len(first) == len(texts) < FIRST_RECORDS):
         sound = sound if most is None else sound.limit(most)
         is_record = f"{is_one_value_sql(RECORD)} and startswith(ltrim({RAW}), '{{')"
         records = sound.selectExpr(RAW, f"{parse_json_sql(RAW)} as {RECORD}").where(is_record)
         while missing:
-            any_there = records.where(" or ".join(one.is_there for one in missing))
-            presence = any_there.selectExpr(*(one.is_there for one in missing)).head(1)
+            tests = [_is_there_sql(one.path) for one in missing]
+            presence = records.where(" or ".join(tests)).selectExpr(*tests).head(1)
             if not presence:
                 break
             missing = [one for one, is_there in zip(missing, presence[0], strict=True) if not is_there]
@@ -107,8 +95,7 @@ def _absent(frame: DataFrame, paths: Sequence[_RequiredPath], most: int | None =
     elif not first:
         return []
     return [
-        AbsentPath(one.path, one.use, one.place, _similar_paths(one.steps, first), searched=searched)
-        for one in missing
+        replace(one, help=_similar_paths(parse_steps(one.path), first), searched=searched) for one in missing
     ]
 
 

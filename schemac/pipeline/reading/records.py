@@ -34,7 +34,6 @@ from schemac.pipeline.reading.inputs import (
 )
 from schemac.pipeline.spark.packed import RAW
 from schemac.pipeline.spark.sql import (
-    case_when,
     concat,
     fresh_variable,
     is_one_value_sql,
@@ -80,13 +79,10 @@ def _entries_sql(place: Json, explode: Explode) -> str:
     item = f"coalesce({Json(x, is_marked=True).text}, 'null')"
     each = f"transform({items}, {x} -> {_entry_sql(concat([HEAD, item, TAIL]), 'null')})"
     none = f"slice({as_it_is}, 1, 0)"
-    return case_when(
-        [
-            (is_broken, as_it_is),
-            (is_nothing, as_it_is if explode.keep_empty else none),
-            (f"{LIST} is null", f"array({_entry_sql(RAW, literal(NO_LIST))})"),
-        ],
-        each,
+    no_list = f"array({_entry_sql(RAW, literal(NO_LIST))})"
+    return (
+        f"case when {is_broken} then {as_it_is} when {is_nothing} then {as_it_is if explode.keep_empty else none}"
+        f" when {LIST} is null then {no_list} else {each} end"
     )
 
 

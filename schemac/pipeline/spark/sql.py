@@ -30,12 +30,6 @@ def when(condition: str, value: str, otherwise: str = "null") -> str:
     return f"if({condition}, {value}, {otherwise})"
 
 
-def case_when(branches: Iterable[tuple[str, str]], otherwise: str = "null") -> str:
-    """Choose the value of the first branch whose condition holds."""
-    text = " ".join(f"when {condition} then {value}" for condition, value in branches)
-    return f"case {text} else {otherwise} end" if text else otherwise
-
-
 def fresh_variable() -> str:
     """Name a lambda variable that no other lambda uses."""
     return f"x{next(_lambda_numbers)}"

@@ -21,7 +21,7 @@ import subprocess
 import sysconfig
 import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from zipfile import ZipFile
@@ -200,17 +200,21 @@ ARCHIVES = Path("python", "lib")
 
 
 @contextmanager
-def with_links_as_home() -> Iterator[None]:
-    """Make the folder the SPARK_HOME of programs that are started inside, unless the user has set another one."""
-    home = None if "SPARK_HOME" in os.environ else home_of_links()
-    if home is None:
-        yield
-        return
-    os.environ["SPARK_HOME"] = str(home)
+def with_variable(variable: str, text: str | None) -> Iterator[None]:
+    """Set an environment variable, or hide it if `text` is None, for programs that are started inside."""
+    before = os.environ.pop(variable, None)
+    os.environ.update({variable: text} if text is not None else {})
     try:
         yield
     finally:
-        del os.environ["SPARK_HOME"]
+        os.environ.pop(variable, None)
+        os.environ.update({variable: before} if before is not None else {})
+
+
+def with_links_as_home() -> AbstractContextManager[None]:
+    """Make the folder the SPARK_HOME of programs that are started inside, unless the user has set another one."""
+    home = None if "SPARK_HOME" in os.environ else home_of_links()
+    return nullcontext() if home is None else with_variable("SPARK_HOME", str(home))
 
 
 def home_of_links() -> Path | None:

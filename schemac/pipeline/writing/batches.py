@@ -19,7 +19,7 @@ from typing import Any, TypeVar
 import pyarrow as pa
 from pyspark.sql import DataFrame
 
-from schemac.pipeline.declaration.parts import Broken, Key, Limits
+from schemac.pipeline.declaration.parts import Key, Limits
 from schemac.pipeline.errors import PipelineError
 from schemac.pipeline.spark.executors import collected
 from schemac.pipeline.spark.packed import ERRORS, RAW, SOURCE
@@ -39,7 +39,8 @@ class QuarantineBuffer:
         self.run = run
         self.rows = 0
         self.reasons: Counter[tuple[str, str]] = Counter()
-        self.broken = Broken(limits)
+        self.limits = limits
+        self.broken: Counter[Key] = Counter()
         self.writer: pa.RecordBatchStreamWriter | None = None
 
     def take_from(self, batch: pa.RecordBatch) -> pa.RecordBatch:
@@ -59,7 +60,7 @@ class QuarantineBuffer:
         self.writer.write_batch(quarantined)
         self.rows += quarantined.num_rows
         self.reasons.update(reason_counts(reasons))
-        self.broken.add(reasons)
+        self.broken.update(self.limits.count_broken(reasons))
         return batch.filter(errors.is_null())
 
     def read(self) -> Iterator[pa.RecordBatch]:
@@ -145,4 +146,4 @@ def _stage_task(
             bad.take_from(batch)
         if bad.rows:
             staged_files = sink_of(None).write(place, QUARANTINE_SCHEMA, bad.read())
-            yield StagedQuarantine(staged_files, bad.rows, bad.reasons, bad.broken.counts)
+            yield StagedQuarantine(staged_files, bad.rows, bad.reasons, bad.broken)

@@ -214,7 +214,7 @@ class TableWriter(DataSourceArrowWriter):  # type: ignore[misc]  # PySpark is no
             if bad.rows and not self.options.replay:
                 assert self.quarantine is not None
                 written.bad.pieces = self.sink.write(self.quarantine, QUARANTINE_SCHEMA, bad.read())
-                written.bad.broken = bad.broken.counts
+                written.bad.broken = bad.broken
         return written
 
     def _good_batches(

@@ -69,42 +69,41 @@ def scalar_of(field: pa.Field, epoch: str | None = None) -> Scalar | None:
         return Scalar(TokenKind.NUMBER, values.brain_float_of)
     if role is Role.BLOB:
         return Scalar(TokenKind.STRING, values.bytes_of)
-    data_type = storage_type(field.type)
-    if pa.types.is_date(data_type) or pa.types.is_timestamp(data_type):
+    data_type, is_ = storage_type(field.type), pa.types
+    if is_.is_date(data_type) or is_.is_timestamp(data_type):
         token = TokenKind.STRING if epoch is None else TokenKind.NUMBER
-        if pa.types.is_date(data_type):
+        if is_.is_date(data_type):
             return Scalar(token, _day_reader(data_type, epoch))
         clock = clock_of(data_type, zone_of(field))
         if epoch is not None:
             return Scalar(token, timestamp_count_reader(data_type, epoch, clock))
         return Scalar(token, _timestamp_text_reader(data_type, clock))
-    for fits, build in _BUILDERS:
-        if fits(data_type):
-            return build(data_type)
-    return None
+    if is_string(data_type):
+        return Scalar(TokenKind.STRING, lambda t: t, is_identity=True)
+    if is_.is_boolean(data_type):
+        return Scalar(TokenKind.BOOLEAN, values.boolean_of)
+    if is_.is_integer(data_type):
+        lowest, highest = integer_limits(data_type)
+        return Scalar(TokenKind.NUMBER, lambda t: values.integer_of(t, lowest, highest))
+    if is_.is_floating(data_type):
+        bits = data_type.bit_width
+        return Scalar(TokenKind.NUMBER, lambda t: values.float_of(t, bits))
+    if is_.is_decimal(data_type):
+        precision, scale = data_type.precision, data_type.scale
+        return Scalar(TokenKind.NUMBER, lambda t: values.decimal_of(t, precision, scale))
+    if is_binary(data_type) or is_.is_fixed_size_binary(data_type):
+        width_bytes = None if is_binary(data_type) else data_type.byte_width
+        return Scalar(TokenKind.STRING, lambda t: values.bytes_of(t, width_bytes))
+    if is_.is_time(data_type):
+        return Scalar(TokenKind.STRING, time_reader(data_type))
+    if is_.is_duration(data_type):
+        return Scalar(TokenKind.NUMBER, values.count_of)
+    return Scalar(TokenKind.ANY, _refuse_value) if is_.is_null(data_type) else None
 
 
 def clock_of(data_type: pa.DataType, zone: str | None) -> "Clock":
     """Return the clock of a timestamp, whose zone is that of the field or its own."""
     return Clock(zone_of_clock(data_type.tz or "UTC", zone))
-
-
-def _integer(data_type: pa.DataType) -> Scalar:
-    """Return what reads a number of JSON as an integer within the limits of the type."""
-    lowest, highest = integer_limits(data_type)
-    return Scalar(TokenKind.NUMBER, lambda t: values.integer_of(t, lowest, highest))
-
-
-def _float(data_type: pa.DataType) -> Scalar:
-    """Return what reads a number of JSON as a float of the type's 16, 32 or 64 bits."""
-    bits = data_type.bit_width
-    return Scalar(TokenKind.NUMBER, lambda t: values.float_of(t, bits))
-
-
-def _decimal(data_type: pa.DataType) -> Scalar:
-    """Return what reads a number of JSON as a decimal with the type's precision and scale."""
-    precision, scale = data_type.precision, data_type.scale
-    return Scalar(TokenKind.NUMBER, lambda t: values.decimal_of(t, precision, scale))
 
 
 def _refuse_value(_: str) -> NoReturn:
@@ -119,23 +118,6 @@ def _checked_json(t: str) -> str:
     except NotJsonError:
         raise BrokenRuleError("cast", "not one value of JSON") from None
     return t
-
-
-_BUILDERS: tuple[tuple[Callable[[pa.DataType], bool], Callable[[pa.DataType], Scalar]], ...] = (
-    (is_string, lambda _: Scalar(TokenKind.STRING, lambda t: t, is_identity=True)),
-    (pa.types.is_boolean, lambda _: Scalar(TokenKind.BOOLEAN, values.boolean_of)),
-    (pa.types.is_integer, _integer),
-    (pa.types.is_floating, _float),
-    (pa.types.is_decimal, _decimal),
-    (is_binary, lambda _: Scalar(TokenKind.STRING, values.bytes_of)),
-    (
-        pa.types.is_fixed_size_binary,
-        lambda type_: Scalar(TokenKind.STRING, lambda t: values.bytes_of(t, type_.byte_width)),
-    ),
-    (pa.types.is_time, lambda data_type: Scalar(TokenKind.STRING, time_reader(data_type))),
-    (pa.types.is_duration, lambda _: Scalar(TokenKind.NUMBER, values.count_of)),
-    (pa.types.is_null, lambda _: Scalar(TokenKind.ANY, _refuse_value)),
-)
 
 
 CLOCK_ZONE = b"schemac.dev/clockZone"

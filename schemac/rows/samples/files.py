@@ -6,7 +6,7 @@ Shape: a file is there as a whole or not at all; memory follows the size of a ba
 
 import os
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -82,57 +82,57 @@ class TextFormat(SampleFormat):
 
 
 @dataclass(frozen=True)
-class ArrowFormat(SampleFormat):
-    """Files that pyarrow writes."""
+class ColumnFormat(SampleFormat):
+    """Columns with types."""
 
-    open: Callable[[BinaryIO, pa.Schema], Any]
+    @abstractmethod
+    def write_rows(self, path: str, dataset: CheckedDataset, rows: pa.RecordBatchReader) -> None:
+        """Write rows where nothing is. Raises OSError."""
 
     def write(self, path: str, sampler: Sampler) -> None:
-        """Write a file."""
-        self._write(path, sampler.exact, sampler.tables())
+        """Write a sample."""
+        rows = pa.RecordBatchReader.from_batches(sampler.exact, sampler.tables())
+        self.write_rows(path, sampler.dataset, rows)
 
     def wrong(self, dataset: CheckedDataset, rows: WrongRows) -> WrongForm:
         """Return records whose values have the types of their columns."""
         return in_columns(dataset, rows)
 
     def write_wrong(self, path: str, dataset: CheckedDataset, form: WrongForm) -> None:
-        """Write a file."""
+        """Write wrong records."""
         assert form.typed is not None
-        self._write(path, form.typed.schema, form.typed.to_batches())
+        self.write_rows(path, dataset, form.typed.to_reader())
 
-    def _write(self, path: str, schema: pa.Schema, batches: Iterable[pa.RecordBatch]) -> None:
-        """Write batches to a new file. Raises OSError for a type that the format does not support."""
+
+@dataclass(frozen=True)
+class ArrowFormat(ColumnFormat):
+    """Files that pyarrow writes."""
+
+    open: Callable[[BinaryIO, pa.Schema], Any]
+
+    def write_rows(self, path: str, dataset: CheckedDataset, rows: pa.RecordBatchReader) -> None:
+        """Write a file. Raises OSError for a type that the format does not support."""
         try:
-            with new_file(path) as stream, self.open(stream, schema) as writer:
-                for batch in batches:
+            with new_file(path) as stream, self.open(stream, rows.schema) as writer:
+                for batch in rows:
                     writer.write_batch(batch)
         except pa.ArrowNotImplementedError as error:
             raise OSError(str(error)) from error
 
 
 @dataclass(frozen=True)
-class TableFormat(SampleFormat):
+class TableFormat(ColumnFormat):
     """Tables of an engine."""
 
     engine: Engine
-
-    def write(self, path: str, sampler: Sampler) -> None:
-        """Make a table."""
-        rows = pa.RecordBatchReader.from_batches(sampler.exact, sampler.tables())
-        self._write(path, sampler.dataset, rows)
 
     def wrong(self, dataset: CheckedDataset, rows: WrongRows) -> WrongForm:
         """Return records whose values have the types of their columns; no table takes a key that may be null."""
         keys = [str(field.path[0]) for field in primary_key(columns(dataset.schema))]
         return in_columns(dataset, rows, keys)
 
-    def write_wrong(self, path: str, dataset: CheckedDataset, form: WrongForm) -> None:
-        """Make a table."""
-        assert form.typed is not None
-        self._write(path, dataset, form.typed.to_reader())
-
-    def _write(self, path: str, dataset: CheckedDataset, rows: pa.RecordBatchReader) -> None:
-        """Write rows with the engine of the format. Raises EngineError if an engine of another distribution fails."""
+    def write_rows(self, path: str, dataset: CheckedDataset, rows: pa.RecordBatchReader) -> None:
+        """Make a table. Raises EngineError if an engine of another distribution fails."""
         with blamed(self.engine.name):
             ROW_WRITER.of(self.engine).write(path, dataset, rows)
 

@@ -7,7 +7,6 @@ Rule: a piece that may be repeated without end is repeated at most `more` times 
 """
 
 import re
-from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -20,26 +19,8 @@ _READABLE = [
 """What stands for the characters that a class excludes some of."""
 
 
-class TextGenerator(ABC):
-    """A part of a pattern."""
-
-    @property
-    @abstractmethod
-    def count(self) -> int:
-        """Return how many texts it generates; equal ones are counted each time."""
-
-    @abstractmethod
-    def nth(self, number: int) -> str:
-        """Return the text with a number below `count`."""
-
-    @property
-    @abstractmethod
-    def is_plain(self) -> bool:
-        """Whether all of its texts are of one length, and differ."""
-
-
 @dataclass(frozen=True)
-class Characters(TextGenerator):
+class Characters:
     """One of some characters; a character that is written is one alone."""
 
     members: tuple[str, ...]
@@ -60,10 +41,10 @@ class Characters(TextGenerator):
 
 
 @dataclass(frozen=True)
-class Sequence(TextGenerator):
+class Sequence:
     """Pieces behind each other."""
 
-    parts: tuple[TextGenerator, ...]
+    parts: "tuple[TextGenerator, ...]"
 
     @cached_property
     def count(self) -> int:
@@ -88,10 +69,10 @@ class Sequence(TextGenerator):
 
 
 @dataclass(frozen=True)
-class Alternatives(TextGenerator):
+class Alternatives:
     """One of some pieces."""
 
-    parts: tuple[TextGenerator, ...]
+    parts: "tuple[TextGenerator, ...]"
 
     @cached_property
     def count(self) -> int:
@@ -113,10 +94,10 @@ class Alternatives(TextGenerator):
 
 
 @dataclass(frozen=True)
-class Repeated(TextGenerator):
+class Repeated:
     """A piece that occurs several times."""
 
-    part: TextGenerator
+    part: "TextGenerator"
     low: int
     high: int
 
@@ -142,6 +123,13 @@ class Repeated(TextGenerator):
     def is_plain(self) -> bool:
         """Whether it always occurs equally often, and so does the piece."""
         return self.low == self.high and self.part.is_plain
+
+
+TextGenerator = Characters | Sequence | Alternatives | Repeated
+"""A part of a pattern: `count` says how many texts it generates, equal ones each time; `nth` is the text with a number below that.
+
+`is_plain`: whether all of its texts are of one length, and differ.
+"""
 
 
 def generator_of(pattern: str, more: int) -> TextGenerator:

@@ -9,6 +9,7 @@ Errors: SC352 unsamplable, raised as SchemaError.
 """
 
 import dataclasses
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import reduce
@@ -133,7 +134,7 @@ class Sampler:
     def batches(self) -> Iterator[pa.RecordBatch]:
         """Yield the rows in the nullable types of their fields."""
         left, vain, start = self.count, 0, 0
-        tally: dict[str, int] = {}
+        tally: Counter[str] = Counter()
         while left:
             size = min(CANDIDATES if start else FIRST_CANDIDATES, self.plan.capacity - start)
             if size <= 0:
@@ -141,13 +142,18 @@ class Sampler:
                     f"{self.plan.limited_by} is unique, and has values for {self.count - left:,} of {self.count:,} rows"
                 )
             try:
-                good = self._without_broken(self.candidates(start, size), start, tally)
+                candidates = self.candidates(start, size)
+                broken = list(self._broken_rows(candidates, start))
             except NoValueError as error:
                 raise self._error(str(error)) from error
+            for rule, rows in broken:
+                tally[rule] += len(rows)
+            wrong = set().union(*(rows for _, rows in broken))
+            good = candidates.filter(pa.array([i not in wrong for i in range(size)])) if wrong else candidates
             start += size
             vain = 0 if good.num_rows else vain + 1
             if vain > _MOST_VAIN:
-                worst = max(tally, key=lambda rule: tally[rule])
+                worst = max(tally, key=tally.__getitem__)
                 raise self._error(f"no row was found that satisfies {worst}: {start:,} were tried")
             if good.num_rows:
                 yield good.slice(0, left)
@@ -211,9 +217,8 @@ class Sampler:
             return rows.set_column(place, operand.path[0], pc.if_else(wrong, values, column))
         return rows
 
-    def _without_broken(self, rows: pa.RecordBatch, start: int, tally: dict[str, int]) -> pa.RecordBatch:
-        """Return the candidates that break no constraint, and add to `tally` how many break each one."""
-        wrong: set[int] = set()
+    def _broken_rows(self, rows: pa.RecordBatch, start: int) -> Iterator[tuple[str, set[int]]]:
+        """Yield each rule, in words, with the candidates that break it; the first one has the number `start`."""
         for reference in self.plan.own_references:
             lacking = pa.repeat(pa.scalar(False), rows.num_rows)
             for node in reference.fields:
@@ -223,37 +228,21 @@ class Sampler:
                     for one in above:
                         is_null = pc.and_(is_null, one.is_valid())
                     lacking = pc.or_(lacking, is_null)
-            bad_rows = set(pc.indices_nonzero(lacking).to_pylist())
-            _add_to_tally(tally, f"{REFERENCE_RULE} of {reference.path}", bad_rows)
-            wrong |= bad_rows
+            yield f"{REFERENCE_RULE} of {reference.path}", set(pc.indices_nonzero(lacking).to_pylist())
         for counter in self.plan.counters:
-            bad_rows = {number - start for number in counter.rejected}
+            rejected = {number - start for number in counter.rejected}
             counter.rejected.clear()
-            _add_to_tally(tally, f"the constraints of {counter.field.path_text}, which is unique", bad_rows)
-            wrong |= bad_rows
+            yield f"the constraints of {counter.field.path_text}, which is unique", rejected
         for breach in breaches(self._constrained, rows):
-            bad_rows = set(breach.rows.to_pylist())
-            _add_to_tally(tally, f"{breach.constraint.rule} of {breach.path}", bad_rows)
-            wrong |= bad_rows
-        mask = pa.array([i not in wrong for i in range(rows.num_rows)]) if wrong else None
+            yield f"{breach.constraint.rule} of {breach.path}", set(breach.rows.to_pylist())
         for check in self.rows.checks:
-            broken = check.violations(rows)
-            tally[f"`{check.text}`"] = tally.get(f"`{check.text}`", 0) + (broken.true_count or 0)
-            is_good = pc.invert(broken)
-            mask = is_good if mask is None else pc.and_(mask, is_good)
-        return rows if mask is None else rows.filter(mask)
+            yield f"`{check.text}`", set(pc.indices_nonzero(check.violations(rows)).to_pylist())
 
     def _error(self, message: str) -> SchemaError:
         """Return the error that a dataset cannot be sampled."""
         code = UNSAMPLABLE
         text = f"{self.dataset.name} cannot be sampled: {message}"
         return SchemaError((Diagnostic(code.id, code.slug, code.severity, text, self.dataset.name),))
-
-
-def _add_to_tally(tally: dict[str, int], rule: str, rows: set[int]) -> None:
-    """Add the number of rows to that of a rule; without rows the tally stays as it is."""
-    if rows:
-        tally[rule] = tally.get(rule, 0) + len(rows)
 
 
 def _fields_in_every_row(

@@ -131,15 +131,11 @@ def _values_of(field: SchemaField, member: pa.Field, constraints: tuple[Constrai
             return Values(lambda _: None)
         case family if family in COUNTED:
             return _count_values(field, member, constraints)
-    return _values_of_kind(field)
-
-
-def _values_of_kind(field: SchemaField) -> Values:
-    """Return the values that the kind itself names, of a kind whose family is known to it alone."""
-    values = field.type.samples()
-    if not values:
+    # The family of such a kind is known to it alone.
+    samples = field.type.samples()
+    if not samples:
         raise NoValueError(f"{field.path_text}: the kind {field.type.kind} has no samples")
-    return Values(lambda draws: draws.one_of(values), lambda number: values[number], len(values))
+    return Values(lambda draws: draws.one_of(samples), lambda number: samples[number], len(samples))
 
 
 def _if_allowed(value: Any, is_allowed: Callable[[Any], bool]) -> Any:
