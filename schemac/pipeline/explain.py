@@ -29,7 +29,7 @@ from schemac.pipeline.session import session_of, settings_of_a_run
 from schemac.pipeline.spark.executors import active
 from schemac.pipeline.spark.failures import spark_errors_reported
 from schemac.rows.judging.arrays import is_list, is_scalar, storage_type
-from schemac.rows.judging.judge import Reader, Run, cell_reader, json_reader
+from schemac.rows.judging.judge import Reader, RecordReasons, cell_reader, json_reader
 from schemac.rows.judging.scalars import clock_of, zone_of
 from schemac.rows.judging.tokens import parse
 from schemac.rows.validation.validator import FieldInput
@@ -78,10 +78,10 @@ def group_by_outcome(
     """Group texts by what becomes of them, and why, those that are taken first."""
     groups: dict[tuple[str, str], list[str]] = {("taken", ""): [], ("null", ""): []}
     for text in texts:
-        run = Run()
-        name, words = "null" if read(value_of(text), "", run) is None else "taken", ""
-        if run.reasons:
-            name, words = run.reasons[0].rule.partition(":")[0], run.message
+        reasons = RecordReasons()
+        name, words = "null" if read(value_of(text), "", reasons) is None else "taken", ""
+        if reasons:
+            name, words = reasons[0].rule.partition(":")[0], reasons.message
         groups.setdefault((name, words), []).append(text)
     return tuple(TextOutcome(name, tuple(texts), words) for (name, words), texts in groups.items() if texts)
 

@@ -83,7 +83,7 @@ def run(
             raise SchemaError(report.diagnostics)
         job, schema, form = loaded.job, loaded.arrow_schema, loaded.form
         return run_or_stream(job, schema, form, request=request, progress=progress, spark=spark)
-    return _run_checked(pipeline, dataset or _dataset_of(pipeline), request, spark=spark, progress=progress)
+    return _run_job(pipeline, dataset or _dataset_of(pipeline), request, spark=spark, progress=progress)
 
 
 def write(
@@ -130,7 +130,7 @@ def write(
         return source if is_conformed else [open_frame(source, rules.get("json_column"))]
 
     request = RunRequest(run_id)
-    return _run_checked(job, dataset, request, spark=source.sparkSession, progress=progress, opened=opened)
+    return _run_job(job, dataset, request, spark=source.sparkSession, progress=progress, opened=opened)
 
 
 def replay(
@@ -152,7 +152,7 @@ def replay(
     """
     quarantine_target = None if quarantine is None else {"path": str(quarantine)}
     job = job_of_frame(str(table), rules, target={"mode": "append"}, quarantine=quarantine_target)
-    return _run_checked(job, dataset, RunRequest(replay=records), spark=spark, progress=progress)
+    return _run_job(job, dataset, RunRequest(replay=records), spark=spark, progress=progress)
 
 
 def fill_columns(
@@ -198,12 +198,10 @@ def fill_columns(
         join = {"path": str(path), "format": "parquet", "on": on_columns, "exact": True}
         value = {"target": {"path": str(table), "mode": "backfill"}, "joins": {label: join}, "fields": fields}
         value |= {"where": where, "storage": storage or {}}
-        return _run_checked(
-            checked_job(value), dataset, RunRequest(random_id()), spark=spark, progress=progress
-        )
+        return _run_job(checked_job(value), dataset, RunRequest(random_id()), spark=spark, progress=progress)
 
 
-def _run_checked(
+def _run_job(
     job: Job,
     dataset: CheckedDataset,
     request: RunRequest,

@@ -186,23 +186,19 @@ def run_or_stream(
 
 
 def summary(reports: list[RunReport], job: Job) -> RunReport:
-    """Return the sum of a stream's batches, with the rest of the last one."""
+    """Return one report of a stream: the sums of its batches, and the rest as in the last one; an empty one without batches."""
     if not reports:
         sources = [(part.source.format, part.source.path) for part in job.parts]
         identity = RunIdentity.new(random_id(), sources, job.target.mode.value)
         return RunReport(identity.id, identity, 0, 0, 0, (), 0.0, job.target.path, 0, None, None, ())
     absent = set.intersection(*({one.path for one in report.absent} for report in reports))
+    summed = ("rows_in", "rows_written", "rows_quarantined", "superseded", "deleted", "seconds")
     return replace(
         reports[-1],
-        rows_in=sum(report.rows_in for report in reports),
-        rows_written=sum(report.rows_written for report in reports),
-        rows_quarantined=sum(report.rows_quarantined for report in reports),
-        superseded=sum(report.superseded for report in reports),
-        deleted=sum(report.deleted for report in reports),
+        **{name: sum(getattr(report, name) for report in reports) for name in summed},
         reasons=_summed_counts([report.reasons for report in reports]),
         warnings=_summed_counts([report.warnings for report in reports]),
         absent=tuple(one for one in reports[-1].absent if one.path in absent),
-        seconds=sum(report.seconds for report in reports),
         quarantine_path=next((report.quarantine_path for report in reports if report.quarantine_path), None),
     )
 

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 import pyarrow as pa
 
-from schemac.rows.judging.judge import JudgedRecord, Run, cell_reader
+from schemac.rows.judging.judge import JudgedRecord, RecordReasons, cell_reader
 from schemac.rows.judging.scalars import with_zones
 from schemac.rows.judging.settings import FieldOrigin, ValidationSettings
 
@@ -22,6 +22,6 @@ class CellReader:
 
     def csv(self, cells: Mapping[str, str | None]) -> JudgedRecord:
         """Judge a record of cells, by the names of their columns; None is an empty cell without quotes."""
-        run = Run()
-        values = {label: read(cells[label], label, run) for label, read in self._readers.items()}
-        return JudgedRecord(None if run.reasons else values, tuple(run.reasons))
+        reasons = RecordReasons()
+        values = {label: read(cells[label], label, reasons) for label, read in self._readers.items()}
+        return JudgedRecord(None if reasons else values, tuple(reasons))

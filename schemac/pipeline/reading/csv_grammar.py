@@ -112,7 +112,7 @@ class CsvDialect:
     def records(self, lines: Iterable[str], line_break: str = "", *, is_joined: bool = True) -> Iterator[str]:
         """Join a file's lines into records, each without its last line break; a value in quotes may hold line breaks.
 
-        >>> list(Dialect().records(['1,"a\\n', 'b"\\n', '2,c']))
+        >>> list(CsvDialect().records(['1,"a\\n', 'b"\\n', '2,c']))
         ['1,"a\\nb"', '2,c']
         """
         if is_joined and not line_break:
@@ -160,7 +160,7 @@ class CsvDialect:
     def values(self, record: str) -> list[str | None]:
         """Split a sound record into its values; null where nothing is between two separators.
 
-        >>> Dialect().values('1,,"","a""b"')
+        >>> CsvDialect().values('1,,"","a""b"')
         ['1', None, '', 'a"b']
         """
         if not self.quote or self.quote not in record:

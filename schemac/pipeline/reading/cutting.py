@@ -316,7 +316,7 @@ class TextRows:
 def _size_in_bytes(size_text: str) -> int:
     """Read a size as Spark writes it.
 
-    >>> _bytes_of("134217728b"), _bytes_of("64m"), _bytes_of("")
+    >>> _size_in_bytes("134217728b"), _size_in_bytes("64m"), _size_in_bytes("")
     (134217728, 67108864, 134217728)
     """
     units = {"b": 0, "k": 10, "m": 20, "g": 30}

@@ -12,6 +12,7 @@ import bz2
 import codecs
 import contextlib
 import io
+import json
 import os
 import re
 from collections.abc import Iterator, Sequence
@@ -89,18 +90,8 @@ def _wide_encoding(head: bytes) -> str | None:
     >>> _wide_encoding("{}".encode("utf-16")), _wide_encoding(b"{\\0}\\0"), _wide_encoding(b"{}")
     ('UTF-16', 'UTF-16LE', None)
     """
-    if head in (b"\xff\xfe\0\0", b"\0\0\xfe\xff"):
-        return "UTF-32"
-    if head.startswith((b"\xff\xfe", b"\xfe\xff")):
-        return "UTF-16"
-    zeros = [not byte for byte in head]
-    forms: dict[tuple[bool, ...], str] = {
-        (False, True, True, True): "UTF-32LE",
-        (True, True, True, False): "UTF-32BE",
-        (False, True, False, True): "UTF-16LE",
-        (True, False, True, False): "UTF-16BE",
-    }
-    return forms.get(tuple(zeros))
+    encoding = json.detect_encoding(head)
+    return None if encoding.startswith("utf-8") else re.sub("-([lb]e)$", r"\1", encoding).upper()
 
 
 @contextmanager
@@ -292,7 +283,7 @@ class FileSplit:
 def shares(files: Sequence[SourceFile], share_bytes: int, *, is_cut: bool) -> list[list[FileSplit]]:
     """Distribute files to tasks of about this many bytes: many small files, or, with `is_cut`, a part of a large one.
 
-    >>> large, small = File("a", "", 10 << 20), File("b", "", 5)
+    >>> large, small = SourceFile("a", "", 10 << 20), SourceFile("b", "", 5)
     >>> [[(piece.start, piece.end) for piece in share] for share in shares([large, small], 6 << 20, is_cut=True)]
     [[(0, 5242880)], [(5242880, None), (0, None)]]
     """

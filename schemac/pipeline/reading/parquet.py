@@ -296,11 +296,8 @@ def files_for_arrow(spark: SparkSession, source: Source) -> FileBatches | None:
         return None
     with ThreadPoolExecutor(FOOTERS_AT_ONCE) as pool:
         # A thread does not know by which settings this one opens files.
-        readings = [(copy_context(), file) for file in listed.files]
-        first, *others = pool.map(
-            lambda read_errors_reported: read_errors_reported[0].run(_plain_schema, read_errors_reported[1]),
-            readings,
-        )
+        in_contexts = [(copy_context(), file) for file in listed.files]
+        first, *others = pool.map(lambda one: one[0].run(_plain_schema, one[1]), in_contexts)
     if first is None or any(other is None or not other.equals(first) for other in others):
         return None
     # Two columns of one name, and those that differ in case alone for a session that sees no case, are Spark's to judge.
@@ -340,7 +337,7 @@ def _plain_schema(file: SourceFile) -> pa.Schema | None:
 def type_in_spark(data_type: pa.DataType) -> pa.DataType | None:
     """Return the type in which Spark holds values that Arrow reads in this one; None if that is not known.
 
-    >>> plain(pa.large_list(pa.uint8())), plain(pa.timestamp("ns"))
+    >>> type_in_spark(pa.large_list(pa.uint8())), type_in_spark(pa.timestamp("ns"))
     (ListType(list<element: int16>), None)
     """
     is_: Any = pa.types

@@ -142,9 +142,8 @@ CHART_HEIGHT, BAR = 96, 14
 
 def conform_fragment(rows: int, fitting: int, reasons: Sequence[ReasonCount]) -> str:
     """Show the counts of a conformed frame."""
-    cards = (("rows", rows), ("fit", fitting), ("do not fit", rows - fitting))
-    cards_html = ", ".join(f"<b>{count:,}</b> {_escaped(label)}" for label, count in cards)
-    return f"<div><p>{cards_html}</p>{_reasons(reasons)}</div>"
+    counts = f"<b>{rows:,}</b> rows, <b>{fitting:,}</b> fit, <b>{rows - fitting:,}</b> do not fit"
+    return f"<div><p>{counts}</p>{_reasons(reasons)}</div>"
 
 
 def conformed_fragment(dataset: str, columns: Iterable[tuple[str, str]]) -> str:

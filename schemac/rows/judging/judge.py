@@ -2,13 +2,12 @@
 
 Layer: rows.
 Shape: a `RecordReader` compiles a `Reader` for each field of an Arrow schema, for records of JSON; `cell_reader` compiles one for a cell of
-       CSV. A `Reader`, of a field of any depth, is called for each record: it takes a value as `tokens` reads it, its path, and a `Run`
+       CSV. A `Reader`, of a field of any depth, is called for each record: it takes a value as `tokens` reads it, its path, and a `RecordReasons`
        that collects the reasons, and returns the value, None where there is none. The value of a map is a list of pairs in the order of
        the keys. A path is a string, or a pair of a path and a step, which become a text where a reason needs it.
 Rule: what the judge does not know it does not judge: `uncovered` names the fields of types that no record has.
 """
 
-import dataclasses
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -46,26 +45,23 @@ from schemac.rows.judging.tokens import (
 from schemac.rows.judging.values import BrokenRuleError
 
 Path = str | tuple["Path", str | int]
-Reader = Callable[[Any, Path, "Run"], Any]
+Reader = Callable[[Any, Path, "RecordReasons"], Any]
 
 
-@dataclass(slots=True)
-class Run:
-    """The reasons against one record, and the state while it is judged."""
+class RecordReasons(list[Reason]):
+    """The reasons against one record, which its readers add."""
 
-    reasons: list[Reason] = dataclasses.field(default_factory=list)
-    message: str = ""
-    """What the last reason means, in words, where there are any."""
+    message = ""
+    """What the last broken rule means, in words, where there are any."""
 
-    def object_to(self, path: Path, rule: str, value: str | None) -> None:
+    def add(self, path: Path, rule: str, value: str | None) -> None:
         """Add a reason."""
-        value_text = None if value is None else value[:LONGEST_VALUE]
-        self.reasons.append(Reason(path_text(path), rule, value_text))
+        self.append(Reason(path_text(path), rule, None if value is None else value[:LONGEST_VALUE]))
 
-    def catch(self, path: Path, error: BrokenRuleError, text: str) -> None:
+    def add_broken(self, path: Path, error: BrokenRuleError, text: str) -> None:
         """Add the reason of a text that is not a value; for local times it says what to do."""
         self.message, is_of_zone = error.message, error.rule.startswith("zone")
-        self.object_to(path, f"{error.rule}: {error.message}" if is_of_zone else error.rule, text)
+        self.add(path, f"{error.rule}: {error.message}" if is_of_zone else error.rule, text)
 
 
 class NotCoveredError(Exception):
@@ -107,29 +103,29 @@ def json_reader(
     return with_pairs(read_map) if settings.takes_objects else read_map
 
 
-def absent_reader(member: pa.Field) -> Callable[[Path, Run], None]:
+def absent_reader(member: pa.Field) -> Callable[[Path, RecordReasons], None]:
     """Return what is done where a field has no value."""
     if member.nullable:
-        return lambda path, run: None
-    return lambda path, run: run.object_to(path, "required", None)
+        return lambda path, reasons: None
+    return lambda path, reasons: reasons.add(path, "required", None)
 
 
 def unless_absent(member: pa.Field, read: Reader) -> Reader:
     """Return a reader that reads where there is a value."""
     absent = absent_reader(member)
-    return lambda x, path, run: absent(path, run) if x is None else read(x, path, run)
+    return lambda x, path, reasons: absent(path, reasons) if x is None else read(x, path, reasons)
 
 
 def list_reader(member: pa.Field, item: Reader) -> Reader:
     """Compile the reader of a list, or of a vector of one length."""
     size = member.type.list_size if pa.types.is_fixed_size_list(member.type) else None
 
-    def read(x: Any, path: Path, run: Run) -> Any:
+    def read(x: Any, path: Path, reasons: RecordReasons) -> Any:
         if type(x) is not list:
-            return run.object_to(path, "type", token_text(x))
-        items = [item(part, (path, i), run) for i, part in enumerate(x)]
+            return reasons.add(path, "type", token_text(x))
+        items = [item(part, (path, i), reasons) for i, part in enumerate(x)]
         if size is not None and len(x) != size:
-            run.object_to(path, "length", str(len(x)))
+            reasons.add(path, "length", str(len(x)))
         return items
 
     return unless_absent(member, read)
@@ -144,13 +140,13 @@ def scalar_reader(member: pa.Field, scalar: Scalar, null_texts: Sequence[str]) -
     """Compile the reader of texts of a scalar."""
     absent, value, nulls = absent_reader(member), scalar.value, frozenset(null_texts)
 
-    def read(t: Any, path: Path, run: Run) -> Any:
+    def read(t: Any, path: Path, reasons: RecordReasons) -> Any:
         if t is None or t in nulls:
-            return absent(path, run)
+            return absent(path, reasons)
         try:
             return value(t)
         except BrokenRuleError as error:
-            return run.catch(path, error, t)
+            return reasons.add_broken(path, error, t)
 
     return read
 
@@ -164,14 +160,14 @@ def cell_reader(member: pa.Field, settings: ValidationSettings, epoch: str | Non
     read_value = json_reader(member, settings, is_inner=True)
     blank = frozenset(("", *nulls))
 
-    def read(t: Any, path: Path, run: Run) -> Any:
+    def read(t: Any, path: Path, reasons: RecordReasons) -> Any:
         if t is None or t in blank:
-            return read_value(None, path, run)
+            return read_value(None, path, reasons)
         try:
             value = tokens.parse(t)
         except NotJsonError:
-            return run.object_to(path, "cast", t)
-        return read_value(value, path, run)
+            return reasons.add(path, "cast", t)
+        return read_value(value, path, reasons)
 
     return read
 
@@ -198,20 +194,20 @@ def _json_scalar_reader(member: pa.Field, scalar: Scalar, settings: ValidationSe
             return type(x) is not str
         return not (isinstance(x, bool) if token is TokenKind.BOOLEAN else j[0] in "-0123456789")
 
-    def read(x: Any, path: Path, run: Run) -> Any:
+    def read(x: Any, path: Path, reasons: RecordReasons) -> Any:
         if x is None:
-            return absent(path, run)
+            return absent(path, reasons)
         j = token_text(x)
         if j in nulls:
-            return absent(path, run)
+            return absent(path, reasons)
         t = text(x, j)
         try:
             if t is not None:
                 return value(t)
         except BrokenRuleError as error:
             if token is TokenKind.ANY or not is_other(x, j):
-                return run.catch(path, error, t or j)
-        return run.object_to(path, "type", j)
+                return reasons.add_broken(path, error, t or j)
+        return reasons.add(path, "type", j)
 
     return read
 
@@ -228,21 +224,21 @@ def _json_map_reader(member: pa.Field, settings: ValidationSettings) -> Reader:
         is_number, is_boolean = scalar.token is TokenKind.NUMBER, scalar.token is TokenKind.BOOLEAN
         key = with_object_keys(key_field, key, takes_numbers=is_number, takes_booleans=is_boolean)
 
-    def read(x: Any, path: Path, run: Run) -> Any:
+    def read(x: Any, path: Path, reasons: RecordReasons) -> Any:
         if type(x) is not dict:
-            return run.object_to(path, "type", token_text(x))
+            return reasons.add(path, "type", token_text(x))
         entries = []
         for label, value in x.items():
             at = (path, f'["{label}"]')
-            entries.append((key(label, at, run), item(value, at, run)))
+            entries.append((key(label, at, reasons), item(value, at, reasons)))
         if not scalar.is_identity:
-            check_duplicate_keys([pair[0] for pair in entries], path, run)
+            check_duplicate_keys([pair[0] for pair in entries], path, reasons)
         return entries
 
     return unless_absent(member, read)
 
 
-def check_duplicate_keys(keys: list[Any], path: Path, run: Run) -> None:
+def check_duplicate_keys(keys: list[Any], path: Path, reasons: RecordReasons) -> None:
     """Object to keys of a map that are equal."""
     there = [x for x in keys if x is not None]
     ordered = [x for x in there if not (isinstance(x, float) and math.isnan(x))]
@@ -250,7 +246,7 @@ def check_duplicate_keys(keys: list[Any], path: Path, run: Run) -> None:
     ordered.sort()
     if len(there) > len(ordered) + 1 or any(map(eq, ordered, ordered[1:])):
         texts = [key if key is None or isinstance(key, bool | str) else NumberText(key) for key in keys]
-        run.object_to(path, "key", token_text(texts))
+        reasons.add(path, "key", token_text(texts))
 
 
 def _json_object_reader(member: pa.Field, settings: ValidationSettings, *, is_inner: bool) -> Reader:
@@ -261,26 +257,28 @@ def _json_object_reader(member: pa.Field, settings: ValidationSettings, *, is_in
     is_strict = settings.unexpected is Unexpected.REJECT
     known = frozenset(label for label, _, _ in members)
 
-    def read(x: Any, path: Path, run: Run) -> Any:
+    def read(x: Any, path: Path, reasons: RecordReasons) -> Any:
         if type(x) is not dict:
-            return run.object_to(path, "type", token_text(x))
+            return reasons.add(path, "type", token_text(x))
         if is_strict and not is_inner:
-            object_to_unexpected(x, known, path, run)
+            add_unexpected(x, known, path, reasons)
         members_read = {
-            label: read_member(x.get(label), (path, step), run) for label, step, read_member in members
+            label: read_member(x.get(label), (path, step), reasons) for label, step, read_member in members
         }
         if is_strict and is_inner:
-            object_to_unexpected(x, known, path, run)
+            add_unexpected(x, known, path, reasons)
         return members_read
 
     return unless_absent(member, read)
 
 
-def object_to_unexpected(record: dict[str, Any], known: frozenset[str], path: Path, run: Run) -> None:
+def add_unexpected(
+    record: dict[str, Any], known: frozenset[str], path: Path, reasons: RecordReasons
+) -> None:
     """Object to each key of an object that no field takes."""
     if not known.issuperset(record):
         for label in (label for label in record if label not in known):
-            run.object_to((path, "." + label) if path else label, "unexpected", label)
+            reasons.add((path, "." + label) if path else label, "unexpected", label)
 
 
 @dataclass(frozen=True, slots=True)
@@ -338,23 +336,23 @@ class RecordReader:
         # A record is an object: a number or a list where a record should be is as unreadable as a broken one.
         if type(record) is not dict or not text.lstrip(BLANK).startswith("{"):
             return JudgedRecord(None, (malformed_reason(text),))
-        values, run = self.read(record)
-        return JudgedRecord(None if run.reasons else values, tuple(run.reasons))
+        values, reasons = self.read(record)
+        return JudgedRecord(None if reasons else values, tuple(reasons))
 
-    def read(self, record: dict[str, Any]) -> tuple[dict[str, Any], Run]:
+    def read(self, record: dict[str, Any]) -> tuple[dict[str, Any], RecordReasons]:
         """Return the values of a record that was parsed, also if others are wrong, and the reasons."""
-        run, values = Run(), {}
+        reasons, values = RecordReasons(), {}
         for label, steps, read in self.json_readers:
-            values[label] = read(value_at(record, steps), label, run)
-        self.object_to_unexpected(record, run)
-        return values, run
+            values[label] = read(value_at(record, steps), label, reasons)
+        self.add_unexpected(record, reasons)
+        return values, reasons
 
-    def object_to_unexpected(self, record: dict[str, Any], run: Run) -> None:
+    def add_unexpected(self, record: dict[str, Any], reasons: RecordReasons) -> None:
         """Object to each key of a record, and of the objects in it, that no field takes."""
         for steps, known, path in self.objects:
             value = value_at(record, steps)
             if type(value) is dict:
-                object_to_unexpected(value, known, path, run)
+                add_unexpected(value, known, path, reasons)
 
 
 def _field_reader(judge: RecordReader, member: pa.Field) -> tuple[tuple[Step, ...], Reader]:
@@ -362,7 +360,7 @@ def _field_reader(judge: RecordReader, member: pa.Field) -> tuple[tuple[Step, ..
     origin = judge.settings.origin_of(member.name)
     if origin is None:
         read = json_reader(member, judge.settings)
-        return (), lambda x, path, run: read(None, path, run)
+        return (), lambda x, path, reasons: read(None, path, reasons)
     data_type, is_ = storage_type(member.type), pa.types
     if origin.epoch is not None and not (is_.is_date(data_type) or is_.is_timestamp(data_type)):
         raise NotCoveredError

@@ -330,15 +330,15 @@ def with_objects(member: pa.Field, read: Read) -> Read:
     text_of = _object_text(member)
     is_json = role_of(member) is Role.JSON
 
-    def read_object(x: Any, path: Any, run: Any) -> Any:
+    def read_object(x: Any, path: Any, reasons: Any) -> Any:
         if is_json and not _is_json(x):
-            return run.object_to(path, "type", text_of_object(x))
+            return reasons.add(path, "type", text_of_object(x))
         if x is None or isinstance(x, JSON_TYPES):
-            return read(x, path, run)
+            return read(x, path, reasons)
         text = text_of(x)
         if text is None:
-            return run.object_to(path, "type", text_of_object(x))
-        return read(text, path, run)
+            return reasons.add(path, "type", text_of_object(x))
+        return read(text, path, reasons)
 
     return read_object
 
@@ -347,16 +347,16 @@ def with_object_keys(member: pa.Field, read: Read, *, takes_numbers: bool, takes
     """Return a reader of keys that accepts those Python objects that the type of the keys takes as values."""
     text_of = _object_text(member)
 
-    def read_key(label: Any, path: Any, run: Any) -> Any:
+    def read_key(label: Any, path: Any, reasons: Any) -> Any:
         if type(label) is not ObjectKey:
-            return read(label, path, run)
+            return read(label, path, reasons)
         value = label.value
         if isinstance(value, bool | NumberText):
             is_taken = takes_booleans if isinstance(value, bool) else takes_numbers
             text = str.__str__(label) if is_taken else None
         else:
             text = text_of(value)
-        return run.object_to(path, "type", str.__str__(label)) if text is None else read(text, path, run)
+        return reasons.add(path, "type", str.__str__(label)) if text is None else read(text, path, reasons)
 
     return read_key
 
@@ -364,12 +364,12 @@ def with_object_keys(member: pa.Field, read: Read, *, takes_numbers: bool, takes
 def with_pairs(read: Read) -> Read:
     """Return a reader of a map that accepts pairs, which is Arrow's form of maps in Python."""
 
-    def read_pairs(x: Any, path: Any, run: Any) -> Any:
+    def read_pairs(x: Any, path: Any, reasons: Any) -> Any:
         if type(x) is list and all(type(pair) is list and len(pair) == 2 for pair in x):
             keys = [_key_text(pair[0]) for pair in x]
             if len({*keys}) == len(keys):
                 x = {key: pair[1] for key, pair in zip(keys, x, strict=True)}
-        return read(x, path, run)
+        return read(x, path, reasons)
 
     return read_pairs
 

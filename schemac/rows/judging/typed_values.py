@@ -34,7 +34,7 @@ from schemac.rows.judging.arrays import (
 from schemac.rows.judging.judge import (
     Path,
     Reader,
-    Run,
+    RecordReasons,
     cell_reader,
     check_duplicate_keys,
     list_reader,
@@ -122,13 +122,13 @@ def typed_reader(
             raise UnreadableTypeError(member, source_type)
         return _text_scalar_reader(member, counts, lambda x: cast_text(x, source_type), source_type)
     if keeps_value(member, source):
-        return unless_absent(member, lambda x, path, run: x)
+        return unless_absent(member, lambda x, path, reasons: x)
     if is_string(source_type):
         if is_column or not is_scalar(member):
             return cell_reader(member, settings)
         return text_reader(member, settings.null_values)
     if pa.types.is_null(source_type):
-        return unless_absent(member, lambda x, path, run: x)
+        return unless_absent(member, lambda x, path, reasons: x)
     if is_scalar(member):
         return _scalar_reader(member, source)
     if is_list(member.type) and is_list(source_type):
@@ -217,17 +217,17 @@ def _text_scalar_reader(member: pa.Field, scalar: Scalar, text: Text, source_typ
     """Compile the reader of values that are read from their texts, which `text` writes."""
     read = scalar_reader(member, scalar, () if scalar.is_identity else ("",))
 
-    def read_value(x: Any, path: Path, run: Run) -> Any:
+    def read_value(x: Any, path: Path, reasons: RecordReasons) -> Any:
         if isinstance(x, Fraction):
             # A date that is not at midnight is none, and no timestamp either.
-            return run.object_to(path, "cast", cast_text(x, source_type))
+            return reasons.add(path, "cast", cast_text(x, source_type))
         try:
             value_text = None if x is None else text(x)
         except UnicodeDecodeError:
-            return run.object_to(path, "cast", cast_text(x, source_type))
+            return reasons.add(path, "cast", cast_text(x, source_type))
         except OverflowError:
-            return run.object_to(path, "range", cast_text(x, source_type))
-        return read(value_text, path, run)
+            return reasons.add(path, "range", cast_text(x, source_type))
+        return read(value_text, path, reasons)
 
     return read_value
 
@@ -236,9 +236,9 @@ def _bytes_reader(member: pa.Field) -> Reader:
     """Compile the reader of bytes, whose length may be fixed."""
     width = binary_width(member)
 
-    def read(x: Any, path: Path, run: Run) -> Any:
+    def read(x: Any, path: Path, reasons: RecordReasons) -> Any:
         if width is not None and len(x) != width:
-            run.object_to(path, "length", str(len(x)))
+            reasons.add(path, "length", str(len(x)))
         return x
 
     return unless_absent(member, read)
@@ -264,11 +264,11 @@ def _same_type_reader(member: pa.Field, source_type: pa.DataType) -> Reader:
     limits = range_of(target_type)
     per_day = 86_400_000 if pa.types.is_date64(target_type) else 1
 
-    def read(x: Any, path: Path, run: Run) -> Any:
+    def read(x: Any, path: Path, reasons: RecordReasons) -> Any:
         if limits is not None and not limits[0] <= x <= limits[1]:
-            return run.object_to(path, "range", cast_text(x, source_type))
+            return reasons.add(path, "range", cast_text(x, source_type))
         if isinstance(x, Fraction):
-            return run.object_to(path, "precision", cast_text(x, source_type))
+            return reasons.add(path, "precision", cast_text(x, source_type))
         return x * per_day if per_day != 1 else x
 
     return unless_absent(member, read)
@@ -278,11 +278,11 @@ def _duration_reader(member: pa.Field, target_type: pa.DataType, source_type: pa
     """Compile the reader of durations of another unit."""
     to, of = ARROW_PER_SECOND[target_type.unit], ARROW_PER_SECOND[source_type.unit]
 
-    def read(x: Any, path: Path, run: Run) -> Any:
+    def read(x: Any, path: Path, reasons: RecordReasons) -> Any:
         count, rest = divmod(x * to, of)
         if rest:
-            return run.object_to(path, "precision", str(x))
-        return count if -(2**63) <= count < 2**63 else run.object_to(path, "range", str(x))
+            return reasons.add(path, "precision", str(x))
+        return count if -(2**63) <= count < 2**63 else reasons.add(path, "range", str(x))
 
     return unless_absent(member, read)
 
@@ -295,13 +295,13 @@ def _map_reader(member: pa.Field, source_type: pa.DataType, settings: Validation
     key_type = source_type.key_type
     is_hashed = is_scalar(member.type.key_field) and not pa.types.is_nested(storage_type(key_type))
 
-    def read(x: Any, path: Path, run: Run) -> Any:
+    def read(x: Any, path: Path, reasons: RecordReasons) -> Any:
         result = []
         for label, value in x:
             at = (path, f'["{cast_text(label, key_type)}"]')
-            result.append((key(label, at, run), item(value, at, run)))
+            result.append((key(label, at, reasons), item(value, at, reasons)))
         if is_hashed:
-            check_duplicate_keys([pair[0] for pair in result], path, run)
+            check_duplicate_keys([pair[0] for pair in result], path, reasons)
         return result
 
     return unless_absent(member, read)
@@ -317,8 +317,8 @@ def _struct_reader(member: pa.Field, source_type: pa.DataType, settings: Validat
         read = typed_reader(part, source_type.field(place), settings, is_column=False)
         members.append((part.name, "." + part.name, read))
 
-    def read_struct(x: Any, path: Path, run: Run) -> Any:
-        return {label: read(x[label], (path, step), run) for label, step, read in members}
+    def read_struct(x: Any, path: Path, reasons: RecordReasons) -> Any:
+        return {label: read(x[label], (path, step), reasons) for label, step, read in members}
 
     return unless_absent(member, read_struct)
 

@@ -131,16 +131,14 @@ class Validation:
     __repr__ = __str__
 
     def _repr_html_(self) -> str:
-        cards = (("rows", self.rows), ("fit", self.good.num_rows), ("do not fit", self.bad.num_rows))
-        head = ", ".join(f"<b>{count:,}</b> {label}" for label, count in cards)
+        fit, others = self.good.num_rows, self.bad.num_rows
+        head = f"<b>{self.rows:,}</b> rows, <b>{fit:,}</b> fit, <b>{others:,}</b> do not fit"
         cells = [
             f"<tr><td>{one.count:,}</td><td><code>{escape(printable(one.path))}</code></td><td>{escape(printable(one.rule))}</td></tr>"
             for one in self.counts
         ]
-        if cells:
-            table = f"<table><tr><th>count</th><th>field</th><th>rule</th></tr>{''.join(cells)}</table>"
-        else:
-            table = ""
+        titles = "<tr><th>count</th><th>field</th><th>rule</th></tr>"
+        table = f"<table>{titles}{''.join(cells)}</table>" if cells else ""
         note = f"<p>{escape(printable(_unchecked_note(self)))}</p>" if self.unchecked else ""
         return f"<div><p>{head}</p>{table}{note}</div>"
 

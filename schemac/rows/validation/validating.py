@@ -33,7 +33,13 @@ from schemac.rows.judging.arrays import (
     storage_schema,
     to_batches,
 )
-from schemac.rows.judging.judge import Reader, RecordReader, Run, malformed_reason, object_to_unexpected
+from schemac.rows.judging.judge import (
+    Reader,
+    RecordReader,
+    RecordReasons,
+    malformed_reason,
+    add_unexpected,
+)
 from schemac.rows.judging.object_proofs import members_of, object_proof
 from schemac.rows.judging.reasons import REASONS, reason_array
 from schemac.rows.judging.settings import Unexpected, ValidationSettings
@@ -342,9 +348,9 @@ class PythonRowReader:
                 column[row] = dicts[row].get(name)
         arrays, reasons = validated_fields(self.fields, columns)
         for row in members.others if self._judge.objects else ():
-            run = Run()
-            object_to_unexpected(dicts[row], frozenset(names), "", run)
-            reasons.add(np.full(len(run.reasons), row), reason_array(run.reasons))
+            unexpected = RecordReasons()
+            add_unexpected(dicts[row], frozenset(names), "", unexpected)
+            reasons.add(np.full(len(unexpected), row), reason_array(unexpected))
         judged = JudgedBatch(pa.RecordBatch.from_arrays(arrays, names=names), reasons)
         broken |= {row: row_text(chunk[row]) for row in reasons.rows_with(NO_RECORD)}
         judged.forget([*broken])
@@ -357,13 +363,13 @@ class PythonRowReader:
 def _of_objects(read: Reader) -> Reader:
     """Return a reader that accepts Python objects."""
 
-    def read_object(x: Any, path: Any, run: Run) -> Any:
+    def read_object(x: Any, path: Any, reasons: RecordReasons) -> Any:
         try:
             value = as_record_value(x, 1)
         except NotJsonError:
-            run.reasons.append(NO_RECORD)
+            reasons.append(NO_RECORD)
             return None
-        return read(value, path, run)
+        return read(value, path, reasons)
 
     return read_object
 

@@ -29,7 +29,7 @@ from schemac.rows.judging.column_proofs import column_proof
 from schemac.rows.judging.judge import (
     Reader,
     RecordReader,
-    Run,
+    RecordReasons,
     absent_reader,
     json_reader,
     malformed_reason,
@@ -106,15 +106,15 @@ class FieldReader:
             array = array.filter(doubtful) if isinstance(array, pa.Array) else list(compress(array, mask))
         array, numbers = _distinct(array)
         read_values: list[Any] = []
-        run, ends = Run(), [0]
+        record_reasons, ends = RecordReasons(), [0]
         for value in self.values(array):
-            read_values.append(self.read(value, self.member.name, run))
-            ends.append(len(run.reasons))
+            read_values.append(self.read(value, self.member.name, record_reasons))
+            ends.append(len(record_reasons))
         exact = nullable_array(read_values, self.member, self.source)
         if numbers is not None:
             exact = exact.take(pa.array(numbers))
-        if run.reasons:
-            several = pa.ListArray.from_arrays(pa.array(ends, pa.int32()), reason_array(run.reasons))
+        if record_reasons:
+            several = pa.ListArray.from_arrays(pa.array(ends, pa.int32()), reason_array(record_reasons))
             several = several if numbers is None else several.take(pa.array(numbers))
             reasons.add(rows[pc.list_parent_indices(several).to_numpy()], several.flatten())
         if certain is None or len(rows) == count:
@@ -212,7 +212,7 @@ class Validator:
         if one.form == "nothing":
             absent, nulls = absent_reader(member), nullable_type(member)
             proof = (lambda array: Proven(pa.nulls(len(array), nulls), None)) if member.nullable else None
-            return FieldReader(member, lambda _, path, run: absent(path, run), proof=proof)
+            return FieldReader(member, lambda _, path, reasons: absent(path, reasons), proof=proof)
         if one.form == "column":
             source = storage_field(pa.field(one.label, column_type))
             return FieldReader.of_column(member, source, settings, one.epoch)
@@ -247,10 +247,10 @@ class Validator:
         if len(rows):
             tokens: dict[tuple[Step, ...], list[str]] = {steps: [] for steps in columns}
             for row, text in zip(rows.tolist(), texts.take(pa.array(rows)).to_pylist(), strict=True):
-                record, run = self._read_alone(text, row, reasons), Run()
-                self._judge.object_to_unexpected(record, run)
-                if run.reasons:
-                    unexpected[row] = run.reasons
+                record, unexpected_keys = self._read_alone(text, row, reasons), RecordReasons()
+                self._judge.add_unexpected(record, unexpected_keys)
+                if unexpected_keys:
+                    unexpected[row] = unexpected_keys
                 for steps, column in tokens.items():
                     value = value_at(record, steps)
                     column.append("" if value is None else token_text(value))
@@ -304,15 +304,15 @@ def _record_tokens(judge: RecordReader, places: list[tuple[Step, ...]]) -> Any:
 def _reader_of_texts(read: Reader, refused: Callable[[Any, str], Reason]) -> Reader:
     """Return a reader of JSON values that accepts their texts."""
 
-    def read_text(text: Any, path: Any, run: Run) -> Any:
+    def read_text(text: Any, path: Any, reasons: RecordReasons) -> Any:
         if text is None:
-            return read(None, path, run)
+            return read(None, path, reasons)
         try:
             value = parse(text)
         except NotJsonError:
-            run.reasons.append(refused(path, text[:LONGEST_VALUE]))
+            reasons.append(refused(path, text[:LONGEST_VALUE]))
             return None
-        return read(value, path, run)
+        return read(value, path, reasons)
 
     return read_text
 
@@ -361,25 +361,25 @@ def _pattern_reader(one: FieldInput, member: pa.Field, settings: ValidationSetti
     value_of, absent = pattern_value_reader(data_type, clock, has_zone=one.has_zone), absent_reader(member)
     nulls = frozenset(("", *settings.null_values))
 
-    def read(found: Any, path: Any, run: Run) -> Any:
+    def read(found: Any, path: Any, reasons: RecordReasons) -> Any:
         text = found["t"]
         if (
             text is None
             or (not found["j"] and text in nulls)
             or (found["j"] and text[1:-1] in settings.null_values)
         ):
-            return absent(path, run)
+            return absent(path, reasons)
         if found["j"]:
             if text == "null":
-                return absent(path, run)
+                return absent(path, reasons)
             if not text.startswith('"') and not (settings.coerce is Coerce.TEXT and text[0] not in "[{"):
-                return run.object_to(path, "type", text)
+                return reasons.add(path, "type", text)
             text = parse(text) if text.startswith('"') else text
         if found["m"] is None:
-            return run.object_to(path, "cast", text)
+            return reasons.add(path, "cast", text)
         try:
             return value_of(found["m"])
         except BrokenRuleError as error:
-            return run.catch(path, error, text)
+            return reasons.add_broken(path, error, text)
 
     return read
