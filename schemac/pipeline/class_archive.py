@@ -58,7 +58,7 @@ def make_class_archive() -> Path:
 
 
 def run_sample(spark: SparkSession, folder: Path) -> None:
-    """Use what runs use."""
+    """Run a small pipeline, so that Java loads the classes that runs use."""
     records = folder / "records.json"
     records.write_text("".join(f"{json.dumps(record)}\n" for record in RECORDS), encoding="utf-8")
     target = {"path": str(folder / "table"), "mode": "overwrite"}

@@ -20,7 +20,7 @@ MOST_NAMES = 12
 
 
 def did_you_mean(word: str, known: Iterable[str]) -> str | None:
-    """Name the nearest known word, or list a few known words; None if nothing is known."""
+    """Return a help that names the nearest known word, or some known words; None if nothing is known."""
     names = sorted(set(known))
     near = closest(word, names)
     if near is not None:

@@ -50,7 +50,7 @@ _WITH_PARTS = ("[12]", '["text"]', "[null]", '{"a": 12}', '{"a": null}')
 
 @dataclass(frozen=True)
 class TextOutcome:
-    """What becomes of some texts: they are `taken`, are `null`, or break a rule."""
+    """Example texts that are all read, are all null, or all break one rule."""
 
     name: str
     texts: tuple[str, ...]
@@ -75,7 +75,7 @@ def tokens_of(member: pa.Field) -> tuple[str, ...]:
 def group_by_outcome(
     texts: Iterable[str], value_of: Callable[[str], object], read: Reader
 ) -> tuple[TextOutcome, ...]:
-    """Group texts by what becomes of them, and why, those that are taken first."""
+    """Return the texts by what becomes of them, and why; those that are read come first."""
     groups: dict[tuple[str, str], list[str]] = {("taken", ""): [], ("null", ""): []}
     for text in texts:
         reasons = RecordReasons()
@@ -230,7 +230,7 @@ def _breakable_rules(
 
 
 def _place_text(records: Records, field: str, job: Job) -> str:
-    """Describe the place of a value in words."""
+    """Return where a value is read, in words."""
     origin = job.fields.get(field, FieldSource())
     if origin is None:
         return "nowhere: it is null in the pipeline file"

@@ -285,7 +285,7 @@ def _plain_field(field: Any, target: Any) -> Any:
 
 
 class _NoUnitError(Exception):
-    """A duration for a field that is none."""
+    """A duration is given for a field that is none."""
 
 
 def _with_field_units(type_: Any, target: Any, leaf: Callable[[Any], Any]) -> Any:

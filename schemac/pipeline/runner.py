@@ -129,7 +129,7 @@ def run(
 
 
 def _input_states(job: Job) -> FileStates:
-    """Note the state of the files that a job reads, which for a backfill are those of its joins."""
+    """Return the states of the files that a job reads, which for a backfill are those of its joins."""
     sources = job.joins.values() if job.is_backfill else [part.source for part in job.parts]
     return file_states(path for source in sources for path in source.path)
 
@@ -168,7 +168,7 @@ def _run_into_format(
 
 @dataclass
 class _Attempt(ABC):
-    """One attempt of a run, and what is known of it: Spark may stop after its commit."""
+    """One attempt of a run; it knows what was written if Spark stops after the commit."""
 
     place_of_files: ClassVar[tuple[str, ...]] = ("source", "path")
     """The setting that names the files that are read."""
@@ -203,7 +203,7 @@ class _Attempt(ABC):
 
     @abstractmethod
     def carry_out(self, spark: SparkSession) -> None:
-        """Do all that needs Spark."""
+        """Do all that needs Spark, and keep the numbers of what was written."""
 
     @abstractmethod
     def report(self) -> RunReport:
@@ -266,7 +266,7 @@ def _report_without_input(job: Job, identity: RunIdentity, sink: Sink, started: 
 
 @dataclass(kw_only=True)
 class _EngineAttempt(_Attempt):
-    """One whose target is a table of an engine."""
+    """An attempt whose target is a table of an engine."""
 
     form: TableForm
     sink: Sink
@@ -321,7 +321,7 @@ class _EngineAttempt(_Attempt):
 
 @dataclass(kw_only=True)
 class _FormatAttempt(_Attempt):
-    """One whose target is in a format of Spark."""
+    """An attempt whose target is in a format of Spark."""
 
     folder: str | None
     """The folder of files in full; None if the target is a table of a connector."""
@@ -369,7 +369,7 @@ LONGEST_EXAMPLE = 200
 
 @dataclass(kw_only=True)
 class _BackfillAttempt(_Attempt):
-    """One that fills columns of a table of an engine."""
+    """An attempt that fills columns of a table."""
 
     place_of_files: ClassVar[tuple[str, ...]] = ("joins",)
     form: TableForm
@@ -408,7 +408,7 @@ class _BackfillAttempt(_Attempt):
 
     @contextmanager
     def _filling(self) -> Iterator[Filling]:
-        """Open what the run fills, and leave it to the next attempt, or remove it."""
+        """Yield what the run fills; at the end it is removed, or left to the next attempt."""
         job = self.job
         names = tuple(field.name for field in self.schema if field.name in job.fields)
         columns = FilledColumns(names, fingerprint(job, self.form) or random_id(), job.where is not None)

@@ -115,7 +115,7 @@ UNSHARED = {"spark.sql.subexpressionElimination.enabled": "false"}
 def start_session(
     *, master: str | None = None, settings: Mapping[str, str] | None = None, app_name: str = "schemac"
 ) -> SparkSession:
-    """Start a session for a run: the one that exists, or one that listens on loopback only and writes no console noise.
+    """Return the session that exists, or a new one that listens on loopback only and writes nothing to the console.
 
     The default master is that of `spark-submit` or of SPARK_REMOTE, or else all cores of this machine.
     """
@@ -132,7 +132,7 @@ def start_session(
 
 
 def settings_of_a_run(spark: SparkSession, job: Job) -> AbstractContextManager[None]:
-    """Set the settings that decide about values, for one run; the session has its own again afterwards."""
+    """Return a context in which the session has the settings that decide about values."""
     is_of_text = any(part.source.format in ("csv", "json", "geojson") for part in job.parts)
     job_settings = {key: text for key, text in job.spark.settings.items() if spark.conf.isModifiable(key)}
     has_expressions = any(origin.expr is not None for part in job.parts for origin in part.origins.values())
@@ -145,7 +145,7 @@ def settings_of_a_run(spark: SparkSession, job: Job) -> AbstractContextManager[N
 def on_spark(
     spark: SparkSession | None, job: Job, identity: RunIdentity, watch: Watch
 ) -> Iterator[SparkSession]:
-    """Start what a run needs of Spark, and have its settings, its watch and its words for errors in place."""
+    """Yield a session that is ready for a run: with its settings, its progress watched, and errors of Spark as ours."""
     watch.at(RunStep.STARTING)
     spark = session_of(spark, job)
     ship(spark)
@@ -160,12 +160,12 @@ def on_spark(
 
 
 def session_of(spark: SparkSession | None, job: Job) -> SparkSession:
-    """Choose the session to run in."""
+    """Return the session to run in: the given one, or one that is started as the job says."""
     return spark or start_session(master=job.spark.master, settings=job.spark.settings)
 
 
 def master_of(configured: str | None, settings: Mapping[str, str]) -> Master:
-    """Choose the master: a setting of Spark's own counts more than `configured`, and the environment least."""
+    """Return the master: a setting of Spark's own counts more than `configured`, and the environment least."""
     for key in (REMOTE, MASTER):
         if settings.get(key):
             return Master(settings[key], ("spark", "settings", key))
@@ -244,7 +244,7 @@ def _print_no_stacks(spark: SparkSession) -> None:
 
 @contextmanager
 def _clean_console() -> Iterator[Callable[[], str]]:
-    """Send what Java writes to the console, from here to its end, to a file without a name; yield what reads it.
+    """Send what Java writes to the console to a file without a name; yield a function that reads it.
 
     A virtual machine that cannot start prints why on standard output, where a report may be expected.
     """
@@ -276,7 +276,7 @@ def _make_importable_on_workers() -> None:
 
 
 def spread_on_spark(task: PartsTask, parts: Sequence[int], title: str, progress: Progress) -> dict[int, str]:
-    """Do the task for all parts, one Spark task for each; return what it made of each."""
+    """Run a task for all parts, each in a Spark task of its own; return the result of each part."""
     progress(f"{title} on Spark", 0, len(parts))
     session = start_session(app_name="schemac apply")
     try:

@@ -47,7 +47,7 @@ GOES_ON = "batches that were written are committed; run it again, and the stream
 
 @dataclass
 class _Stream:
-    """What all batches have in common, and what went wrong in one of them."""
+    """What the batches of a stream have in common, their reports, and the error that stopped one."""
 
     job: Job
     schema: pa.Schema
@@ -111,7 +111,7 @@ def run_stream(
     progress: Progress | None = None,
     spark: SparkSession | None = None,
 ) -> list[RunReport]:
-    """Run the job as a stream, to the end of what is available, or until it is interrupted; the reports of its batches."""
+    """Run the job as a stream, to the end of what is available or until it is interrupted; return the reports of its batches."""
     check(job, arrow_schema)
     spark = session_of(spark, job)
     stream = _Stream(job, arrow_schema, form, progress)
@@ -178,7 +178,7 @@ def run_or_stream(
     spark: SparkSession | None = None,
     opened: Opened | None = None,
 ) -> RunReport:
-    """Run a job once, or as a stream, whose batches are reported as one run. A stream has no id of its own."""
+    """Run a job once, or as a stream; return the report, for a stream that of all batches."""
     replay = None if request is None else request.replay
     if job.trigger is None or job.is_backfill or opened is not None or replay is not None:
         return run(job, arrow_schema, form, request=request, progress=progress, spark=spark, opened=opened)

@@ -41,7 +41,7 @@ MOST_KEYS = 3
 
 @dataclass(frozen=True)
 class Joined:
-    """The source of one join."""
+    """The rows of a join's source, with the columns that have to be equal."""
 
     label: str
     frame: DataFrame
@@ -60,7 +60,7 @@ class Joined:
 
 
 def open_join(spark: SparkSession, job: Job, label: str, types: dict[str, DataType]) -> Joined:
-    """Open the source of a join; `types` are those of the table's columns."""
+    """Read the source of a join; `types` are those of the table's columns. Raises PipelineError for a key that is there twice, or of another type."""
     part, place = job.part_of_join(label), ("joins", label)
     try:
         records = open_records(spark, part).parsed()
@@ -172,7 +172,7 @@ PART_OF_ADDRESS = f"shiftright({ADDRESS}, 32)"
 
 @dataclass(frozen=True)
 class BackfillFrames:
-    """The frames of one backfill."""
+    """Makes the frames that compute the values of a backfill."""
 
     spark: SparkSession
     job: Job
@@ -183,17 +183,17 @@ class BackfillFrames:
 
     @property
     def filled(self) -> pa.Schema:
-        """The fields that are filled."""
+        """The schema of the columns that are filled."""
         return pa.schema([field for field in self.schema if field.name in self.job.fields])
 
     @cached_property
     def flags(self) -> dict[str, str]:
-        """Names of the columns that mark rows without a match in a join."""
+        """The column of each join that is 1 for rows without a match in it."""
         return {label: f"__unmatched_{number}" for number, label in enumerate(self.job.joins)}
 
     @cached_property
     def functions(self) -> dict[str, PythonFunction]:
-        """The Python functions, by field."""
+        """The Python functions, by the fields that they compute."""
         return {
             label: PythonFunction.of(label, origin.python)
             for label, origin in self.job.origins.items()
@@ -209,7 +209,7 @@ class BackfillFrames:
 
     @cached_property
     def joins(self) -> dict[str, Joined]:
-        """The sources that are joined; opening them looks for keys that exist twice."""
+        """The sources that are joined, by name; they are read when they are first asked for."""
         version = self._source.newest_version(self.job.target.path, self.job.storage_options) or 0
         types = {field.name: field.dataType for field in self._rows(version, (), None).schema.fields}
         return {label: open_join(self.spark, self.job, label, types) for label in self.job.joins}
@@ -261,7 +261,7 @@ class BackfillFrames:
         return frame
 
     def _needed_columns(self, version: int) -> tuple[str, ...]:
-        """Name the columns of the table that something reads."""
+        """Return the columns of the table that an expression, a function, a join or `where` reads."""
         rows = self._rows(version, (), None)
         columns = [one for one in rows.columns if one not in (ADDRESS, ROW_ID)]
         needed: set[str] = set()

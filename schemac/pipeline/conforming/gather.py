@@ -83,7 +83,7 @@ def constant_text(value: Any) -> str:
 
 
 class ExpressionScope:
-    """What expressions see, which grows by the columns that Spark misses; and the expressions."""
+    """Resolves the expressions of a source: each sees the columns that it names, which Spark's errors tell."""
 
     def __init__(self, records: Records) -> None:
         self._records = records
@@ -92,7 +92,7 @@ class ExpressionScope:
         self._columns: list[Column] = []
 
     def add(self, label: str, text: str) -> tuple[Input, str]:
-        """Take an expression up; its value, and the condition that it failed."""
+        """Add an expression; return where its value is, and the SQL condition that it failed."""
         self.resolve(label, text)
         column = f"__e{len(self._columns)}"
         struct_column = functions.named_struct(functions.lit(VALUE), functions.expr(text))
@@ -142,7 +142,7 @@ class ExpressionScope:
                 return
 
     def _scoped(self) -> DataFrame:
-        """Columns of the source under their own names, and everything else out of their way."""
+        """Return the source's columns that expressions name, and all others in one struct."""
         columns = [f"{text} as {name(label)}" for label, text in self.members.items()]
         return self._records.frame.selectExpr(f"struct(*) as {ALL}", *columns)
 
@@ -151,7 +151,7 @@ class ExpressionScope:
         return self._scoped().select(f"{ALL}.*", *self._columns)
 
     def added(self) -> Records:
-        """Give the records with a column for each expression."""
+        """Return the records with a column for each expression."""
         return self._records.with_frame(self._frame()) if self._columns else self._records
 
 
@@ -161,7 +161,7 @@ def _expression_place(label: str) -> tuple[str, ...]:
 
 
 def expression_error(label: str, text: str, error: PySparkException) -> PipelineError:
-    """Describe an expression that Spark refuses."""
+    """Return the error of an expression that Spark refuses."""
     first_line = str(error).strip().splitlines()[0]
     message = f"Spark refuses the expression `{text}` of `{label}`: {first_line}"
     help = "see https://spark.apache.org/docs/latest/api/sql/ for its functions"
@@ -171,7 +171,7 @@ def expression_error(label: str, text: str, error: PySparkException) -> Pipeline
 
 
 def expression_mistakes(job: Job) -> Iterator[PipelineError]:
-    """Ask Spark's parser about all expressions of a part, where there is a session; a run asks again, with its columns."""
+    """Yield the expressions of a source that Spark's parser refuses; nothing without a session. A run asks again, with the columns."""
     spark = SparkSession.getActiveSession()
     for label, origin in job.origins.items() if spark is not None else ():
         if origin.expr is not None:
@@ -189,7 +189,7 @@ Opened = Callable[[], Any]
 
 
 class SourceRecords(NamedTuple):
-    """The records of all sources."""
+    """The conformed records of all sources in one frame, and how many each source had."""
 
     frame: DataFrame
     counts: list[Observation]
@@ -214,7 +214,7 @@ def source_records(
     *,
     may_pack: bool = False,
 ) -> SourceRecords:
-    """Conform and count the records of each source; or those that are `given` in place of the only source.
+    """Conform the records of each source, or those that are `given` in place of the only source.
 
     With `may_pack` some rows of the frame may stand for many records (see `packed`).
     """
@@ -245,7 +245,7 @@ def source_records(
 def conform_sources(
     spark: SparkSession, job: Job, schema: pa.Schema, opened: Opened | None, *, may_pack: bool = False
 ) -> SourceRecords:
-    """Conform the records of all sources, count those that were read, and look for keys that are in several."""
+    """Conform the records of all sources, and compare their keys; `opened` gives them in place of the job's sources."""
     records = None if opened is None else opened()
     if isinstance(records, DataFrame):
         observation, rows = Observation("records read"), functions.count(functions.lit(1)).alias("rows")
@@ -262,7 +262,7 @@ def records_read(counts: Sequence[Observation]) -> int:
 
 
 def source_mistakes(job: Job) -> Iterator[PipelineError]:
-    """Look, without Spark, whether each source can be read; yield why not, one reason for each."""
+    """Yield why a source cannot be read, one reason for each, as far as it is seen without Spark."""
     for i, part in enumerate(job.parts):
         try:
             with _located_in_part(job, i):

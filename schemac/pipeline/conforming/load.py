@@ -80,12 +80,12 @@ class LoadedJob:
 
     @property
     def arrow_schema(self) -> ArrowSchema:
-        """What the table's rows look like."""
+        """The Arrow schema of the table."""
         return self.lowered.to_arrow()
 
     @property
     def form(self) -> TableForm:
-        """What the table is to be."""
+        """The form of the table that the job writes."""
         if self.job.target.is_of_spark:
             return TableForm(self.lowered.to_arrow())
         sink = sink_of(self.job.target.format)
@@ -255,7 +255,7 @@ def _compile_schema(
 
 
 def schema_engines(target: Target) -> tuple[str, ...]:
-    """Name the engines by whose rules a schema has to fit: that of the table, or Spark for the formats that it writes on its own.
+    """Return the engines by whose rules a schema has to fit: that of the table, or Spark for the formats that it writes on its own.
 
     Through a connector it is both: the engine, and the one that knows what the connector reads of its tables.
     """
@@ -267,7 +267,7 @@ def schema_engines(target: Target) -> tuple[str, ...]:
 
 
 def _known_place(document: Document, place: TreePath) -> TreePath:
-    """Follow the place as far as the file has it: `m: a.b` is short for `m: {from: a.b}`."""
+    """Return a place as far as the file has it: `m: a.b` is short for `m: {from: a.b}`."""
     value: Any = document.value
     for i, part in enumerate(place):
         is_there = (
@@ -375,7 +375,7 @@ def check_places(job: Job) -> None:
 def _find_table(
     sink: Sink, job: Job, path: str, place: tuple[str, ...], *, is_typed: bool
 ) -> ExistingTable | None:
-    """Look at the table at a path; None if a new one can be made, and for one that is not looked at while its file is typed."""
+    """Return the table at a path; None if a new one can be made, and for one that is not looked at while its file is typed."""
     if is_typed and not is_local(path):
         return None
     try:

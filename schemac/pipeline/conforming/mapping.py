@@ -110,7 +110,7 @@ def has_optional_zone(pattern: str) -> bool:
 
 
 def _without_quoted(pattern: str) -> str | None:
-    """Strip the literal texts off a pattern; None if a quote is open at the end."""
+    """Return a pattern without its quoted texts; None if a quote is open at the end."""
     parts = pattern.split("'")
     return "\0".join(parts[::2]) if len(parts) % 2 else None
 
@@ -136,7 +136,7 @@ def _letter_mistake(letter: str, count: int) -> str | None:
 
 
 def with_zones(schema: pa.Schema, job: Job) -> pa.Schema:
-    """Note the zone of its clocks next to each field of a schema that has one."""
+    """Return a schema in which each timestamp has the zone of its clocks in its metadata, as the job sets it."""
     zones = {label: origin.zone for label, origin in job.origins.items()}
     return with_zones_of(schema, zones.get, job.source.timezone)
 
@@ -155,7 +155,7 @@ CAN_WARN = (
 
 
 def mapping_mistakes(job: Job, schema: pa.Schema) -> Iterator[PipelineError]:
-    """All mistakes."""
+    """Yield the mistakes in how a job's fields, rules and target go together with its schema."""
     for label in RESERVED_COLUMNS:
         if label in schema.names:
             yield PipelineError(
@@ -213,7 +213,7 @@ def _part_mistakes(job: Job, schema: pa.Schema) -> Iterator[PipelineError]:
 
 
 def _leave_out(key: str, more: str = "") -> Help:
-    """Return "leave `mode` out" and what may be done instead; what a run does then, its author may not have meant."""
+    """Return the help to leave a setting out; what a run does then, its author may not have meant."""
     return Help.remove(help=f"leave {f'`{key}`' if key else 'it'} out{more}", is_safe=False)
 
 
@@ -382,7 +382,7 @@ WITHOUT_IN_TARGET = ("latest", "delete", "allow_empty", "max_rows_per_file", "op
 
 
 def backfill_mistakes(job: Job, schema: pa.Schema) -> Iterator[PipelineError]:
-    """Find settings at the wrong place."""
+    """Yield the settings that only a backfill has, or does not have."""
     if not job.is_backfill:
         help = Help.remove(help="set `mode: backfill` under `target`, or leave it out", is_safe=False)
         for label in ("joins", "where"):

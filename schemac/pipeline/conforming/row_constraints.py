@@ -93,7 +93,7 @@ def merge_mistakes(job: Job, schema: pa.Schema) -> Iterator[PipelineError]:
 
 
 def with_delete_marker(job: Job, schema: pa.Schema) -> tuple[Job, pa.Schema]:
-    """Have the marker of deleting records read like a field."""
+    """Return the job and the schema with the marker of deleting records as one more field."""
     marker = job.target.delete
     if marker is None:
         return job, schema
@@ -102,7 +102,7 @@ def with_delete_marker(job: Job, schema: pa.Schema) -> tuple[Job, pa.Schema]:
 
 
 def without_other_reasons(frame: DataFrame, merge: Merge, marker: DeleteMarker | None) -> DataFrame:
-    """Accept records that delete if their key and their order are valid: other fields may be missing.
+    """Return a frame in which records that delete have only the reasons against their key and their order.
 
     Reasons at the marker itself get the path that the author gave it.
     """
@@ -135,7 +135,7 @@ def reference_mistakes(job: Job, schema: pa.Schema) -> Iterator[PipelineError]:
 
 
 def rows_checked(frame: DataFrame, schema: pa.Schema, job: Job) -> DataFrame:
-    """Check the rows against each other and against other tables: constraints, and the primary key where the job asks for it."""
+    """Return a frame with reasons for rows that break a constraint with other rows, or with other tables."""
     rows, keys = constraints_of(schema).rows, key_columns(schema)
     for reference in rows.references:
         if job.references.get(reference.dataset) is not None:
@@ -165,7 +165,7 @@ def rows_checked(frame: DataFrame, schema: pa.Schema, job: Job) -> DataFrame:
 
 
 def with_warnings(frame: DataFrame, job: Job) -> DataFrame:
-    """Take the reasons of rules that only warn out of those that keep a record from the table."""
+    """Return a frame with the reasons of rules that only warn in a column of their own."""
     if not job.warned:
         return frame
     columns = [name(column) for column in frame.columns if column != ERRORS]
@@ -215,7 +215,7 @@ def _with_reason(
 
 
 def _with_duplicates(frame: DataFrame, unique: Unique, job: Job, keys: Sequence[str]) -> DataFrame:
-    """Compare the records with each other; in an upsert those of one row are not duplicates, and only the latest one counts."""
+    """Add a reason to records with the same unique fields; in an upsert those of one row are not duplicates, and only the latest one counts."""
     is_good = _is_good_sql(job)
     is_counted = functions.expr(f"{_is_compared_sql(job, unique.fields, frame)} and {is_good}")
     is_merged = job.target.mode is Mode.UPSERT and bool(keys)

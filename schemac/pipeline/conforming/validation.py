@@ -59,7 +59,7 @@ class ValidationPlan:
 
     @classmethod
     def of(cls, records: Records, schema: pa.Schema, job: Job, *, may_pack: bool = False) -> "ValidationPlan":
-        """Plan it. Raises PipelineError."""
+        """Return the plan for records; with `may_pack` a row of its frame may stand for many of them. Raises PipelineError."""
         if UNEXPECTED in job.warned:
             job = job.model_copy(update={"unexpected": Unexpected.REJECT})
         packs = may_pack and not _looks_at_rows(schema, job) and not job.warned
@@ -67,7 +67,7 @@ class ValidationPlan:
 
     @cached_property
     def settings(self) -> ValidationSettings:
-        """The settings of validation."""
+        """The settings by which tasks validate."""
         if not isinstance(self.records.values, JsonTexts):
             return settings_of(self.job)
         # Places of a JSON record that something else than the text's own fields reads.
@@ -82,7 +82,7 @@ class ValidationPlan:
 
     @cached_property
     def _inputs(self) -> tuple[list[FieldInput], list[str]]:
-        """Where each field is read, and SQL text of the columns for that."""
+        """Where tasks read each field, and the SQL of the columns that they get for it."""
         inputs: list[FieldInput] = []
         columns: list[str] = []
 
@@ -153,7 +153,7 @@ class ValidationPlan:
 
     @cached_property
     def in_tasks(self) -> list[FieldInput] | None:
-        """Where fields are read in batches of files; None if that needs more than what tasks of ours read there."""
+        """Where tasks that read the files read each field; None if Spark has to compute something first."""
         if self.records.files is None or not self.packs:
             return None
         inputs = []
@@ -190,7 +190,7 @@ class ValidationPlan:
 
     @property
     def reader(self) -> str:
-        """In words, how the records are read."""
+        """How the records are read, in words."""
         if self.in_tasks is not None:
             return "in the tasks that read the files"
         return "in batches that Spark brings to tasks"
@@ -228,7 +228,7 @@ class ValidationPlan:
 
     @property
     def _spark_rows(self) -> DataFrame:
-        """The rows that Spark brings to the tasks: what fields are read from, with the record, its file, and its fault."""
+        """The rows that Spark gives to the tasks: what fields are read from, the record, its file, and its fault."""
         inputs, columns = self._inputs
         frame, values = self.records.frame, self.records.values
         if isinstance(values, TypedColumns):

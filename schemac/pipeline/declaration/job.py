@@ -124,7 +124,7 @@ FILE_FORMATS = ("parquet", "orc", "json", "csv", "avro", "xml")
 
 
 def _folded_sink(name: str | None) -> str | None:
-    """Fold the name of an engine or a format of files, whatever its case; others are Spark's."""
+    """Return a format in lower case if it is one of an engine or of files; others are Spark's."""
     known = (*sink_names(), *FILE_FORMATS)
     return name.lower() if isinstance(name, str) and name.lower() in known else name
 
@@ -365,12 +365,12 @@ class Job(JobModel):
 
     @property
     def origins(self) -> dict[str, FieldSource]:
-        """The fields that are not always null, by name."""
+        """Where each field is read, but for those that are always null."""
         return {label: origin for label, origin in self.fields.items() if origin is not None}
 
     @property
     def source(self) -> Source:
-        """The source of a part (see `parts`); that of a backfill is its target."""
+        """The only source; that of a backfill is its target."""
         if self.is_backfill:
             return Source(path=(self.target.path,), format=self.target.engine.name)
         assert self.source_ is not None, "several sources: ask each of the parts"
@@ -378,7 +378,7 @@ class Job(JobModel):
 
     @property
     def parts(self) -> "tuple[Job, ...]":
-        """One job for each source, with the `fields` that hold for it."""
+        """A job for each source, with the `fields` that hold for it."""
         if self.is_backfill or (self.source_ is not None and not self.source_.fields):
             return (self,)
         sources = self.sources or (self.source,)
@@ -438,7 +438,7 @@ class Job(JobModel):
 
     @property
     def warned(self) -> tuple[str, ...]:
-        """The rules whose records are written."""
+        """The rules whose records are written all the same."""
         return tuple(rule for rule, severity in self.rules.items() if severity is RuleSeverity.WARN)
 
     @property

@@ -75,7 +75,7 @@ Zone = Annotated[str | None, AfterValidator(_known_zone)]
 
 
 def known_format(text: Any) -> Any:
-    """Fold the name of a format that we read ourselves, whatever its case; others are Spark's."""
+    """Return a format in lower case if it is one that we read ourselves; others are Spark's."""
     builtin_formats = ("csv", "json", "geojson", "parquet", "orc", *source_names())
     return text.lower() if isinstance(text, str) and text.lower() in builtin_formats else text
 
@@ -170,7 +170,7 @@ Limit = Annotated[StrictInt | StrictFloat | None, AfterValidator(_checked_limit)
 
 
 class Passed(NamedTuple):
-    """A limit that was passed."""
+    """A limit that more records broke than it allows."""
 
     place: Key
     message: str
@@ -186,7 +186,7 @@ class Limits(JobModel):
     )
 
     def each(self) -> Iterator[tuple[Key, int | float]]:
-        """List the limits that are set, with their places."""
+        """Yield the limits that are set, with their places."""
         if self.total is not None:
             yield (), self.total
         for group, limits in (("rules", self.rules), ("fields", self.fields)):
@@ -195,7 +195,7 @@ class Limits(JobModel):
                     yield (group, name), limit
 
     def passed(self, records: int, quarantined: int, broken: Mapping[Key, int]) -> Passed | None:
-        """Find the first limit that was passed."""
+        """Return the first limit that was passed; None if none was."""
         for key, limit in self.each():
             count = broken.get(key, 0) if key else quarantined
             if count > (limit if isinstance(limit, int) else limit * records):
@@ -222,7 +222,7 @@ class Limits(JobModel):
 
 
 def _authored_limits(value: Any) -> Any:
-    """One number is short for the total."""
+    """Return limits as a mapping: one number is the limit for all records. Raises ValueError."""
     if value is None:
         return {}
     if isinstance(value, dict | Limits):

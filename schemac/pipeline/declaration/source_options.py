@@ -89,7 +89,7 @@ HARMLESS = {
 
 @dataclass(frozen=True)
 class SourceForm:
-    """The options of one form of source."""
+    """The options that a format of sources takes, and those that it refuses, with the help."""
 
     honoured: tuple[str, ...]
     refused: Mapping[str, str]
@@ -119,7 +119,7 @@ FORMS = {
 
 
 def option_mistakes(source: Source, *, is_stream: bool = False) -> Iterator[PipelineError]:
-    """Each option that is not honoured, with what to write instead."""
+    """Yield the options of a source that are refused, unknown, or set twice."""
     engine = source_of(source.format)
     form = FORMS.get(source.format) if engine is None else SourceForm(engine.options, {})
     if form is None:
@@ -148,17 +148,17 @@ def option_mistakes(source: Source, *, is_stream: bool = False) -> Iterator[Pipe
 
 
 class Options:
-    """The options of a source by name, whatever their case."""
+    """The options of a source, by name in any case."""
 
     def __init__(self, source: Source) -> None:
         self._texts = {ALIASES.get(name.lower(), name.lower()): text for name, text in source.options.items()}
 
     def text(self, name: str, default: str = "") -> str:
-        """Give the text of an option."""
+        """Return the text of an option."""
         return self._texts.get(name.lower(), default)
 
     def flag(self, name: str) -> bool | None:
-        """Read an option that is true or false; None if it is absent."""
+        """Return an option that is true or false; None if it is absent. Raises PipelineError."""
         text = self._texts.get(name.lower())
         if text is None:
             return None

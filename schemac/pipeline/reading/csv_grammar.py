@@ -56,7 +56,7 @@ class CsvDialect:
 
     @cached_property
     def _inner(self) -> str:
-        """A pattern of what is between two quotes."""
+        """The pattern of what is between two quotes."""
         quote, escape = re.escape(self.quote), re.escape(self.escape)
         if not self.escape:
             return f"[^{quote}]*+"
@@ -67,7 +67,7 @@ class CsvDialect:
 
     @cached_property
     def quoted(self) -> str:
-        """A pattern of a quoted value, blanks around it included."""
+        """The pattern of a value in quotes, blanks around it included."""
         before, after = self._blanks
         return f"{before}{re.escape(self.quote)}{self._inner}{re.escape(self.quote)}{after}"
 
@@ -79,7 +79,7 @@ class CsvDialect:
 
     @cached_property
     def plain(self) -> str:
-        """A pattern of a value without quotes around it."""
+        """The pattern of a value without quotes around it."""
         if not self.quote:
             return self._rest
         quote = re.escape(self.quote)
@@ -89,13 +89,13 @@ class CsvDialect:
 
     @property
     def _rest(self) -> str:
-        """A pattern of what is before the next separator."""
+        """The pattern of what is before the next separator."""
         sep = re.escape(self.sep)
         return f"[^{sep}]*+" if len(self.sep) == 1 else f"(?:(?!{sep}).)*+"
 
     @cached_property
     def pattern(self) -> str:
-        """A pattern of a whole record whose quotes are as they should be."""
+        """The pattern of a whole record whose quotes are as they should be."""
         value = f"(?:{self.quoted}|{self.plain})" if self.quote else self.plain
         return f"(?s){value}(?:{re.escape(self.sep)}{value})*+"
 
@@ -141,7 +141,7 @@ class CsvDialect:
 
     @cached_property
     def opening(self) -> str:
-        """A pattern of a text in which a quote opens and does not close, without the text's end."""
+        """The pattern of a text in which a quote opens and does not close, without the text's end."""
         quote, sep = re.escape(self.quote), re.escape(self.sep)
         value = f"(?:{self.quoted}{self._rest}|{self.plain})"
         return f"(?:{value}{sep})*+{self._blanks[0]}{quote}{self._inner}"
@@ -190,7 +190,7 @@ class CsvDialect:
 
 @dataclass(frozen=True)
 class CsvForm:
-    """How records of CSV are taken apart: `columns` are their cells, `selection` those that somebody needs."""
+    """Splits records of CSV into cells: `columns` are those of the header, `selection` those that somebody needs."""
 
     columns: tuple[str, ...]
     dialect: CsvDialect
@@ -198,7 +198,7 @@ class CsvForm:
 
     @cached_property
     def _pattern(self) -> str:
-        """A record whose cells are all as Arrow's parser reads them."""
+        """The pattern of a record whose cells Arrow's parser reads as we do."""
         sep, quote = re.escape(self.dialect.sep), re.escape(self.dialect.quote)
         cell = f"[^{sep}{quote}{NO_TEXT}]*"
         if quote:
@@ -288,7 +288,7 @@ class CsvForm:
 
 @dataclass(frozen=True)
 class CsvForms:
-    """The forms of the files of a source, which may have other headers.
+    """How the records of each file are split, since files may have other headers.
 
     `conflicts` are cells that have to be as a folder's name is: the columns of both.
     """

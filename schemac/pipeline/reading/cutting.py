@@ -36,7 +36,7 @@ BYTES_WORTH_A_TASK = 1 << 20
 
 
 class RecordValues(Protocol):
-    """One value for each record, which are taken by their numbers: an array, or what is read when it is asked for."""
+    """A value for each record of a batch, which may be read only when it is taken."""
 
     @property
     def type(self) -> pa.DataType:
@@ -48,7 +48,7 @@ class RecordValues(Protocol):
 
 @dataclass(frozen=True)
 class RecordBatch:
-    """Records as a task reads them.
+    """Records as a task reads them: what fields are read from, and what the quarantine keeps.
 
     Fields are read from `columns`: texts of records of JSON, cells of CSV, names of folders, or columns with a type. `raw` has the
     records as the quarantine keeps them, `origin` the addresses of their files, `faults` the rules that they break as a whole.
@@ -61,7 +61,7 @@ class RecordBatch:
 
 
 class RecordFiles:
-    """The files of records that come one after the other."""
+    """The file of each record of a batch."""
 
     type = pa.string()
 
@@ -79,7 +79,7 @@ class RecordFiles:
 
 
 class BatchReader(Protocol):
-    """Reads the records in pieces of files."""
+    """Reads batches of records from pieces of files."""
 
     @property
     def raw_type(self) -> pa.DataType:
@@ -111,7 +111,7 @@ class ListedFiles:
 
 @dataclass(frozen=True)
 class FileBatches:
-    """The files of a source, and the reader of their records; with `is_cut` a file may be read by several tasks."""
+    """The files of a source, with the reader of their records; with `is_cut` several tasks may read one file."""
 
     spark: SparkSession
     listed: ListedFiles
@@ -157,7 +157,7 @@ def _read_in_task(
     storage: Storage,
     batches: Iterator[pa.RecordBatch],
 ) -> Iterator[pa.RecordBatch]:
-    """Do the work of a task over the pieces of the shares whose numbers it gets."""
+    """Yield what a task makes of the pieces of files whose numbers it gets."""
     with storage_in_use(storage):
         numbers = (number for batch in batches for number in batch.column(0).to_pylist())
         yield from work(reader(split for number in numbers for split in shares[number]))
@@ -176,7 +176,7 @@ TextReader = Callable[[FileSplit], Iterator[RecordTexts]]
 
 @dataclass(frozen=True)
 class TextBatches:
-    """Reads records of JSON, or of CSV, whose cells are described by `forms`; `folders` are columns."""
+    """Reads batches of records that are texts: JSON, or CSV, which `forms` split into cells."""
 
     reader: TextReader
     folders: tuple[str, ...] = ()
@@ -223,7 +223,7 @@ class TextBatches:
 def file_groups(
     parts: Iterator[tuple[SourceFile, RecordTexts]], form_of: Callable[[SourceFile], Any] = lambda _: None
 ) -> Iterator[list[tuple[SourceFile, RecordTexts]]]:
-    """Join the records of small files of the same form, in their order."""
+    """Yield records of files that follow one another together, as long as they are small and of one form."""
     together: list[tuple[SourceFile, RecordTexts]] = []
     size = 0
     for file, records in parts:
@@ -286,7 +286,7 @@ def whole_files(splitter: Splitter, split: FileSplit) -> Iterator[RecordTexts]:
 
 @dataclass(frozen=True)
 class TextRows:
-    """Gives each record as a row, with some of its columns and what is known of its file."""
+    """Makes a row for Spark of each record: its text, its file, and some columns."""
 
     columns: tuple[str, ...]
 

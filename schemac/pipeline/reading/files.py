@@ -55,7 +55,7 @@ codecs.register_error("schemac-mark", _mark_bytes)
 
 
 def codec_name(encoding: str) -> str:
-    """Python's name of an encoding.
+    """Return Python's name of an encoding. Raises PipelineError for one that it does not know.
 
     >>> codec_name("ISO_8859_1"), codec_name("UTF8")
     ('iso8859-1', 'utf-8')
@@ -85,7 +85,7 @@ def check_encoding(path: str) -> None:
 
 
 def _wide_encoding(head: bytes) -> str | None:
-    """Name the encoding of a text's first four bytes, if these are of more than one byte a character.
+    """Return the encoding that a text's first four bytes show, if it has two or four bytes for each character; else None.
 
     >>> _wide_encoding("{}".encode("utf-16")), _wide_encoding(b"{\\0}\\0"), _wide_encoding(b"{}")
     ('UTF-16', 'UTF-16LE', None)
@@ -96,7 +96,7 @@ def _wide_encoding(head: bytes) -> str | None:
 
 @contextmanager
 def open_file(path: str) -> Iterator[Any]:
-    """Open the bytes of a file, decompressed by the ending of its name."""
+    """Open a file for reading; it is decompressed if the ending of its name says so."""
     refuse_packed(path)
     # What unpacks a file leaves it open.
     with _open_bytes(path) as packed, _decompressed(packed, os.path.splitext(path)[1].lower()) as stream:
@@ -105,13 +105,13 @@ def open_file(path: str) -> Iterator[Any]:
 
 @contextmanager
 def raw_bytes(path: str) -> Iterator[Any]:
-    """Open the bytes of a file as they are there."""
+    """Open a file for reading, without decompressing it."""
     with _open_bytes(path) as stream:
         yield stream
 
 
 def seekable_file(path: str) -> Any:
-    """Open the bytes of a file as they are there, to be read from any place."""
+    """Open a file for reading from any place, without decompressing it."""
     return _open_bytes(path, is_seekable=True)
 
 
@@ -139,7 +139,7 @@ def _decompressed(stream: Any, ending: str) -> Any:
 
 
 class _Bzip2(io.RawIOBase):
-    """The bytes of packed streams, one behind the other, as they are asked for.
+    """Reads the content of bzip2 streams, one behind the other.
 
     What is behind a stream is another one, or an error: Python's `bz2` passes over it, with all packed data that follow. Arrow
     cannot read a stream of nothing behind another one.
@@ -187,7 +187,7 @@ def read_errors_reported(path: str) -> Iterator[None]:
 
 
 def chunks_of(path: str, encoding: str) -> Iterator[str]:
-    """Decode a file piece by piece, without a byte order mark."""
+    """Yield the text of a file, piece by piece, without a byte order mark. Raises PipelineError."""
     with read_errors_reported(path), open_file(path) as stream:
         first = stream.read(CHUNK_BYTES)
         codec, skipped = _encoding_after_mark(path, codec_name(encoding), first)
@@ -217,7 +217,7 @@ def has_marks(text: str) -> bool:
 
 
 def byte_text(text: str, encoding: str) -> str:
-    """Show the bytes of a text that has marks, each as one character of ISO-8859-1."""
+    """Return a text in which each byte of the file is one character of ISO-8859-1."""
     codec = codec_name(encoding)
     codec = f"{codec}-le" if codec in ("utf-16", "utf-32") else codec
     parts = re.split(f"([{chr(MARK)}-{chr(MARK + 255)}]+)", text)
@@ -281,7 +281,7 @@ class FileSplit:
 
 
 def shares(files: Sequence[SourceFile], share_bytes: int, *, is_cut: bool) -> list[list[FileSplit]]:
-    """Distribute files to tasks of about this many bytes: many small files, or, with `is_cut`, a part of a large one.
+    """Return the pieces of files that each task reads, of about so many bytes: many small files, or, with `is_cut`, a part of a large one.
 
     >>> large, small = SourceFile("a", "", 10 << 20), SourceFile("b", "", 5)
     >>> [[(piece.start, piece.end) for piece in share] for share in shares([large, small], 6 << 20, is_cut=True)]

@@ -44,7 +44,7 @@ _decoder = json.JSONDecoder(parse_int=lambda text: text, parse_float=lambda text
 
 
 def records_of(chunks: Iterable[str], member: str | None = None) -> Iterator[str]:
-    """Cut a document, which comes in pieces, into the texts of its records: its items, or those of the array of one of its members.
+    """Yield the texts of the records in a document: its items, or those of the array of its `member`.
 
     >>> list(records_of(['[{"a": 1.10}, {"b": [2]}]']))
     ['{"a": 1.10}', '{"b": [2]}']
@@ -95,7 +95,7 @@ class _DocumentReader:
         self.text = "".join(parts)
 
     def skip(self, blank: re.Pattern[str]) -> None:
-        """Pass over what is between two tokens."""
+        """Move on over what a pattern matches."""
         while True:
             match = blank.match(self.text, self.at)
             self.at = self.at if match is None else match.end()
@@ -104,7 +104,7 @@ class _DocumentReader:
             self.more()
 
     def value(self) -> tuple[Any, int]:
-        """Parse the value at the reader's position, and return its end. Raises ValueError or RecursionError."""
+        """Parse the value at the reader's place; return it with its end. Raises ValueError or RecursionError."""
         while True:
             try:
                 value, end = _decoder.raw_decode(self.text, self.at)
@@ -117,13 +117,13 @@ class _DocumentReader:
             self.more()
 
     def take(self, end: int) -> str:
-        """Give the text up to a place, and go there."""
+        """Return the text up to a place, and move there."""
         start = self.at if self.needed_from is None else self.needed_from
         text, self.at, self.needed_from = self.text[start:end], end, None
         return text
 
     def records(self) -> Iterator[str]:
-        """Cut all documents, one after the other."""
+        """Yield the records of all documents, one after the other."""
         self.skip(BETWEEN)
         while mark := self.mark:
             if mark == "[":
@@ -164,7 +164,7 @@ class _DocumentReader:
         return self.take(end).rstrip(), is_broken
 
     def _collection(self, member: str) -> Iterator[str]:
-        """Cut out the items of a member's array; the object itself where it has no such member, as a single feature."""
+        """Yield the items of a member's array; the object itself if it has no such member, as a single feature."""
         has_records = False
         self.needed_from = self.at
         self.at += 1
@@ -201,7 +201,7 @@ class _DocumentReader:
 
 
 def _end_of_broken(text: str, start: int, is_last: bool) -> int | None:
-    """Where a record ends that is not JSON: behind its last bracket, or before the line on which the next one starts.
+    """Return where a record ends that is not JSON: behind its last bracket, or before the line on which the next one starts.
 
     None if that depends on what follows the text.
     """

@@ -44,7 +44,7 @@ FILES_LOOKED_AT = 100
 
 
 def read_parquet(spark: SparkSession, source: Source) -> tuple[DataFrame, dict[str, DataType]]:
-    """Read the rows, and the types of columns that hold counts."""
+    """Return the rows, and the types of the columns that hold counts."""
     options = {**texts.file_options(source), **source.options}
     reader = spark.read.options(**options)
     paths = texts.spark_paths(source)
@@ -117,7 +117,7 @@ def _leaves(data_type: pa.DataType) -> Iterator[pa.DataType]:
 
 
 def _spark_field(spark: SparkSession, field: pa.Field) -> StructField | None:
-    """Give the column as Spark reads it; None if it cannot."""
+    """Return a column as Spark reads it; None if it cannot."""
     count_schema = pa.schema([pa.field(field.name, counts_type(field.type))])
     with TemporaryDirectory(prefix="schemac-") as folder:
         path = Path(folder) / "schema.parquet"
@@ -152,7 +152,7 @@ _SAME = (
 
 @dataclass(frozen=True)
 class RowGroups:
-    """Reads rows of Parquet files: `schema` has all of their columns in plain types, `labels` are those that fields are read from."""
+    """Reads batches of Parquet rows: `schema` has all columns of the files, `labels` are those that fields are read from."""
 
     schema: pa.Schema
     labels: tuple[str, ...] = ()
@@ -210,7 +210,7 @@ class RowGroups:
 
 
 class _OtherColumns:
-    """The columns of a row group that no field is read from, read as far as they are asked for, always forwards."""
+    """The columns of a row group that no field is read from; they are read as far as they are asked for, always forwards."""
 
     def __init__(self, reader: RowGroups, file: SourceFile, metadata: pq.FileMetaData, group: int) -> None:
         self.file = file
@@ -241,7 +241,7 @@ class _OtherColumns:
 
 
 class _RowGroupPart(NamedTuple):
-    """Some rows of a row group, from `start` on: the columns that fields are read from, and on demand the others."""
+    """Some rows of a row group: the columns that fields are read from, and a way to the others."""
 
     columns: pa.RecordBatch
     others: _OtherColumns
@@ -249,7 +249,7 @@ class _RowGroupPart(NamedTuple):
 
 
 class _WholeRows:
-    """Rows with all columns of their files, read when they are asked for, which has to be in their order."""
+    """Rows with all columns of their files, which are read when rows are taken; that has to be in their order."""
 
     def __init__(self, schema: pa.Schema, parts: Sequence[_RowGroupPart]) -> None:
         self.type = pa.struct(list(schema))

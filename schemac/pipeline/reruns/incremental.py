@@ -37,7 +37,7 @@ LINKS_TO_A_STATE = 64
 
 @dataclass(frozen=True)
 class KnownFile:
-    """A file as a run has read it."""
+    """A file that a run has read."""
 
     path: str
     size_bytes: int
@@ -79,7 +79,7 @@ def state_of(runs: Iterable[CommittedRun]) -> ReadFiles:
 
 
 class NewInput(NamedTuple):
-    """A job that reads only new input, None if there is none; and the properties of its commit."""
+    """A job that reads only new files, None if there are none; and what its commit says of them."""
 
     job: Job | None
     properties: dict[str, str]
@@ -88,7 +88,7 @@ class NewInput(NamedTuple):
 
 
 def find_new_input(spark: SparkSession, job: Job, sink: Sink) -> NewInput:
-    """Leave only what is new to the table in the sources of a job."""
+    """Return a job that reads only what is new to its table."""
     if not is_incremental(job):
         return NewInput(job, {})
     target = job.target
@@ -97,7 +97,7 @@ def find_new_input(spark: SparkSession, job: Job, sink: Sink) -> NewInput:
 
 
 def only_new_files(spark: SparkSession, job: Job, runs: Iterable[CommittedRun]) -> NewInput:
-    """Leave only what is new in the sources of a job, by the runs of its table."""
+    """Return a job that reads only the files that no run of its table has read."""
     state = state_of(runs)
     parts, known_files = [], []
     for i, part in enumerate(job.parts):
@@ -126,7 +126,7 @@ def only_new_files(spark: SparkSession, job: Job, runs: Iterable[CommittedRun]) 
 
 
 def new_files(source: Source, files: Iterable[SourceFile], state: ReadFiles) -> Iterator[KnownFile]:
-    """Find the files that a state does not have, by the declared rule for those that have changed."""
+    """Yield the files that no run has read, by the declared rule for those that have changed. Raises PipelineError."""
     for file in files:
         known = state.files.get(file.path)
         state_now = file.size_bytes, file.modified_micros
@@ -153,7 +153,7 @@ def properties(state: ReadFiles, new_files: list[KnownFile]) -> dict[str, str]:
 
 
 def with_paths(source: Source, paths: list[str]) -> Source:
-    """Read these files alone; columns in names of folders stay what they were."""
+    """Return a source that reads these files alone; columns in names of folders stay what they were."""
     options = dict(source.options)
     here = local_part(source.path[0]) if len(source.path) == 1 else None
     base = source.path[0] if here is not None and os.path.isdir(here) else base_path(source.path)

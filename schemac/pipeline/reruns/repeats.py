@@ -137,7 +137,7 @@ class IdentifiedRun(NamedTuple):
 
 
 def identify_and_fence(job: Job, form: TableForm, request: RunRequest, sink: Sink) -> IdentifiedRun:
-    """Identify the run that is asked for; earlier attempts of it that go on without their driver cannot commit from then on."""
+    """Return the run that is asked for, with its commit if there is one; earlier attempts of it cannot commit from then on."""
     if request.replay is not None and not (request.id or request.interval):
         # What a replay reads changes with each: what fits is gone from there.
         request = RunRequest(random_id())
@@ -155,7 +155,7 @@ def identify_and_fence(job: Job, form: TableForm, request: RunRequest, sink: Sin
 def identify_among(
     job: Job, form: TableForm, request: RunRequest, runs: Sequence[CommittedRun], version: int
 ) -> IdentifiedRun:
-    """Identify the run that is asked for among those of the target, the last one first, which is at a version."""
+    """Return the run that is asked for, with its commit if `runs` has it: those of the target at a version, the last one first."""
     id = request.id or (fingerprint_of_interval(job, request.interval) if request.interval else "")
     id = id or ("" if request.again else job.run or "")
     earlier: CommittedRun | None = None
@@ -186,7 +186,7 @@ def _new_identity(id: str, job: Job, form: TableForm, request: RunRequest) -> Ru
 
 
 def identify_unrecorded(job: Job, form: TableForm, request: RunRequest) -> RunIdentity:
-    """Identify a run into a table that does not record runs. Raises PipelineError if a recorded run is requested."""
+    """Return the identity of a run into a table that does not record runs. Raises PipelineError for an id or an interval."""
     if request != RunRequest() or job.run:
         format = job.target.format
         message = f"a run with an id or an interval is committed once, and a {format} table does not record its runs"
@@ -198,14 +198,14 @@ def identify_unrecorded(job: Job, form: TableForm, request: RunRequest) -> RunId
 def fence_and_find_commit(
     identity: RunIdentity, table: str, quarantine: str | None, sink: Sink, storage_options: Storage
 ) -> CommittedRun | None:
-    """Keep earlier attempts of a run from committing, and find the commit of one that has."""
+    """Keep earlier attempts of a run from committing; return the commit of one that has, None if none has."""
     sink.fence(identity, (table,) if quarantine is None else (table, quarantine))
     sink.recover(table, quarantine, storage_options)
     return sink.find_run(identity, table, storage_options)
 
 
 def commit_in_spite_of(error: PipelineError, identity: RunIdentity, job: Job, sink: Sink) -> CommittedRun:
-    """Find the commit of a run that Spark has stopped in, once none of its processes can commit any more.
+    """Return the commit of a run in which Spark has stopped, once none of its processes can commit any more.
 
     Raises the error if there is none, so that "nothing was written" is true.
     """

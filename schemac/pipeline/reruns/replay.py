@@ -95,7 +95,7 @@ def _current_runs(job: Job) -> tuple[CommittedRun, ...]:
 
 
 def open_quarantine(spark: SparkSession, job: Job, replay: Replay, version: int) -> list[Records]:
-    """Open the records of the quarantine as records of the source; those of other columns are apart."""
+    """Return the records of the quarantine as records of the source; those with other columns are apart."""
     engine, storage = job.target.engine.name, job.storage_options
     quarantine = TableVersion(engine, job.quarantine_path, version, storage.resolved())
     rows = _selected_rows(table_frame(spark, TableReader(quarantine, has_addresses=True)), job, replay)
@@ -113,7 +113,7 @@ _BOOKKEEPING = (f"source as {SOURCE}", f"{OF_SOURCE} as {FILE}", f"cast({ADDRESS
 
 
 def _text_records(rows: DataFrame, source: Source) -> Records:
-    """See rows of the quarantine as records of text."""
+    """Return rows of the quarantine as records that are texts of JSON. Raises PipelineError for records of folders."""
     if not rows.where(functions.expr(f"source rlike {literal(IN_FOLDER)}")).isEmpty():
         message = (
             "records of folders such as `day=2024-01-01/` cannot be replayed: the names are not in their text"

@@ -47,7 +47,7 @@ def digest_of_function(text: str) -> str:
 
 @dataclass(frozen=True)
 class PythonFunction:
-    """A function of one field; it travels to the tasks."""
+    """A Python function that computes a field; it travels to the tasks."""
 
     label: str
     module: str
@@ -73,7 +73,7 @@ class PythonFunction:
 
     @property
     def qualified_name(self) -> str:
-        """The function's name in the file, without folders."""
+        """The name of the file, without folders, or of the module, and that of the function."""
         return f"{Path(self.module).name if self.code is not None else self.module}:{self.name}"
 
     def load(self) -> Function:
@@ -152,7 +152,7 @@ def type_of(function: PythonFunction, rows: pa.RecordBatch | None, declared: pa.
 
 
 def as_plain(array: pa.Array, plain: pa.DataType) -> pa.Array:
-    """Bring an array to its plain type. Raises ArrowInvalid where a value would change."""
+    """Return an array in its plain type. Raises pa.ArrowInvalid where a value would change."""
     if isinstance(array, pa.ExtensionArray):
         array = array.storage
     if isinstance(array, pa.DictionaryArray):

@@ -16,33 +16,33 @@ END = f"_end_{uuid.uuid4().hex}"
 
 
 def literal(text: str) -> str:
-    """Quote a string literal."""
+    """Return a string literal."""
     return "'" + text.replace("\\", "\\\\").replace("'", "\\'") + "'"
 
 
 def name(identifier: str) -> str:
-    """Quote an identifier."""
+    """Return a quoted identifier."""
     return "`" + identifier.replace("`", "``") + "`"
 
 
 def when(condition: str, value: str, otherwise: str = "null") -> str:
-    """Write a conditional value."""
+    """Return an `if` expression."""
     return f"if({condition}, {value}, {otherwise})"
 
 
 def fresh_variable() -> str:
-    """Name a lambda variable that no other lambda uses."""
+    """Return the name of a lambda variable that no other lambda uses."""
     return f"x{next(_lambda_numbers)}"
 
 
 def struct(members: Iterable[tuple[str, str]]) -> str:
-    """Build a struct of named members; never null."""
+    """Return a struct of named members, which is never null."""
     inner = ", ".join(f"{literal(label)}, {value}" for label, value in members)
     return f"named_struct({inner})"
 
 
 def concat(parts: Iterable[str]) -> str:
-    """Texts joined."""
+    """Return texts joined."""
     return f"concat({', '.join(parts)})"
 
 
@@ -69,7 +69,7 @@ def with_operator(spark: Any, operator: str, column: Any) -> Any:
 
 
 def reason(path: str, rule: str, value: str) -> str:
-    """One reason; path, rule and value are SQL text."""
+    """Return a reason; path, rule and value are SQL text."""
     from schemac.rows.judging.settings import LONGEST_VALUE  # tasks that only read load no validation
 
     value_sql = f"substr(cast({value} as string), 1, {LONGEST_VALUE})"

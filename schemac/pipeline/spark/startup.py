@@ -74,7 +74,7 @@ exec {java} "$@"
 
 @functools.cache
 def java_home() -> Path:
-    """Find the directory to use as JAVA_HOME."""
+    """Return the folder to use as JAVA_HOME. Raises PipelineError if there is no Java that is new enough."""
     unfit = []
     for home in _homes_of_machine():
         version = java_version(home / "bin" / "java")
@@ -108,7 +108,7 @@ def _homes_of_machine() -> list[Path]:
 
 
 def java_version(java: Path) -> int | None:
-    """Feature version of a `java` program, or None if it does not run."""
+    """Return the feature version of a `java` program; None if it does not run."""
     try:
         done = subprocess.run(  # noqa: S603  the program that JAVA_HOME or PATH names
             [str(java), "-version"], capture_output=True, text=True, timeout=30, check=True
@@ -150,7 +150,7 @@ def archive_options(java_options: str) -> str:
 
 
 def archive_path() -> Path:
-    """Where the archive for this Java and this Spark is; those of others have other names."""
+    """Return the path of the archive for this Java and this Spark."""
     home, bundled, jars = java_home(), _bundled_home(), Path(pyspark.__file__).parent / "jars"
     if bundled is not None and home == _shim_path():
         home = bundled
@@ -164,7 +164,7 @@ def archive_path() -> Path:
 
 
 def base_path() -> Path:
-    """Where the archive of Java's own classes is, which the other one needs; not each Java comes with one."""
+    """Return the path of the archive of Java's own classes, which the other one needs; not each Java comes with one."""
     return archive_path().with_suffix(".base")
 
 
@@ -184,7 +184,7 @@ def dump_options(path: Path) -> str:
 
 
 def publish_archive(made: Path) -> Path:
-    """Move a complete archive into its place, and remove the oldest ones."""
+    """Move a complete archive into its place, and remove the oldest ones; return its path."""
     path = archive_path()
     made.replace(path)
     archives = path.parent.glob(f"{ARCHIVE_PREFIX}*{ARCHIVE_ENDING}")
@@ -218,7 +218,7 @@ def with_links_as_home() -> AbstractContextManager[None]:
 
 
 def home_of_links() -> Path | None:
-    """Make the folder; None where workers would not find PySpark without the archive, or Java is not to start this Spark."""
+    """Make the folder of links, and return it; None where workers would not find PySpark without its archive."""
     installed = Path(pyspark.__file__).parent
     is_installed = installed.parent.resolve() == Path(sysconfig.get_path("purelib")).resolve()
     if not is_installed or (installed / "spark-distribution").exists():
@@ -244,7 +244,7 @@ def home_of_links() -> Path | None:
 
 @contextmanager
 def _put_in_place(place: Path) -> Iterator[Path]:
-    """Move what is made inside into its place, whole or not at all; another process may do the same."""
+    """Yield a temporary path; what is made there is moved into its place, whole or not at all."""
     with tempfile.TemporaryDirectory(dir=place.parent) as folder:
         made = Path(folder, place.name)
         yield made
@@ -260,7 +260,7 @@ KINDS = "`local[2]`, `local[*]`, `spark://host:7077`, `yarn`, `k8s://https://hos
 
 @dataclass(frozen=True)
 class Master:
-    """The address of a Spark master or of a Spark Connect server, and what names it."""
+    """The address of a Spark master or of a Spark Connect server, and the setting or variable that names it."""
 
     address: str
     place: TreePath = ()

@@ -32,7 +32,7 @@ NO_LIMITS = Limits()
 
 
 class QuarantineBuffer:
-    """Bad rows of one task, on disk until the good ones are written."""
+    """The rows of one task that do not fit, on disk until the others are written."""
 
     def __init__(self, file: Any, run: str, limits: Limits = NO_LIMITS) -> None:
         self.file = file
@@ -44,7 +44,7 @@ class QuarantineBuffer:
         self.writer: pa.RecordBatchStreamWriter | None = None
 
     def take_from(self, batch: pa.RecordBatch) -> pa.RecordBatch:
-        """Pass on the rows that fit, and keep the others here."""
+        """Return the rows of a batch that fit, and keep the others here."""
         errors = batch.column(ERRORS)
         if errors.null_count == len(errors):
             return batch
@@ -72,7 +72,7 @@ class QuarantineBuffer:
 
 
 def to_schema(batch: pa.RecordBatch, schema: pa.Schema) -> pa.RecordBatch:
-    """Bring a batch to the columns of the schema, by name."""
+    """Return a batch in the columns and types of a schema, by name. Raises PipelineError for what it lacks."""
     columns = []
     for field in schema:
         index = batch.schema.get_field_index(field.name)
@@ -95,7 +95,7 @@ T = TypeVar("T")
 
 
 def written_by(write: Callable[[Iterator[pa.RecordBatch]], T], batches: Iterator[pa.RecordBatch]) -> T:
-    """Have an engine write batches. An error that they raise comes as it is: the engine may wrap it beyond recognition."""
+    """Return what an engine makes of batches. An error that they raise comes as it is: the engine may wrap it beyond recognition."""
     failure: list[Exception] = []
 
     def remembering() -> Iterator[pa.RecordBatch]:
@@ -113,7 +113,7 @@ def written_by(write: Callable[[Iterator[pa.RecordBatch]], T], batches: Iterator
 
 @dataclass
 class StagedQuarantine:
-    """What one task wrote, or all of them."""
+    """What tasks have written to the quarantine, not committed yet."""
 
     pieces: list[str] = dataclasses.field(default_factory=list)
     rows: int = 0

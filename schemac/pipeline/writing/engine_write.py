@@ -42,7 +42,7 @@ from schemac.rows.runs.tables import TableForm, sink_engine
 def write_through(
     frame: DataFrame, connector: str, options: SinkOptions, *, overwrite: bool, settings: Mapping[str, str]
 ) -> None:
-    """Write all rows of a conformed frame; `settings` are options of the connector's."""
+    """Write all rows of a conformed frame through a connector; `settings` are its options."""
     writer = TableWriter(options, overwrite, True, connector)
     written, persisted = WrittenRows(), frame.persist(StorageLevel.DISK_ONLY)
     try:

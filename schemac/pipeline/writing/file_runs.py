@@ -48,7 +48,7 @@ def open_files(spark: SparkSession, path: str) -> "tuple[FileSystem, str]":
 
 
 def local_address(full: str) -> str:
-    """Spell a path in full as tables have it: a folder of this machine without a scheme, S3 by the one name that engines know."""
+    """Return a full path as tables have it: a folder of this machine without a scheme, S3 by the one name that engines know."""
     return str(_local(full)) if full.startswith(LOCAL) else table_address(full)
 
 
@@ -67,7 +67,7 @@ class LocalFiles:
             return sorted(os.listdir(_local(folder))) if self.exists(folder) else []
 
     def files(self, folder: str) -> list[str]:
-        """Names of the files at every depth of a folder."""
+        """Return the names of the files at every depth of a folder, sorted."""
         base = _local(folder)
         return sorted(
             Path(inner, name).relative_to(base).as_posix()
@@ -150,7 +150,7 @@ def is_data(name: str) -> bool:
 
 
 class HadoopFiles:
-    """The file system that a path is in."""
+    """A file system of Hadoop."""
 
     def __init__(self, spark: SparkSession, path: str, options: Mapping[str, str] | None = None) -> None:
         self._jvm: Any = spark._jvm
@@ -169,7 +169,7 @@ class HadoopFiles:
         return self._jvm.org.apache.hadoop.fs.Path(path)
 
     def qualified(self, path: str) -> str:
-        """Spell a path in full, without a slash at its end."""
+        """Return a path in full, without a slash at its end."""
         return str(self._system.makeQualified(self._path(path)).toString()).rstrip("/")
 
     def exists(self, path: str) -> bool:
@@ -237,7 +237,7 @@ _UNDER_WAY: set[str] = set()
 
 @dataclass
 class Staged:
-    """Where the files of a run wait."""
+    """The staging folder of a run."""
 
     folder: str
     is_left: bool = False
@@ -246,7 +246,7 @@ class Staged:
 
 @dataclass(frozen=True)
 class FileRuns:
-    """The runs of one folder."""
+    """The runs of a folder of files."""
 
     system: FileSystem
     path: str
@@ -258,13 +258,13 @@ class FileRuns:
         return f"{self.path}/{LEDGER}"
 
     def records(self) -> list[FileRecord]:
-        """List the runs that the folder has, the last one first."""
+        """Return the records of the runs that the folder has, the last one first."""
         names = [name for name in self.system.names(self._ledger) if name.endswith(SUFFIX)]
         texts = {name: self.system.read(f"{self._ledger}/{name}") for name in names}
         return parse_records(local_address(self.path), texts)
 
     def _data_files(self, folder: str) -> list[str]:
-        """Names of the files at every depth of a folder, but for those that Spark passes over."""
+        """Return the names of the files at every depth of a folder that Spark reads."""
         return [name for name in self.system.files(folder) if is_data(name)]
 
     def counts(self, run: RunIdentity) -> bool:
@@ -336,7 +336,7 @@ class FileRuns:
     def commit(
         self, folder: str, run: RunIdentity, records: list[FileRecord], properties: Mapping[str, str]
     ) -> int:
-        """Bring the rows of a staging folder into the target, which has these records."""
+        """Move the rows of a staging folder into the target, which has these records; return the number of the run."""
         version = (records[0].run.version if records else 0) + 1
         files = self._data_files(f"{folder}/{ROWS}")
         record = FileRecord.new(run, version, properties, files)
@@ -393,7 +393,7 @@ class FileRuns:
         self.system.rename(waiting, self._record_of(record.run.identity))
 
     def take_back(self, folder: str) -> None:
-        """Leave the target as it was before the commit of a run began that has not come to its end."""
+        """Undo a commit that has not come to its end."""
         if self.system.exists(f"{folder}/{MOVED}"):
             names: Iterable[str] = json.loads(self.system.read(f"{folder}/{MOVED}"))
             for name in names:
@@ -416,7 +416,7 @@ class FileRuns:
         self.system.delete(folder)
 
     def recover(self, undone: Callable[[RunIdentity], None]) -> None:
-        """Take back what runs that died have left; `undone` is called with each that has not happened."""
+        """Undo what runs that died have left; `undone` is called with each that has not happened."""
         for folder in self._folders():
             run = self._run_in(folder)
             if self._is_dead(folder, run):
@@ -426,7 +426,7 @@ class FileRuns:
                 self._clear(folder)
 
     def _folders(self) -> list[str]:
-        """List the staging folders of all runs into the target."""
+        """Return the staging folders of all runs into the target."""
         parent, _, name = self.path.rpartition("/")
         names = self.system.names(parent or "/")
         return [f"{parent}/{one}" for one in names if one.startswith(f"{name}{STAGING}")]

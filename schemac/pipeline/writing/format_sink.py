@@ -47,7 +47,7 @@ from schemac.text.source.catalogue import (
 
 
 def format_differences(expected: StructType, actual: StructType) -> tuple[str, ...]:
-    """How the columns of a table differ from those that are written; what may be null is not compared, few formats keep it."""
+    """Return how the columns of a table differ from those that are written; nullability is not compared, since few formats keep it."""
     # What may be null is no part of these texts.
     there = {field.name: field.dataType.simpleString() for field in actual.fields}
     wanted = {field.name: field.dataType.simpleString() for field in expected.fields}
@@ -79,7 +79,7 @@ def connector_missing(format: str, place: tuple[str, ...] = PLACE) -> PipelineEr
 
 
 def open_staging(frame: DataFrame, connector: str, sink: Sink, place: WriteTarget, form: TableForm) -> str:
-    """Make the table aside, and compare what the connector sees of it with the columns of the frame."""
+    """Make the table that the connector writes to, and return its path. Raises PipelineError if the connector sees other columns in it."""
     path = sink.open_staging_table(place, form)
     try:
         seen = frame.sparkSession.read.format(connector).load(path).schema
@@ -97,7 +97,7 @@ def open_staging(frame: DataFrame, connector: str, sink: Sink, place: WriteTarge
 def write_staging(
     good: DataFrame, connector: str, path: str, options: Mapping[str, str], sink: Sink, place: WriteTarget
 ) -> StagedRows:
-    """Have the connector write all rows, and take them over."""
+    """Have the connector write all rows; return them as pieces of the run."""
     rows = good.count()
     if not rows:
         # A connector may take no rows for a mistake.
@@ -133,7 +133,7 @@ BOOKKEEPING_COLUMNS = (ERRORS, WARNINGS, RAW, SOURCE)
 
 @dataclass
 class FormatTarget:
-    """The target of a job in a format of Spark."""
+    """Writes the rows of a run in a format of Spark."""
 
     spark: SparkSession
     job: Job
@@ -153,7 +153,7 @@ class FormatTarget:
 
     @property
     def _store_options(self) -> dict[str, str]:
-        """Options by which Hadoop reaches the store of the files; a connector has its own."""
+        """The options by which Hadoop reaches the store of the files; a connector has its own."""
         path = self.job.target.path
         return self.job.storage_options.hadoop_options(path) if self.job.target.is_of_files else {}
 
@@ -258,7 +258,7 @@ class FormatTarget:
             raise PipelineError(SCHEMA_MISMATCH, message, help, place=("target", "path"))
 
     def schema(self) -> StructType | None:
-        """Read the columns of what is there; None if nothing is."""
+        """Return the columns of the table that is there; None if there is none."""
         if self.runs is not None and not self.runs.system.exists(self.runs.path):
             return None
         try:
@@ -270,7 +270,7 @@ class FormatTarget:
             return None
 
     def differences(self, frame: DataFrame) -> tuple[str, ...]:
-        """How the table that was written differs from the rows that were."""
+        """Return how the table that was written differs from the rows."""
         there = self.schema()
         if there is None:
             return (f"`{self.job.target.path}` cannot be read back as {self.format}",)
@@ -299,7 +299,7 @@ class FormatTarget:
         counts: Mapping[str, str],
         has_failed: Callable[[BaseException], bool],
     ) -> Iterator[int | None]:
-        """Have the quarantine's rows in their place before those of the table, and out of it where these have failed for sure."""
+        """Commit the quarantine, and yield its version; it is taken back if the rows of the table have failed for sure."""
         table = [(TABLE, place.table)] if place.table else []
         place = replace(place, properties=(*counts.items(), *table))
         try:

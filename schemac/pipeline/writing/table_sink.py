@@ -58,7 +58,7 @@ from schemac.text.source.catalogue import EMPTIED_TABLE, TABLE_EXISTS, TOO_MANY_
 
 @dataclass
 class WrittenRows(WriterCommitMessage):  # type: ignore[misc]  # PySpark is not followed
-    """What one task wrote."""
+    """What one task has written."""
 
     pieces: list[str] = field(default_factory=list)
     rows: int = 0
@@ -85,7 +85,7 @@ class WrittenRows(WriterCommitMessage):  # type: ignore[misc]  # PySpark is not 
 
 
 class TableSink(DataSource):  # type: ignore[misc]  # PySpark is not followed
-    """Spark's way in; `spark_sink` makes the class of one engine."""
+    """The data source that writes, and reads, tables of an engine; `spark_sink` makes the class of one."""
 
     engine = ""
 
@@ -166,7 +166,7 @@ class TableWriter(DataSourceArrowWriter):  # type: ignore[misc]  # PySpark is no
 
     @property
     def sink(self) -> Sink:
-        """What the engine does for runs: found again in every process."""
+        """The engine's capability to write tables, found again in every process."""
         return sink_of(self.engine)
 
     @property
@@ -235,7 +235,7 @@ class TableWriter(DataSourceArrowWriter):  # type: ignore[misc]  # PySpark is no
     def _without_deletes(
         self, batches: Iterator[pa.RecordBatch], written: WrittenRows
     ) -> Iterator[pa.RecordBatch]:
-        """Pass on the records that are rows, and keep the keys that the others delete."""
+        """Yield the records that are rows, and keep the keys that the others delete."""
         assert self.merge is not None
         schema, remaining = self._deletes_schema, []
         for batch in batches:
@@ -258,7 +258,7 @@ class TableWriter(DataSourceArrowWriter):  # type: ignore[misc]  # PySpark is no
         return pa.schema([self.schema.field(name) for name in self.merge.columns])
 
     def _merged_rows(self, total: WrittenRows) -> MergedRows | None:
-        """Judge the records against the rows of the table; None where keys do not matter."""
+        """Decide which records count against the rows of the table; return None where keys do not matter."""
         if self.merge is None:
             return None
         schema = self._deletes_schema
@@ -387,7 +387,7 @@ def _commit_counts(report: SinkReport) -> tuple[tuple[str, str], ...]:
 
 
 def _with_progress(batches: Iterator[pa.RecordBatch], notes: TaskCount) -> Iterator[pa.RecordBatch]:
-    """Pass the batches on, and count their rows for the progress."""
+    """Yield the batches, and count their rows for the progress."""
     for batch in batches:
         notes.add(batch.num_rows)
         yield batch

@@ -75,7 +75,7 @@ def maps_of(lists: pa.Array, keys: pa.Array, items: pa.Array, type_: pa.DataType
 
 
 def extension_name(field: pa.Field) -> str | None:
-    """Name of the field's extension type, registered with pyarrow or only written in the metadata."""
+    """Return the name of a field's extension type, which is registered with pyarrow or only in the metadata; None if it has none."""
     if isinstance(field.type, pa.BaseExtensionType):
         return str(field.type.extension_name)
     name = (field.metadata or {}).get(b"ARROW:extension:name")
@@ -89,7 +89,7 @@ def role_of(field: pa.Field) -> Role | None:
 
 
 def keeps_value(member: pa.Field, source: pa.Field) -> bool:
-    """Whether a value is stored in a form of its own, which the source has as well."""
+    """Whether a field takes the values of its source as they are stored: both are of one role, such as blobs, that is no text."""
     role = role_of(member)
     return role is not None and not is_string(storage_type(member.type)) and role_of(source) is role
 
@@ -101,7 +101,7 @@ def is_bytes_field(member: pa.Field) -> bool:
 
 
 def storage_type(data_type: pa.DataType) -> pa.DataType:
-    """Give the type whose values are read: storage of an extension, values of a dictionary."""
+    """Return the type whose values are read: the storage of an extension, the values of a dictionary, or the type itself."""
     if isinstance(data_type, pa.BaseExtensionType):
         return storage_type(data_type.storage_type)
     if pa.types.is_dictionary(data_type):
@@ -172,11 +172,11 @@ _BITS_OF_DECIMAL = 128
 
 
 class MissingMemberError(Exception):
-    """A struct without a member that its field has."""
+    """A struct lacks a member that its field has; the message is its name."""
 
 
 def to_batches(rows: pa.RecordBatch, schema: pa.Schema) -> Iterator[pa.RecordBatch]:
-    """Bring rows to a schema, in as many batches as it takes: a dictionary has only so many values."""
+    """Yield rows in the types of a schema, in as many batches as it takes: a dictionary has only so many values. Raises pa.ArrowInvalid."""
     try:
         arrays = [to_field(column, member) for column, member in zip(rows.columns, schema, strict=True)]
     except pa.ArrowInvalid:
@@ -191,7 +191,7 @@ def to_batches(rows: pa.RecordBatch, schema: pa.Schema) -> Iterator[pa.RecordBat
 
 
 def to_field(array: pa.Array, field: pa.Field) -> pa.Array:
-    """Bring an array to the type of the field."""
+    """Return an array in the type of a field. Raises pa.ArrowInvalid for a value that does not fit, and MissingMemberError."""
     target = field.type
     if role_of(field) is Role.BRAIN_FLOATS and pa.types.is_float32(array.type):
         array = _bfloat16(array)
@@ -396,7 +396,7 @@ def _dictionary(array: pa.Array, target: pa.DictionaryType) -> pa.Array:
 
 
 def _bfloat16(array: pa.Array) -> pa.Array:
-    """Keep the upper half of each float, rounded to the nearest, ties to even."""
+    """Return floats as bfloat16 in two bytes: the upper half, rounded to the nearest, ties to even."""
     bits = pc.cast(array.view(pa.int32()), pa.int64())
     odd = pc.bit_wise_and(pc.shift_right(bits, 16), 1)
     rounded = pc.bit_wise_and(pc.shift_right(pc.add(bits, pc.add(odd, 0x7FFF)), 16), 0xFFFF)

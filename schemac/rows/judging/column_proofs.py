@@ -45,7 +45,7 @@ Kernel = Callable[[pa.Array], pa.Array]
 
 @dataclass(frozen=True)
 class ColumnProof:
-    """What is certain of the values of a field; by itself, that every value of the type is one of the field."""
+    """Reads the values of a column that are certainly values of a field: all of them, but for `misfits` and forbidden nulls."""
 
     member: pa.Field
     source: pa.Field
@@ -169,7 +169,7 @@ def _scalar_proof(member: pa.Field, source: pa.Field) -> Proof | None:
 
 
 class NotUnicodeError(ValueError):
-    """A column of text has bytes that are not UTF-8, so its rows cannot be shown."""
+    """A column of text has bytes that are not UTF-8, so that its rows cannot be shown."""
 
 
 def _text_misfits(source: pa.Field) -> Kernel:
@@ -187,7 +187,7 @@ def _text_misfits(source: pa.Field) -> Kernel:
 
 
 def _bytes_proof(member: pa.Field, source: pa.Field) -> Proof:
-    """Take bytes of any length, or of one."""
+    """Return what reads bytes, of any length or of one; in doubt are those of another length."""
     width, type_, source_type = binary_width(member), nullable_type(member, source), storage_type(source.type)
 
     def converted(array: pa.Array) -> pa.Array:
@@ -212,7 +212,7 @@ def _out_of_range(array: pa.Array, limits: tuple[int, int]) -> pa.Array:
 
 
 def _timestamp_proof(member: pa.Field, source: pa.Field) -> Proof:
-    """Take timestamps of any unit whose counts have as many digits as the field keeps."""
+    """Return what reads timestamps of any unit; in doubt are those with more digits than the field keeps, or out of its range."""
     target_type, source_type = storage_type(member.type), storage_type(source.type)
     to, of = ARROW_PER_SECOND[target_type.unit], ARROW_PER_SECOND[source_type.unit]
     factor, step, limits, type_ = to // of, of // to, range_of(target_type), nullable_type(member, source)
@@ -243,7 +243,7 @@ def _timestamp_proof(member: pa.Field, source: pa.Field) -> Proof:
 
 
 def _list_proof(member: pa.Field, source: pa.Field, items: Proof) -> Proof:
-    """Take lists, and vectors of one length."""
+    """Return what reads lists, and vectors, whose items `items` reads."""
     type_ = nullable_type(member, source)
 
     def read(array: pa.Array) -> Proven:
@@ -260,7 +260,7 @@ def _list_proof(member: pa.Field, source: pa.Field, items: Proof) -> Proof:
 
 
 def _map_proof(member: pa.Field, source: pa.Field, key: Proof, item: Proof) -> Proof:
-    """Take maps whose keys differ."""
+    """Return what reads maps; in doubt are those with a key that is null, is there twice, or is in doubt itself."""
     type_ = nullable_type(member, source)
 
     def read(array: pa.Array) -> Proven:
@@ -291,7 +291,7 @@ def _map_proof(member: pa.Field, source: pa.Field, key: Proof, item: Proof) -> P
 
 
 def _struct_proof(member: pa.Field, source: pa.Field, parts: Sequence[tuple[int, Proof]]) -> Proof:
-    """Take structs, by the names of their members."""
+    """Return what reads structs by the proofs of their members, each with its number in the source."""
     type_ = nullable_type(member, source)
 
     def read(array: pa.Array) -> Proven:

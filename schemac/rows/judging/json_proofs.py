@@ -99,7 +99,7 @@ def _is_sound(token: str) -> bool:
 
 
 class MemberTokens:
-    """Takes objects apart: the tokens of each key that is read, and which objects have something that was not seen.
+    """Splits JSON objects into a column of tokens for each key that is read, and marks the objects that have to be read alone.
 
     `known` are the keys that an object may have; None where it may have any.
     """
@@ -127,7 +127,7 @@ class MemberTokens:
         self.decode_list = msgspec.json.Decoder(list[struct]).decode  # type: ignore[valid-type]  # a class made here
 
     def learn(self, tokens: Sequence[Any]) -> bool:
-        """Learn the keys of some objects and their order; whether there is anything new."""
+        """Learn which keys some objects have, and in which order; return whether anything is new."""
         order: dict[str, None] = {}
         for token in tokens[:LEARNED_RECORDS]:
             try:
@@ -170,7 +170,7 @@ class MemberTokens:
         return by_name, unsound | (count != [text.count(b":") for text in texts])
 
     def of_tokens(self, tokens: pa.Array) -> tuple[dict[str, pa.Array], Any]:
-        """Take tokens that are objects apart."""
+        """Split tokens that are objects; return the tokens of each key, and a mask of the objects that have to be read alone."""
         texts = _bytes_of(tokens)
         return self.of_texts(texts, lambda: self.columns(self.decode_list(_json_list(texts)), texts), False)
 
@@ -189,7 +189,7 @@ class MemberTokens:
 
 
 class RecordTokens:
-    """Takes records apart: the tokens at each of some places, by steps; `known` are the keys that the object at a place may have."""
+    """Splits texts of records into a column of tokens for each of some places; `known` are the keys that the object at a place may have."""
 
     def __init__(
         self, places: Iterable[tuple[Step, ...]], known: dict[tuple[Step, ...], frozenset[str]] | None = None
@@ -242,7 +242,7 @@ class RecordTokens:
     def _collect_below(
         self, steps: tuple[Step, ...], column: pa.Array, total: dict[tuple[Step, ...], pa.Array]
     ) -> Any:
-        """Give a column, and those of the places below it."""
+        """Add a column of tokens, and those of the places below it, to `total`; return a mask of the records that have to be read alone."""
         odd = np.zeros(len(column), bool)
         if steps in self.places:
             total[steps] = column
@@ -268,7 +268,7 @@ class RecordTokens:
 
 
 def _scattered(values: pa.Array, mask: pa.Array) -> pa.Array:
-    """Return tokens where a mask is true, and empty texts elsewhere."""
+    """Return tokens in the places where a mask is true, and empty texts elsewhere."""
     if len(values) == len(mask):
         return values
     return pc.replace_with_mask(pa.array([""]).take(pa.array(np.zeros(len(mask), np.int8))), mask, values)

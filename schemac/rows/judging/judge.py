@@ -65,7 +65,7 @@ class RecordReasons(list[Reason]):
 
 
 class NotCoveredError(Exception):
-    """A field of a type that no record has."""
+    """A record cannot have a field of such a type."""
 
 
 def path_text(path: Path) -> str:
@@ -239,7 +239,7 @@ def _json_map_reader(member: pa.Field, settings: ValidationSettings) -> Reader:
 
 
 def check_duplicate_keys(keys: list[Any], path: Path, reasons: RecordReasons) -> None:
-    """Object to keys of a map that are equal."""
+    """Add a reason if two keys of a map are equal."""
     there = [x for x in keys if x is not None]
     ordered = [x for x in there if not (isinstance(x, float) and math.isnan(x))]
     # Numbers can be chosen that have one hash, so that a set takes quadratic time.
@@ -272,10 +272,8 @@ def _json_object_reader(member: pa.Field, settings: ValidationSettings, *, is_in
     return unless_absent(member, read)
 
 
-def add_unexpected(
-    record: dict[str, Any], known: frozenset[str], path: Path, reasons: RecordReasons
-) -> None:
-    """Object to each key of an object that no field takes."""
+def add_unexpected(record: dict[str, Any], known: frozenset[str], path: Path, reasons: RecordReasons) -> None:
+    """Add a reason for each key of an object that no field takes."""
     if not known.issuperset(record):
         for label in (label for label in record if label not in known):
             reasons.add((path, "." + label) if path else label, "unexpected", label)
@@ -283,7 +281,7 @@ def add_unexpected(
 
 @dataclass(frozen=True, slots=True)
 class JudgedRecord:
-    """A validated record; `values` is None if there are reasons.
+    """The values of a record, None if it does not fit, and the reasons why it does not.
 
     Values are what `typed_values.nullable_array` takes: counts for dates and timestamps, in the unit of their type; `Decimal`; bytes; a list of
     pairs for a map.
@@ -294,7 +292,7 @@ class JudgedRecord:
 
 
 class RecordReader:
-    """The definition of what fits a schema, for records that are text."""
+    """Reads whole records of JSON for a schema: the definition of which of them fit."""
 
     def __init__(self, schema: pa.Schema, settings: ValidationSettings | None = None) -> None:
         self.settings = settings = settings or ValidationSettings()
@@ -327,7 +325,7 @@ class RecordReader:
                 self.objects.append((steps, frozenset(keys), ".".join(map(str, steps))))
 
     def json(self, text: str) -> JudgedRecord:
-        """Judge a record that is the text of a JSON object."""
+        """Read the text of a record; return its values or the reasons against it."""
         assert not self.uncovered, self.uncovered
         try:
             record = parse(text)

@@ -59,7 +59,7 @@ PLAIN = frozenset((_NONE, str, int, float, bool, Decimal, bytes, date, datetime,
 
 
 class MemberValues(NamedTuple):
-    """Objects of dicts by name, None where a dict lacks one."""
+    """The values of dicts by name, None where a dict lacks one, and the dicts that have more than these."""
 
     columns: list[Objects]
     others: list[int]
@@ -69,7 +69,7 @@ class MemberValues(NamedTuple):
 
 
 def members_of(dicts: Sequence[dict[Any, Any]], names: Sequence[str]) -> MemberValues:
-    """Take dicts apart."""
+    """Split dicts into a column of objects for each name."""
     if names and set(map(len, dicts)) == {len(names)}:
         try:
             if len(names) == 1:
@@ -136,7 +136,7 @@ def _doubt_mask(certain: list[bool] | None) -> pa.Array | None:
 
 @dataclass(frozen=True)
 class _ObjectScalars:
-    """Objects of some classes, with the type that pyarrow makes from them; `proof` reads the values of that type."""
+    """Reads objects of some classes: pyarrow makes an array of them, which `proof` reads."""
 
     member: pa.Field
     classes: tuple[type, ...]

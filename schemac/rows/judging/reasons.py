@@ -27,7 +27,7 @@ QUARANTINE_SCHEMA = pa.schema(
 
 
 class Reason(NamedTuple):
-    """Why a record does not fit: where, which rule, and what is there, cut at 1000 characters; None if nothing does."""
+    """Why a record does not fit: the path, the rule, and the value there, cut at 1000 characters; None if there is none."""
 
     path: str
     rule: str
@@ -56,7 +56,7 @@ def reason_counts(reasons: pa.ListArray) -> Counter[tuple[str, str]]:
 
 
 class Reasons:
-    """The reasons of the rows of a batch: columns of Arrow, in the order in which they were added.
+    """The reasons against the rows of a batch, as columns of Arrow, in the order in which they were added.
 
     `whole` are the rows that are no records, with the one reason that counts.
     """
@@ -77,11 +77,11 @@ class Reasons:
         self.add(rows, pa.StructArray.from_arrays(columns, fields=list(REASON)))
 
     def add_all(self, other: "Reasons") -> None:
-        """Add those of another field."""
+        """Add the reasons of another field."""
         self._parts += other._parts
 
     def refuse(self, row: int, reason: Reason) -> None:
-        """Give a row one reason alone, as for a malformed record."""
+        """Give a row one reason in place of all others, as for a malformed record."""
         self.whole[row] = reason
 
     def without(self, rows: Sequence[int], path: str) -> "Reasons":
@@ -104,7 +104,7 @@ class Reasons:
 
     @property
     def rows(self) -> Any:
-        """The numbers of the rows, in their order, as an array of numpy."""
+        """The numbers of the rows that have reasons, ascending, as an array of numpy."""
         whole = np.array([*self.whole], np.int64)
         return np.unique(np.concatenate([*(rows for rows, _ in self._parts), whole]))
 

@@ -51,7 +51,7 @@ class TokenKind(StrEnum):
 
 @dataclass(frozen=True)
 class Scalar:
-    """How the values of one type come out of text; `value` raises BrokenRuleError."""
+    """How the values of one type are read: `value` makes one of a text, or raises BrokenRuleError."""
 
     token: TokenKind
     value: Value
@@ -59,7 +59,7 @@ class Scalar:
 
 
 def scalar_of(field: pa.Field, epoch: str | None = None) -> Scalar | None:
-    """How one field without children is read; None for types that a pipeline cannot write."""
+    """Return how a field without parts is read; None for types that a pipeline cannot write."""
     if extension_name(field) == "arrow.uuid":
         return Scalar(TokenKind.STRING, values.uuid_of)
     role = role_of(field)
@@ -124,7 +124,7 @@ CLOCK_ZONE = b"schemac.dev/clockZone"
 
 
 def zone_of(field: pa.Field) -> str | None:
-    """Give the zone that was declared for a field's clocks."""
+    """Return the zone that was declared for a field's clocks; None if none was."""
     declared = (field.metadata or {}).get(CLOCK_ZONE)
     if declared is None:
         return None
@@ -135,7 +135,7 @@ def zone_of(field: pa.Field) -> str | None:
 def with_zones(
     schema: pa.Schema, zone_of_field: Callable[[str], str | None], of_source: str | None
 ) -> pa.Schema:
-    """Note the zone of its clocks next to each timestamp of a schema that has one, at every depth."""
+    """Return a schema in which each timestamp, at every depth, has the zone of its clocks in its metadata."""
     fields = [_with_zone(field, zone_of_field(field.name), of_source) for field in schema]
     return pa.schema(fields, metadata=schema.metadata)
 
@@ -161,7 +161,7 @@ def zone_of_clock(field_zone: str, declared: str | None) -> str | None:
 
 @dataclass(frozen=True)
 class Clock:
-    """How local times become instants of one field; `zone` is None if it is not set."""
+    """The clock that local times of a field are read from; `zone` is None if it is not set."""
 
     zone: str | None
 
@@ -171,7 +171,7 @@ class Clock:
         return None if self.zone is None else find_zone(self.zone)
 
     def shown(self, instant: int) -> int:
-        """Return what the clock shows at an instant, both in nanoseconds."""
+        """Return the local time at an instant, both in nanoseconds."""
         rules = find_zone(self.zone or "UTC")
         assert rules is not None, self.zone
         return local_time_at(instant, rules)

@@ -54,7 +54,7 @@ _SMALLEST_NORMAL = (np.float64(SMALLEST_NORMAL_FLOAT).view(np.uint64) << _ONE) -
 
 
 class Proven(NamedTuple):
-    """Values that were read, null where they are in doubt; and which are in doubt, None where none is."""
+    """The values of a column in the nullable type of their field, null where they are in doubt, and a mask of those in doubt; None if none is."""
 
     values: pa.Array
     doubtful: pa.Array | None
@@ -65,7 +65,7 @@ Proof = Callable[[pa.Array], Proven]
 
 @dataclass(frozen=True)
 class TextForm:
-    """How values of one type are spelled and read; `limits` are the least and the greatest value, both allowed."""
+    """The pattern of the texts of a type, and how Arrow reads them; `limits` are the least and the greatest value."""
 
     token: TokenKind
     pattern: str
@@ -97,7 +97,7 @@ class TextForm:
         return self.within_limits(self._parsed(with_nulls_at(texts, misfits)), misfits)
 
     def within_limits(self, values: pa.Array, misfits: pa.Array | None) -> Proven:
-        """Leave out what is beyond the limits."""
+        """Return parsed values with null for those beyond the limits, which are in doubt as `misfits` are."""
         outside = None
         if self.limits is not None:
             lowest, highest = self.limits
@@ -135,7 +135,7 @@ class TextForm:
 
 
 def joined_masks(a: pa.Array | None, b: pa.Array | None) -> pa.Array | None:
-    """Join two masks, of which None is false everywhere."""
+    """Return where one of two masks is true; None is false everywhere."""
     return b if a is None else a if b is None else pc.or_(a, b)
 
 
@@ -184,7 +184,7 @@ def proven_lists(
     items: Proven,
     doubtful: pa.Array | None,
 ) -> Proven:
-    """Join items to lists of some lengths where something is there; in doubt is, too, a list with a doubtful item or of another length than the field's."""
+    """Join items to lists in the rows where one is; `lengths` are theirs. In doubt is also a list with a doubtful item, or of a wrong length."""
     offsets = _offsets(is_there, lengths)
     doubtful = joined_masks(doubtful, _has_doubtful_item(items.doubtful, offsets))
     if pa.types.is_fixed_size_list(member.type):
@@ -197,7 +197,7 @@ def proven_lists(
 def proven_maps(
     type_: pa.DataType, is_there: Any, lengths: Any, keys: pa.Array, items: Proven, doubtful: pa.Array | None
 ) -> Proven:
-    """Join keys and items to maps in the same way."""
+    """Join keys and items to maps in the rows where one is; in doubt is also a map with a doubtful item."""
     offsets = _offsets(is_there, lengths)
     lists = pa.ListArray.from_arrays(pa.array(offsets), items.values, mask=_null_mask(is_there))
     maps = maps_of(lists, keys.cast(type_.key_type), items.values, type_)
@@ -207,7 +207,7 @@ def proven_maps(
 def proven_structs(
     type_: pa.DataType, is_there: Any, parts: Sequence[Proven], doubtful: pa.Array | None, is_odd: Any = False
 ) -> Proven:
-    """Join parts to structs: those of all rows, or only of the rows where something is there; `is_odd` marks further ones in doubt."""
+    """Join members to structs; they have a value for every row, or only for the rows where a struct is. `is_odd` marks more of these as in doubt."""
     for part in parts:
         is_odd = is_odd if part.doubtful is None else is_odd | numpy_mask(part.doubtful)
     values, fields = [part.values for part in parts], list(type_)
@@ -224,7 +224,7 @@ def proven_structs(
 
 @dataclass(frozen=True)
 class TextProof:
-    """Reads the texts of one field, such as the cells of a column of CSV."""
+    """Reads a column of texts for one field, such as cells of CSV."""
 
     member: pa.Field
     form: TextForm
@@ -253,7 +253,7 @@ class TextProof:
         return Proven(self._to_nullable_type(values), joined_masks(absent, doubtful))
 
     def of_doubles(self, values: pa.Array) -> Proven:
-        """Take numbers that have the digits which Python writes for them."""
+        """Read doubles as the texts that Python writes for them would be read."""
         absent = mask_or_none(values.is_null()) if not self.member.nullable and values.null_count else None
         rounded, doubtful = self.form.within_limits(values, None)
         return Proven(self._to_nullable_type(rounded), joined_masks(absent, doubtful))
@@ -274,7 +274,7 @@ class TextProof:
 
 
 def text_form(field: pa.Field) -> TextForm | None:
-    """How a field without parts is spelled and read; None for types that only `scalars` reads."""
+    """Return how texts of a field without parts are read; None for types that only `scalars` reads."""
     extension, data_type, is_ = extension_name(field), storage_type(field.type), pa.types
     if role_of(field) is Role.BRAIN_FLOATS:
         return _float_form(LARGEST_BRAIN_FLOAT)

@@ -36,13 +36,13 @@ LONGEST_NUMBER, LONGEST_KEY = 1000, 50_000
 
 
 class NumberText(str):
-    """The text of a number in the record."""
+    """The text of a number as it is in the record."""
 
     __slots__ = ()
 
 
 class NotJsonError(ValueError):
-    """The text is not one JSON value, or goes beyond a limit."""
+    """A text is not one JSON value, or goes beyond a limit."""
 
 
 def _refuse_constant(constant: str) -> Any:
@@ -103,7 +103,7 @@ _STRING = re.compile(r'"(?:[^"\\]|\\.?)*+"?', re.DOTALL)
 
 
 def nesting_depth(text: str) -> int:
-    """How deep brackets are opened."""
+    """Return how many brackets are open at most at one place of a text."""
     depth = deepest = 0
     for bracket in re.findall(r"[\[\]{}]", _STRING.sub("", text)):
         depth += 1 if bracket in "[{" else -1
@@ -162,7 +162,7 @@ def json_string(text: str) -> str:
 
 
 class _JsonPart(str):
-    """A part of a JSON text."""
+    """A text of JSON that is already written."""
 
     __slots__ = ()
 
@@ -287,7 +287,7 @@ def _checked_text(text: str) -> str:
 
 
 class ObjectKey(str):
-    """The text of a key that is not a text, and the object that it is: whether a map takes it is for the type of its keys to say."""
+    """A key of a Python mapping that is not a text: its text, and its value, which the type of the keys may take."""
 
     __slots__ = ("value",)
     value: Any

@@ -98,7 +98,7 @@ def _split_items(array: pa.Array, items: list[Any]) -> list[Any]:
 
 
 class UnreadableTypeError(Exception):
-    """A column that can never become its field."""
+    """No value of a column's type can become one of its field."""
 
     def __init__(self, member: pa.Field, source_type: pa.DataType) -> None:
         super().__init__(f"`{member.name}` is {member.type}, the table has {source_type}")

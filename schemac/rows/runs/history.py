@@ -92,7 +92,7 @@ LEDGER, SUFFIX = "_schemac", ".json"
 
 @dataclass(frozen=True)
 class FileRecord:
-    """A run as the folder has it."""
+    """The record of a run in a folder of files, with the files that it wrote."""
 
     run: CommittedRun
     files: tuple[str, ...]

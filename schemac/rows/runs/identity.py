@@ -86,7 +86,7 @@ def _machine_id() -> str | None:
 
 
 def _process_state(number: int) -> tuple[str, str] | None:
-    """State and start of a process; its name, which may hold anything, ends at the last bracket.
+    """Return the state of a process, such as `S`, and the tick at which it started.
 
     None if there is no such process. Raises OSError if the system cannot report it, as with too many open files.
     """
@@ -180,7 +180,7 @@ class RunIdentity:
         return tuple(path for part in parts for path in part.get("path", ()))
 
     def report(self) -> Json:
-        """Describe the identity as reports for programs have it."""
+        """Return the identity as JSON, as reports have it."""
         return {
             "id": self.id,
             "started": self.started.isoformat(),
@@ -197,7 +197,7 @@ def random_id() -> str:
 
 
 def without_secrets(path: str) -> str:
-    """Strip the user and the password off the address of a path."""
+    """Return a path without the user and the password of its address."""
     if "://" not in path:
         return path
     parts = urlsplit(path)
@@ -206,7 +206,7 @@ def without_secrets(path: str) -> str:
 
 @dataclass(frozen=True)
 class Replay:
-    """The records of the quarantine to replay; by default all of them."""
+    """Which records of the quarantine are replayed; by default all of them."""
 
     run: str = ""
     """Of one run."""
@@ -218,7 +218,7 @@ class Replay:
 
 @dataclass(frozen=True)
 class RunRequest:
-    """The requested identity; by default that of the input."""
+    """Which run is asked for; by default the one that the input identifies."""
 
     id: str = ""
     """Up to 64 letters, digits, `_` and `-`."""

@@ -80,12 +80,12 @@ JOIN = f"{AGAIN}; with `mode: append` under `target` its rows are added to the o
 
 
 def new_folder(table: str, run: RunIdentity) -> str:
-    """Choose a path for the files of a run."""
+    """Return a new path for the staging folder of a run."""
     return os.path.join(table, f"{PREFIX}{run.id}-{uuid.uuid4().hex[:8]}")
 
 
 def folders_of(table: str) -> list[Path]:
-    """List the staging folders of a table, of whichever run."""
+    """Return the staging folders of all runs into a table."""
     try:
         return sorted(path for path in Path(table).iterdir() if path.name.startswith(PREFIX))
     except OSError:
@@ -93,7 +93,7 @@ def folders_of(table: str) -> list[Path]:
 
 
 def open_mark(folder: str, run: RunIdentity, table: str = "") -> None:
-    """Create the folder with its mark, which names its owner and that it is in use.
+    """Make the staging folder of a run, with the identity of the run and the mark that tasks may write.
 
     In a quarantine, which several tables may share, `table` is that of the run, seen from the quarantine.
     """
@@ -121,13 +121,13 @@ def is_claimed(folder: str) -> bool:
 
 
 def renew(folder: str) -> None:
-    """Record that the run is alive."""
+    """Set the time of a folder's mark to now, which says that the run is alive."""
     with contextlib.suppress(OSError):
         os.utime(Path(folder, OPEN))
 
 
 def start_commit(folder: str, moved: list[str]) -> None:
-    """Take the folder for the commit; `moved` are the data files that will lie where the table's are."""
+    """Mark that the commit begins; `moved` are the data files that will lie in the table. Raises PipelineError if another run has taken the folder."""
     try:
         Path(folder, COMMITTER).write_text(this_process())
         note_moved(folder, moved)
@@ -137,7 +137,7 @@ def start_commit(folder: str, moved: list[str]) -> None:
 
 
 def note_moved(folder: str, moved: list[str]) -> None:
-    """Note the data files that will lie where the table's are, before they do."""
+    """Write down the data files that are about to be moved into the table."""
     Path(folder, MOVED).write_text(json.dumps(moved))
 
 
@@ -150,18 +150,18 @@ def _mark_commit(folder: str) -> None:
 
 
 def give_up(folder: str) -> None:
-    """Leave the folder to the next run, which takes it for one of a dead run: its rows are still to be taken back."""
+    """Mark a folder whose commit may have left rows, so that the next run takes them back."""
     with contextlib.suppress(OSError):
         os.rename(Path(folder, COMMITTING), Path(folder, ABANDONED))
 
 
 def reopen(folder: str) -> None:
-    """Go back from a commit that others were quicker than."""
+    """Mark that the commit has not begun after all, since other runs were quicker."""
     os.rename(Path(folder, COMMITTING), Path(folder, OPEN))
 
 
 def leave(folder: str) -> None:
-    """Leave the folder to the next attempt of its run."""
+    """Mark a folder as one that the next attempt of its run goes on with."""
     for mark in (OPEN, COMMITTING):
         with contextlib.suppress(OSError):
             os.rename(Path(folder, mark), Path(folder, ABANDONED))
@@ -241,7 +241,7 @@ def fence(table: str, run: RunIdentity) -> None:
 
 
 def moved_files(folder: str | Path) -> list[str]:
-    """Names of data files that the run was going to move into the table."""
+    """Return the names of the data files that the run was about to move into the table; none if that was not noted."""
     try:
         names: list[str] = json.loads(Path(folder, MOVED).read_text())
     except (OSError, ValueError):
@@ -258,7 +258,7 @@ def _read_or_none(folder: Path, name: str) -> str | None:
 
 
 def run_of_folder(folder: Path) -> RunIdentity | None:
-    """Read the run whose files wait in a folder; None if it does not matter any more, or is not known."""
+    """Return the run that a staging folder is of; None if the folder is being removed, or cannot be read."""
     if folder.name.startswith(GONE):
         return None
     try:
@@ -317,7 +317,7 @@ def remove(folder: str | Path) -> None:
 
 @contextmanager
 def keep_alive(tables: Iterable[str], run: RunIdentity) -> Iterator[None]:
-    """Renews the marks of a run for as long as it goes on."""
+    """Renew the marks of a run in its tables for as long as the context lasts."""
 
     def renew_all() -> None:
         for folder in chain.from_iterable(map(folders_of, tables)):

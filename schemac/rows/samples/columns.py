@@ -79,7 +79,7 @@ def _components(draws: Draws, count: int, type_: pa.DataType) -> pa.Array:
 
 @dataclass(frozen=True)
 class Digit:
-    """What a candidate's number means for one field of those that are unique together."""
+    """The part of a candidate's number that chooses the value of one of the fields that are unique together."""
 
     divisor: int
     count: int
@@ -127,7 +127,7 @@ class Counter:
 
 @dataclass
 class Targets:
-    """Rows of another dataset that candidates refer to."""
+    """The rows of another dataset that candidates refer to."""
 
     rows: Sequence[pa.Array]
     """The values of each field, in the nullable type of the field that refers to them."""

@@ -28,7 +28,7 @@ _NEW = ".schemac-new"
 
 @dataclass(frozen=True)
 class SampleFormat(ABC):
-    """A form that rows are written in."""
+    """A file format, or an engine's tables, that samples are written in."""
 
     name: str
     suffixes: tuple[str, ...]
@@ -50,7 +50,7 @@ class SampleFormat(ABC):
 
 @dataclass(frozen=True)
 class TextFormat(SampleFormat):
-    """Records as lines."""
+    """A format with a record in each line."""
 
     header: Callable[[pa.Schema], str] | None
     lines: Callable[[pa.Schema, pa.RecordBatch], Iterator[str]]
@@ -83,7 +83,7 @@ class TextFormat(SampleFormat):
 
 @dataclass(frozen=True)
 class ColumnFormat(SampleFormat):
-    """Columns with types."""
+    """A format whose columns have types."""
 
     @abstractmethod
     def write_rows(self, path: str, dataset: CheckedDataset, rows: pa.RecordBatchReader) -> None:
@@ -106,7 +106,7 @@ class ColumnFormat(SampleFormat):
 
 @dataclass(frozen=True)
 class ArrowFormat(ColumnFormat):
-    """Files that pyarrow writes."""
+    """A format of files that pyarrow writes."""
 
     open: Callable[[BinaryIO, pa.Schema], Any]
 

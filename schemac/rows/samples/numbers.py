@@ -38,7 +38,7 @@ T = TypeVar("T")
 
 
 class Draws:
-    """A stream of numbers for one purpose."""
+    """A stream of pseudo-random numbers, which its purpose determines."""
 
     def __init__(self, *purpose: object) -> None:
         self._purpose = "/".join(map(repr, purpose))
@@ -88,7 +88,7 @@ _NEAR = 1000
 
 @dataclass(frozen=True)
 class Grid:
-    """The counts that are allowed."""
+    """The counts that bounds and `multipleOf` allow."""
 
     first: int
     last: int
@@ -117,7 +117,7 @@ class Grid:
 
     @cached_property
     def _stride(self) -> int:
-        """How far one is from the next: so that it meets all of them before it is back."""
+        """Return the distance from one numbered count to the next, which has no divisor in common with how many there are."""
         stride = self.apart if self.count > self.apart * _NEAR else 1
         while gcd(stride, self.count) != 1:
             stride += 1
@@ -194,7 +194,7 @@ _EDGES = (0.0, 1.0, -1.0, 0.5, 100.0, -0.0, 1e-3)
 
 @dataclass(frozen=True)
 class Floats:
-    """Floats within bounds."""
+    """The floats of a type within bounds."""
 
     type: LogicalType
     bounds: tuple[Bound, ...]

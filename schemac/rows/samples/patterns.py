@@ -21,7 +21,7 @@ _READABLE = [
 
 @dataclass(frozen=True)
 class Characters:
-    """One of some characters; a character that is written is one alone."""
+    """One of some characters."""
 
     members: tuple[str, ...]
 
@@ -42,7 +42,7 @@ class Characters:
 
 @dataclass(frozen=True)
 class Sequence:
-    """Pieces behind each other."""
+    """Pieces one after the other."""
 
     parts: "tuple[TextGenerator, ...]"
 
@@ -70,7 +70,7 @@ class Sequence:
 
 @dataclass(frozen=True)
 class Alternatives:
-    """One of some pieces."""
+    """One of several pieces."""
 
     parts: "tuple[TextGenerator, ...]"
 

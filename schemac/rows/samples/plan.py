@@ -32,12 +32,12 @@ TargetRows = Callable[[ReferenceTo, int], pa.Table | None]
 
 
 class CircleError(NoValueError):
-    """Datasets that refer to each other, of which none can be made first."""
+    """Datasets refer to each other, so that none can be made first."""
 
 
 @dataclass(frozen=True)
 class SampleField:
-    """A field of a row, with its Arrow field."""
+    """A field, with its Arrow field."""
 
     field: SchemaField
     member: pa.Field

@@ -41,7 +41,7 @@ def value_at(rows: pa.RecordBatch, path: Sequence[str]) -> pa.Array:
 
 
 def with_value(rows: pa.RecordBatch, path: Sequence[str], values: pa.Array) -> pa.RecordBatch:
-    """Set values at a path; a struct that is null stays null."""
+    """Return rows with other values at a path; a struct that is null stays null."""
     place = rows.schema.get_field_index(path[0])
     return rows.set_column(place, path[0], _with_value_inside(rows.column(place), path[1:], values))
 
@@ -65,7 +65,7 @@ Datasets = Mapping[str, CheckedDataset]
 
 @dataclass
 class Sampler:
-    """The sample of a dataset. Raises SchemaError if none can be made."""
+    """Makes the rows of a dataset's sample. Raises SchemaError if none can be made."""
 
     dataset: CheckedDataset
     count: int
@@ -183,7 +183,7 @@ class Sampler:
         return rows
 
     def _with_equation_fulfilled(self, rows: pa.RecordBatch, node: Node) -> pa.RecordBatch:
-        """Set a field to the value that an equation, or a comparison that allows equal values, requires."""
+        """Return rows in which a field has the value that an equation, or a comparison that allows equality, requires."""
         if not isinstance(node, ComparisonNode) or node.operator not in ("=", "<=", ">="):
             return rows
         for operand, other in ((node.left, node.right), (node.right, node.left)):

@@ -52,12 +52,12 @@ _JSON = ("{}", "[]", "0", '"text"', "true", '{"a":1}', '{"a":[1,{"b":null}]}', "
 
 
 class NoValueError(Exception):
-    """No value was found; the message names the constraint."""
+    """No value satisfies the constraints; the message names them."""
 
 
 @dataclass(frozen=True)
 class Values:
-    """The values of a place, without null."""
+    """What draws the values of a field, and numbers those that differ; null is not among them."""
 
     draw: Callable[[Draws], Any]
     nth: Callable[[int], Any] | None = None
@@ -69,7 +69,7 @@ class Values:
 
 
 def values_of(field: SchemaField, member: pa.Field, preferred: tuple[Any, ...] = ()) -> Values:
-    """Return the values of a place; `wanted` are some that conditions mention. Raises NoValueError."""
+    """Return the values of a field; `preferred` are some that conditions mention. Raises NoValueError."""
     if field.parent is None and (parts := _least_parts(field)) > _MOST_PARTS:
         message = (
             f"{field.path_text}: one value has at least {parts:,} items, and a sample at most {_MOST_PARTS:,}"

@@ -75,7 +75,7 @@ class WrongRow(NamedTuple):
 
 @dataclass(frozen=True)
 class WrongRows:
-    """Records that break each rule of a dataset."""
+    """Records that break each rule of a dataset, one rule each."""
 
     rows: tuple[WrongRow, ...]
     missing: tuple[tuple[str, str], ...]
@@ -182,7 +182,7 @@ def _with_members(sampler: Sampler) -> Iterator[tuple[SchemaField, pa.Field]]:
 
 
 def _first_place(record: Any, field: SchemaField) -> tuple[Any, Any] | None:
-    """Return what holds the first value of a field, and its key there."""
+    """Return what holds the first value of a field, and its key or position there; None if there is none."""
     if field.parent is None:
         return (record, field.segment) if field.segment in record else None
     above = _first_place(record, field.parent)
@@ -203,7 +203,7 @@ def _first_value(record: Any, field: SchemaField) -> Any:
 
 
 def _set_first_value(record: Any, field: SchemaField, token: str) -> bool:
-    """Change the first value of a field; false if it cannot be."""
+    """Change the first value of a field in a record; return whether there is one that can be."""
     place = _first_place(record, field)
     if place is None:
         return False
@@ -329,7 +329,7 @@ _OF_PAIRS = frozenset({UNIQUE_RULE, DUPLICATE_RULE})
 
 @dataclass(frozen=True)
 class WrongForm:
-    """Wrong records as one form holds them."""
+    """The wrong records that one format can hold."""
 
     rows: tuple[WrongRow, ...]
     left_out: tuple[tuple[str, str], ...]

@@ -137,7 +137,7 @@ def _json_texts(values: pa.Array) -> pa.Array:
 
 
 class UnusableTargetError(Exception):
-    """A table of a reference that cannot be compared; `help` says what to do."""
+    """The table of a reference cannot be compared; `help` says what to do."""
 
     def __init__(self, message: str, help: str = "") -> None:
         super().__init__(message)
@@ -207,14 +207,14 @@ _ANY_INTEGER = pa.decimal128(20, 0)
 
 
 def add_missing_references(targets: Sequence[ReferenceValues], batch: JudgedBatch) -> None:
-    """Object to rows whose values are in no row of another table."""
+    """Add a reason to rows whose values are in no row of the table that they refer to."""
     for target in targets:
         rows = without_target(target.reference, batch.rows, target.keys)
         _add_reasons(batch, rows, target.reference.fields, REFERENCE_RULE)
 
 
 def _add_reasons(batch: JudgedBatch, rows: Any, fields: Sequence[FieldNode], rule: str) -> None:
-    """Object to the values of some fields in some rows."""
+    """Add a reason to some rows, with the values of some fields."""
     if len(rows):
         wrong = batch.rows.take(rows)
         texts = object_texts((str(node), node.raw(wrong)) for node in fields)
@@ -222,7 +222,7 @@ def _add_reasons(batch: JudgedBatch, rows: Any, fields: Sequence[FieldNode], rul
 
 
 def add_duplicates(nodes: Sequence[FieldNode], batches: Sequence[JudgedBatch], rule: str) -> None:
-    """Object to good rows that have the same values as another good row of any batch."""
+    """Add a reason to good rows that have the same values as another good row of any batch."""
     parts: list[list[Any]] = [[] for _ in nodes]
     rows: list[Any] = []
     start = 0

@@ -31,7 +31,7 @@ _LONGEST_VALUE = 40
 
 @dataclass
 class JudgedBatch:
-    """Rows with their values and with the reasons found so far, by the number of the row in the batch."""
+    """The values of the rows of a batch, and the reasons against them."""
 
     rows: pa.RecordBatch
     reasons: Reasons = field(default_factory=Reasons)
@@ -52,7 +52,7 @@ class JudgedBatch:
 
 
 class RowReason(NamedTuple):
-    """Why a row does not fit."""
+    """One reason why a row does not fit."""
 
     row: int
     """The number of the row, from 0."""

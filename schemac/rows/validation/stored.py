@@ -72,7 +72,7 @@ def open_rows(path: str, report: Report) -> StoredRows | None:
 
 @dataclass(frozen=True)
 class StoredComparison:
-    """The rows of a store, with the schema that they are to keep."""
+    """Checks the rows of a store against a locked schema."""
 
     name: str
     stored: StoredRows
@@ -220,7 +220,7 @@ def report_offence(offence: Offence, table: str, rows_text: Shown, report: Repor
 def report_failed(
     path: str, question: str, offence: Offence, table: str, rows_text: str, state: str, report: Report
 ) -> None:
-    """Say which rows are in the way of a change: `question` is what was asked of them, `shown` what shows them, `state` what became of the table."""
+    """Report the rows that are in the way of a change: `question` is what was asked of them, `rows_text` shows them, `state` is what became of the table."""
     count, values = _count_and_values(offence)
     verb = "does" if offence.count == 1 else "do"
     message = f"{path}: {question}, but {count} {verb} not satisfy it{values}"

@@ -37,8 +37,8 @@ from schemac.rows.judging.judge import (
     Reader,
     RecordReader,
     RecordReasons,
-    malformed_reason,
     add_unexpected,
+    malformed_reason,
 )
 from schemac.rows.judging.object_proofs import members_of, object_proof
 from schemac.rows.judging.reasons import REASONS, reason_array
@@ -76,7 +76,7 @@ from schemac.text.source.phrases import closest
 
 @dataclass(frozen=True)
 class ValidationRules:
-    """How rows are judged, in the words of a pipeline file."""
+    """How rows are judged; the names are those of a pipeline file."""
 
     references: Mapping[str, Any] = dataclasses.field(default_factory=dict)
     """Rows of the datasets that the schema refers to, by name."""
@@ -86,7 +86,7 @@ class ValidationRules:
 
 
 def validated(dataset: CheckedDataset, source: Any, rules: ValidationRules) -> Validation:
-    """Judge rows. Raises SchemaError if they cannot be judged at all."""
+    """Return which rows fit a dataset, and why others do not. Raises SchemaError if they cannot be judged at all."""
     schema = dataset.to_arrow(metadata=True)
     constraints = constraints_of(schema)
     targets, unchecked = _reference_targets(dataset, constraints, rules, schema)
@@ -242,7 +242,7 @@ def plain_batches(source: pa.RecordBatchReader) -> Iterator[pa.RecordBatch]:
 
 
 class NoRowsError(Exception):
-    """An object that holds no rows."""
+    """An object holds no rows; the message is its class."""
 
 
 def batches_of(source: Any) -> pa.RecordBatchReader | None:
@@ -286,7 +286,7 @@ def opener_of(row_class: type, names: list[str]) -> Opener:
 
 
 class PythonRowReader:
-    """Reads rows of Python, some thousands at a time: objects with names and values, and texts of JSON, which have no objects in them."""
+    """Reads rows that are Python objects or texts of JSON, some thousands at a time."""
 
     def __init__(self, schema: pa.Schema, settings: ValidationSettings) -> None:
         self._judge = RecordReader(schema, replace(settings, takes_objects=True))

@@ -55,7 +55,7 @@ Form = Literal["record", "column", "json", "pattern", "nothing"]
 
 @dataclass(frozen=True)
 class FieldInput:
-    """Where a field is read: from the text of the record, a column with a type, a column of JSON texts, or from nowhere."""
+    """Where a task reads a field: in the text of the record, in a column with a type, in a column of JSON texts, or nowhere."""
 
     label: str
     form: Form
@@ -74,7 +74,7 @@ class FieldInput:
 
 @dataclass(frozen=True)
 class FieldReader:
-    """Reads a field from a column: `proof` takes what it can, `read` every other value, as `values` gives it to Python."""
+    """Reads a field from a column: `proof` many values at a time, `read` every other one, as `values` gives it to Python."""
 
     member: pa.Field
     read: Reader
@@ -140,7 +140,7 @@ def _distinct(array: Any) -> tuple[Any, Any]:
 
 
 class Validator:
-    """Validates batches: `inputs` say where each field is read, by default from the text of the record.
+    """Validates batches of records; `inputs` say where each field is read, by default in the text of the record.
 
     `folders` are columns from names of folders, with the place in a record that must not have another value.
     """
@@ -318,7 +318,7 @@ def _reader_of_texts(read: Reader, refused: Callable[[Any, str], Reason]) -> Rea
 
 
 def add_broken_constraints(constraints: SchemaConstraints, judged: JudgedBatch) -> None:
-    """Object to values, and to whole rows, that break constraints."""
+    """Add reasons for values, and for whole rows, that break constraints."""
     add_broken_values(constraints.columns, judged.rows, judged.reasons)
     for check in constraints.rows.checks:
         rows = pc.indices_nonzero(check.violations(judged.rows))
@@ -336,7 +336,7 @@ def column_readers(schema: pa.Schema, source: pa.Schema, settings: ValidationSet
 
 
 def validated_columns(columns: Sequence[FieldReader], batch: pa.RecordBatch) -> JudgedBatch:
-    """Validate the columns of a batch that have the names of fields."""
+    """Return a batch whose columns have the names of fields, validated."""
     names = [one.member.name for one in columns]
     arrays, reasons = validated_fields(columns, [batch.column(name) for name in names])
     rows = pa.RecordBatch.from_arrays(arrays, names=names)
