@@ -20,11 +20,11 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from schemac.language.physical import ArrowSchema
-from schemac.pipeline.reports.run_report import RunReport, run_text
+from schemac.pipeline.reports.run_report import RunReport, offenders_of, run_page, run_text
 from schemac.project.writing import replace_file
 from schemac.rows.judging.settings import ReasonCount
 from schemac.rows.runs.identity import without_secrets
-from schemac.rows.runs.storage import NO_STORAGE, storage_in_use
+from schemac.rows.runs.storage import NO_STORAGE
 from schemac.text.source.diagnostic import Diagnostic
 from schemac.version import __version__
 
@@ -71,12 +71,10 @@ def write_report(outcome: RunOutcome, path: Path) -> None:
     """Write the report in the form of the file's name ending. Raises OSError."""
     ending = path.suffix.lower()
     if ending == ".html":
-        from schemac.pipeline.reports.run_html import first_offenders, run_page
         from schemac.rows.runs.tables import runs_of  # for those who ask for a page
 
         storage = NO_STORAGE if outcome.job is None else outcome.job.storage_options
-        with storage_in_use(storage):
-            offenders = () if outcome.report is None else first_offenders(outcome.report)
+        offenders = () if outcome.report is None else offenders_of(outcome.report, storage)
         try:
             runs = () if outcome.job is None else runs_of(outcome.job.target.path, storage_options=storage)
         except (OSError, ValueError, ImportError):

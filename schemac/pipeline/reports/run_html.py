@@ -1,7 +1,7 @@
-"""The report of a run as HTML, with the first records that broke each rule.
+"""HTML of reports: pages and their parts, with the first records that broke each rule.
 
 Layer: pipeline.
-Shape: a `RunReport` in. Its HTML is a fragment for notebooks, or a page. The page loads nothing, so that it can be mailed and kept; it
+Shape: counts, records and runs in; a fragment for notebooks, or a page out. The page loads nothing, so that it can be mailed and kept; it
       follows the reader's choice of light or dark, and fits a phone. Texts of others are escaped here, and nowhere else. `Offender`s are a
       few records for each field and rule, in the order of the quarantine; they are looked up in their files, so that a person can open
       the file at the line.
@@ -23,12 +23,10 @@ from urllib.parse import unquote, urlsplit
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from schemac.pipeline.reports.run_report import RunReport, comparison_text, stopped_after
 from schemac.rows.judging.settings import POSITIONS, ReasonCount
 from schemac.rows.runs.history import CommittedRun
 from schemac.rows.runs.storage import current_storage
 from schemac.rows.runs.tables import sink_engine, source_of
-from schemac.text.source.diagnostic import Diagnostic
 from schemac.text.source.phrases import printable
 
 OF_EACH = 3
@@ -57,13 +55,13 @@ class Offender:
         return re.sub(POSITIONS, "[]", self.path), self.rule
 
 
-def first_offenders(report: RunReport) -> tuple[Offender, ...]:
-    """Find the first records of each field and rule; none where the run has quarantined none."""
-    if report.quarantine_path is None:
-        return ()
-    remaining = {(reason.path, reason.rule): OF_EACH for reason in report.reasons}
+def first_offenders(
+    run: str, path: str, version: int, reasons: Iterable[ReasonCount]
+) -> tuple[Offender, ...]:
+    """Find the first records of each field and rule that a run added to its quarantine, at `path`."""
+    remaining = {(reason.path, reason.rule): OF_EACH for reason in reasons}
     offenders: list[Offender] = []
-    for row in itertools.islice(_quarantined_rows(report), ROWS_LOOKED_AT):
+    for row in itertools.islice(_quarantined_rows(run, path, version), ROWS_LOOKED_AT):
         for error in row["errors"]:
             offender = Offender(error["path"], error["rule"], error["value"], row["source"], row["raw"])
             if remaining.get(offender.group, 0) > 0:
@@ -79,16 +77,15 @@ def first_offenders(report: RunReport) -> tuple[Offender, ...]:
     return tuple(replace(one, line=lines.get((one.source or "", one.raw or ""))) for one in offenders)
 
 
-def _quarantined_rows(report: RunReport) -> Iterator[dict[str, Any]]:
-    """Read the rows that the run added to its quarantine, which is a table of the default engine."""
+def _quarantined_rows(run: str, path: str, version: int) -> Iterator[dict[str, Any]]:
+    """Read the rows that a run added to its quarantine, which is a table of the default engine."""
     source = source_of(sink_engine(None).name)
-    path, version = report.quarantine_path, report.quarantine_version
-    if source is None or path is None or version is None:
+    if source is None:
         return
     # The parts that were written last are those of this run.
     for part in reversed(source.parts(path, version, current_storage())):
         for batch in source.read(path, version, part, storage_options=current_storage()):
-            of_this_run = pc.equal(batch.column("run"), report.run)
+            of_this_run = pc.equal(batch.column("run"), run)
             if pc.any(of_this_run).as_py():
                 yield from batch.filter(of_this_run).to_pylist()
             else:
@@ -143,112 +140,43 @@ CHART_HEIGHT, BAR = 96, 14
 def conform_fragment(rows: int, fitting: int, reasons: Sequence[ReasonCount]) -> str:
     """Show the counts of a conformed frame."""
     counts = f"<b>{rows:,}</b> rows, <b>{fitting:,}</b> fit, <b>{rows - fitting:,}</b> do not fit"
-    return f"<div><p>{counts}</p>{_reasons(reasons)}</div>"
+    return f"<div><p>{counts}</p>{reasons_table(reasons)}</div>"
 
 
 def conformed_fragment(dataset: str, columns: Iterable[tuple[str, str]]) -> str:
     """Show the columns of a conformed frame; its rows are not computed for that."""
     rows = "".join(
-        f"<tr><td><code>{_escaped(label)}</code></td><td><code>{_escaped(column_type)}</code></td></tr>"
+        f"<tr><td><code>{escaped(label)}</code></td><td><code>{escaped(column_type)}</code></td></tr>"
         for label, column_type in columns
     )
-    head = f"<p>A frame that was conformed to <b>{_escaped(dataset)}</b>; <code>report()</code> counts its rows.</p>"
+    head = f"<p>A frame that was conformed to <b>{escaped(dataset)}</b>; <code>report()</code> counts its rows.</p>"
     return f"<div>{head}<table><tr><th>field</th><th>type</th></tr>{rows}</table></div>"
 
 
-def run_fragment(report: RunReport) -> str:
-    """Show a run in a notebook."""
-    if report.is_repeat:
-        return f"<div><p>{_repeat(report)}</p></div>"
-    place = f"<code>{_escaped(report.table_path)}</code>, version {report.table_version}"
-    counts = (
-        f"<b>{report.rows_in:,}</b> records read, <b>{report.rows_written:,}</b> written to {place}; "
-        f"<b>{report.rows_quarantined:,}</b> quarantined"
-    )
-    if report.quarantine_path is not None:
-        counts += f" in <code>{_escaped(report.quarantine_path)}</code>"
-    return f"<div><p>{counts}; {report.seconds:.1f} s</p>{_reasons((*report.reasons, *report.warnings))}{_absent(report)}{_differences(report)}</div>"
-
-
-def run_page(
-    title: str,
-    report: RunReport | None,
-    diagnostics: Sequence[Diagnostic] = (),
-    offenders: Sequence[Offender] = (),
-    runs: Sequence[CommittedRun] = (),
-) -> str:
-    """Return the page of a run; `report` is None for one that was not committed, `runs` are the table's, newest first."""
-    findings = tuple(f"{d}" + (f" Help: {d.help}" if d.help else "") for d in diagnostics)
-    parts = [_heading(title, report), _list("Findings", findings)]
-    if report is not None:
-        share = report.rows_quarantined / report.rows_in if report.rows_in else 0.0
-        rate = report.rows_in / report.seconds if report.seconds else 0.0
-        cards = (
-            ("records read", f"{report.rows_in:,}"),
-            ("written", f"{report.rows_written:,}"),
-            ("quarantined", f"{report.rows_quarantined:,} ({share:.2%})"),
-            ("seconds", f"{report.seconds:,.1f}"),
-            ("records a second", f"{rate:,.0f}"),
-            ("version of the table", f"{report.table_version}"),
-        )
-        cards_html = "".join(f"<div><dt>{label}</dt><dd>{text}</dd></div>" for label, text in cards)
-        places = [f"Table <code>{_escaped(report.table_path)}</code>"]
-        if report.quarantine_path is not None:
-            places.append(f"quarantine <code>{_escaped(report.quarantine_path)}</code>")
-        parts += [f'<dl>{cards_html}</dl><p class="dim">{"; ".join(places)}</p>', _differences(report)]
-        if report.reasons:
-            parts.append(f"<h2>Why records were quarantined</h2>{_reasons(report.reasons)}")
-        parts.append(_offenders(offenders))
-        if report.warnings:
-            parts.append(f"<h2>Warnings: these records were written</h2>{_reasons(report.warnings)}")
-        parts.append(_absent(report))
-    parts.append(_history(runs[:MOST_RUNS]))
+def page(title: str, parts: Iterable[str]) -> str:
+    """Return a page with its own style, of parts that are HTML; those that are empty are left out."""
     style = files("schemac.pipeline.reports").joinpath("run_html.css").read_text(encoding="utf-8")
     return (
         '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
         '<meta name="viewport" content="width=device-width, initial-scale=1">'
         f'<meta http-equiv="Content-Security-Policy" content="{POLICY}">'
-        f"<title>{_escaped(title)}</title><style>\n{style}</style></head>\n<body>\n"
+        f"<title>{escaped(title)}</title><style>\n{style}</style></head>\n<body>\n"
         + "\n".join(part for part in parts if part)
         + "\n</body></html>\n"
     )
 
 
-def _escaped(text: str) -> str:
+def escaped(text: str) -> str:
     """Write a text of others: nothing in it is markup, and what cannot be seen is shown."""
     return escape(printable(text, keep="\n"))
 
 
-def _heading(title: str, report: RunReport | None) -> str:
-    """Return HTML of the title with the run's identity, or with the news that it stopped or had run before."""
-    if report is None:
-        return f'<h1>{_escaped(title)}</h1><p class="bad">The run stopped. Nothing was committed, unless the message says otherwise.</p>'
-    if report.is_repeat:
-        return f'<h1>{_escaped(title)}</h1><p class="dim">{_repeat(report)}</p>'
-    state = comparison_text(report, "its schema")
-    started = report.identity.started.strftime("%Y-%m-%d %H:%M:%S UTC")
-    run_html = f"run <code>{_escaped(report.run)}</code> of {started}, mode {_escaped(report.identity.mode)}; the table {state}"
-    tone = "bad" if report.differences else "dim"
-    stopped = (
-        "" if report.stopped is None else f'<p class="bad">{_escaped(stopped_after(report.stopped))}</p>'
-    )
-    return f'<h1>{_escaped(title)}</h1><p class="{tone}">{run_html}</p>{stopped}'
-
-
-def _repeat(report: RunReport) -> str:
-    """Return HTML that names the run and the version that were committed earlier."""
-    return (
-        f"Already committed as version {report.table_version} of <code>{_escaped(report.table_path)}</code>, by the run"
-        f" <code>{_escaped(report.run)}</code>; nothing was written now."
-    )
-
-
-def _reasons(reasons: Sequence[ReasonCount]) -> str:
+def reasons_table(reasons: Sequence[ReasonCount]) -> str:
     """Return an HTML table of paths, rules and counts; empty if there are none."""
     if not reasons:
         return ""
     rows = "".join(
-        f"<tr><td><code>{_escaped(one.path or 'the record')}</code></td><td><code>{_escaped(one.rule)}</code></td>"
+        f"<tr><td><code>{escaped(one.path or 'the record')}</code></td><td><code>{escaped(one.rule)}</code></td>"
         f'<td class="n">{one.count:,}</td></tr>'
         for one in reasons
     )
@@ -256,24 +184,14 @@ def _reasons(reasons: Sequence[ReasonCount]) -> str:
     return f'<div class="wide"><table>{head}{rows}</table></div>'
 
 
-def _differences(report: RunReport) -> str:
-    """Return an HTML list of how the table differs from its schema; empty if it does not."""
-    return _list("The table differs from its schema", report.differences)
-
-
-def _absent(report: RunReport) -> str:
-    """Return an HTML list of the paths that no record has; empty if there are none."""
-    return _list("Paths that no record has", tuple(one.message for one in report.absent))
-
-
-def _list(title: str, lines: Sequence[str]) -> str:
+def titled_list(title: str, lines: Sequence[str]) -> str:
     """Return an HTML list under a title, the lines escaped and the title not; empty without lines."""
     if not lines:
         return ""
-    return f"<h2>{title}</h2><ul>" + "".join(f"<li>{_escaped(line)}</li>" for line in lines) + "</ul>"
+    return f"<h2>{title}</h2><ul>" + "".join(f"<li>{escaped(line)}</li>" for line in lines) + "</ul>"
 
 
-def _offenders(offenders: Sequence[Offender]) -> str:
+def offenders_list(offenders: Sequence[Offender]) -> str:
     """Return HTML of records grouped by path and rule, the first group open; empty if there are none."""
     if not offenders:
         return ""
@@ -281,8 +199,8 @@ def _offenders(offenders: Sequence[Offender]) -> str:
     for offender in offenders:
         groups.setdefault(offender.group, []).append(offender)
     rows_html = "".join(
-        f"<details{' open' if number == 0 else ''}><summary><code>{_escaped(path or 'the record')}</code>: "
-        f"<code>{_escaped(rule)}</code></summary><ol>{''.join(map(_offender, rows))}</ol></details>"
+        f"<details{' open' if number == 0 else ''}><summary><code>{escaped(path or 'the record')}</code>: "
+        f"<code>{escaped(rule)}</code></summary><ol>{''.join(map(_offender, rows))}</ol></details>"
         for number, ((path, rule), rows) in enumerate(groups.items())
     )
     return f"<h2>First records that broke each rule</h2>{rows_html}"
@@ -294,18 +212,18 @@ def _offender(offender: Offender) -> str:
     place = "no file" if source is None else str(local_file(source) or source)
     if offender.line is not None:
         place += f", line {offender.line}"
-    value = "" if offender.value is None else f"<div>value <code>{_escaped(offender.value)}</code></div>"
-    path = f"<div><code>{_escaped(offender.path)}</code></div>" if offender.path != offender.group[0] else ""
-    raw = "" if offender.raw is None else f"<pre>{_escaped(offender.raw)}</pre>"
-    return f'<li><div class="dim">{_escaped(place)}</div>{path}{value}{raw}</li>'
+    value = "" if offender.value is None else f"<div>value <code>{escaped(offender.value)}</code></div>"
+    path = f"<div><code>{escaped(offender.path)}</code></div>" if offender.path != offender.group[0] else ""
+    raw = "" if offender.raw is None else f"<pre>{escaped(offender.raw)}</pre>"
+    return f'<li><div class="dim">{escaped(place)}</div>{path}{value}{raw}</li>'
 
 
-def _history(runs: Sequence[CommittedRun]) -> str:
+def runs_history(runs: Sequence[CommittedRun]) -> str:
     """Return HTML of a chart and a table of committed runs, in order of `runs`; empty if there are none."""
     if not runs:
         return ""
     rows = "".join(
-        f"<tr><td>{run.committed.strftime('%Y-%m-%d %H:%M')}</td><td>{_escaped(run.identity.mode)}</td>"
+        f"<tr><td>{run.committed.strftime('%Y-%m-%d %H:%M')}</td><td>{escaped(run.identity.mode)}</td>"
         f'<td class="n">{run.rows:,}</td><td class="n">{run.rows_quarantined:,}</td>'
         f'<td class="n">{run.version}</td></tr>'
         for run in runs

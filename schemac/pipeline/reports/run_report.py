@@ -1,10 +1,10 @@
-"""The report of a run: an object, and text for a terminal or a log. Its HTML is in `run_html`.
+"""The report of a run: an object, text for a terminal or a log, and HTML for a notebook or as a page.
 
 Layer: pipeline.
 Source: the database of time zones is that of Python's `zoneinfo`: the first folder of `TZPATH` that has a zone, else the package `tzdata`.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -12,9 +12,22 @@ from typing import Any
 from zoneinfo import TZPATH
 
 from schemac.pipeline.errors import AbsentPath
+from schemac.pipeline.reports.run_html import (
+    MOST_RUNS,
+    Offender,
+    escaped,
+    first_offenders,
+    offenders_list,
+    page,
+    reasons_table,
+    runs_history,
+    titled_list,
+)
 from schemac.rows.judging.settings import ReasonCount
+from schemac.rows.runs.history import CommittedRun
 from schemac.rows.runs.identity import Mode, RunIdentity
 from schemac.rows.runs.storage import NO_STORAGE, Storage, storage_in_use
+from schemac.text.source.diagnostic import Diagnostic
 from schemac.text.source.phrases import counted
 
 
@@ -85,21 +98,24 @@ class RunReport:
 
     def to_html(self, *, title: str = "schemac run", storage_options: Storage = NO_STORAGE) -> str:
         """Write a page that needs no other file: counts, the first offenders of each rule, and the runs of the table."""
-        from schemac.pipeline.reports.run_html import first_offenders, run_page  # for those who ask for it
         from schemac.rows.runs.tables import runs_of
 
-        with storage_in_use(storage_options):
-            offenders = first_offenders(self)
         runs = runs_of(self.table_path, storage_options=storage_options)
-        return run_page(title, self, offenders=offenders, runs=runs)
+        return run_page(title, self, offenders=offenders_of(self, storage_options), runs=runs)
 
     def __str__(self) -> str:
         return run_text(self)
 
     def _repr_html_(self) -> str:
-        from schemac.pipeline.reports.run_html import run_fragment  # likewise
-
         return run_fragment(self)
+
+
+def offenders_of(report: RunReport, storage_options: Storage = NO_STORAGE) -> tuple[Offender, ...]:
+    """Return the first records that broke each rule; none where the run has quarantined none."""
+    if report.quarantine_path is None or report.quarantine_version is None:
+        return ()
+    with storage_in_use(storage_options):
+        return first_offenders(report.run, report.quarantine_path, report.quarantine_version, report.reasons)
 
 
 def run_text(report: RunReport) -> str:
@@ -157,6 +173,88 @@ def comparison_text(report: RunReport, what: str) -> str:
 def stopped_after(stopped: str) -> str:
     """Return the note that a run is committed although Spark stopped."""
     return f"Spark stopped after the commit, so the run counts, and need not be run again: {stopped}."
+
+
+def run_fragment(report: RunReport) -> str:
+    """Show a run in a notebook."""
+    if report.is_repeat:
+        return f"<div><p>{_repeat(report)}</p></div>"
+    place = f"<code>{escaped(report.table_path)}</code>, version {report.table_version}"
+    counts = (
+        f"<b>{report.rows_in:,}</b> records read, <b>{report.rows_written:,}</b> written to {place}; "
+        f"<b>{report.rows_quarantined:,}</b> quarantined"
+    )
+    if report.quarantine_path is not None:
+        counts += f" in <code>{escaped(report.quarantine_path)}</code>"
+    return f"<div><p>{counts}; {report.seconds:.1f} s</p>{reasons_table((*report.reasons, *report.warnings))}{_absent(report)}{_differences(report)}</div>"
+
+
+def run_page(
+    title: str,
+    report: RunReport | None,
+    diagnostics: Sequence[Diagnostic] = (),
+    offenders: Sequence[Offender] = (),
+    runs: Sequence[CommittedRun] = (),
+) -> str:
+    """Return the page of a run; `report` is None for one that was not committed, `runs` are the table's, newest first."""
+    findings = tuple(f"{d}" + (f" Help: {d.help}" if d.help else "") for d in diagnostics)
+    parts = [_heading(title, report), titled_list("Findings", findings)]
+    if report is not None:
+        share = report.rows_quarantined / report.rows_in if report.rows_in else 0.0
+        rate = report.rows_in / report.seconds if report.seconds else 0.0
+        cards = (
+            ("records read", f"{report.rows_in:,}"),
+            ("written", f"{report.rows_written:,}"),
+            ("quarantined", f"{report.rows_quarantined:,} ({share:.2%})"),
+            ("seconds", f"{report.seconds:,.1f}"),
+            ("records a second", f"{rate:,.0f}"),
+            ("version of the table", f"{report.table_version}"),
+        )
+        cards_html = "".join(f"<div><dt>{label}</dt><dd>{text}</dd></div>" for label, text in cards)
+        places = [f"Table <code>{escaped(report.table_path)}</code>"]
+        if report.quarantine_path is not None:
+            places.append(f"quarantine <code>{escaped(report.quarantine_path)}</code>")
+        parts += [f'<dl>{cards_html}</dl><p class="dim">{"; ".join(places)}</p>', _differences(report)]
+        if report.reasons:
+            parts.append(f"<h2>Why records were quarantined</h2>{reasons_table(report.reasons)}")
+        parts.append(offenders_list(offenders))
+        if report.warnings:
+            parts.append(f"<h2>Warnings: these records were written</h2>{reasons_table(report.warnings)}")
+        parts.append(_absent(report))
+    parts.append(runs_history(runs[:MOST_RUNS]))
+    return page(title, parts)
+
+
+def _heading(title: str, report: RunReport | None) -> str:
+    """Return HTML of the title with the run's identity, or with the news that it stopped or had run before."""
+    if report is None:
+        return f'<h1>{escaped(title)}</h1><p class="bad">The run stopped. Nothing was committed, unless the message says otherwise.</p>'
+    if report.is_repeat:
+        return f'<h1>{escaped(title)}</h1><p class="dim">{_repeat(report)}</p>'
+    state = comparison_text(report, "its schema")
+    started = report.identity.started.strftime("%Y-%m-%d %H:%M:%S UTC")
+    run_html = f"run <code>{escaped(report.run)}</code> of {started}, mode {escaped(report.identity.mode)}; the table {state}"
+    tone = "bad" if report.differences else "dim"
+    stopped = "" if report.stopped is None else f'<p class="bad">{escaped(stopped_after(report.stopped))}</p>'
+    return f'<h1>{escaped(title)}</h1><p class="{tone}">{run_html}</p>{stopped}'
+
+
+def _repeat(report: RunReport) -> str:
+    """Return HTML that names the run and the version that were committed earlier."""
+    return (
+        f"Already committed as version {report.table_version} of <code>{escaped(report.table_path)}</code>, by the run"
+        f" <code>{escaped(report.run)}</code>; nothing was written now."
+    )
+
+
+def _differences(report: RunReport) -> str:
+    """Return an HTML list of how the table differs from its schema; empty if it does not."""
+    return titled_list("The table differs from its schema", report.differences)
+
+
+def _absent(report: RunReport) -> str:
+    """Return an HTML list of the paths that no record has; empty if there are none."""
+    return titled_list("Paths that no record has", tuple(one.message for one in report.absent))
 
 
 def relative_path(path: str) -> str:

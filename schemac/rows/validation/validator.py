@@ -44,6 +44,7 @@ from schemac.rows.judging.typed_values import nullable_array, raw_values, typed_
 from schemac.rows.judging.values import BrokenRuleError
 from schemac.rows.validation.constraints import add_broken_values, object_texts
 from schemac.rows.validation.result import JudgedBatch
+from schemac.text.source.json_object import Json
 
 WORTH_A_LOOK = 20
 """Texts that are read one by one, of which it is worth to know whether they are alike."""
@@ -267,7 +268,7 @@ class Validator:
                     reasons.refuse(row, Reason("", CONFLICT, None))
         return {label: columns[steps] for label, steps in self._places.items()}, unexpected
 
-    def _read_alone(self, text: str | None, row: int, reasons: Reasons) -> dict[str, Any]:
+    def _read_alone(self, text: str | None, row: int, reasons: Reasons) -> Json:
         """Return the record in a text; an empty one for null, and for what is no record, which is refused."""
         try:
             record = {} if text is None else parse(text)
