@@ -31,11 +31,6 @@ MOST_RECORDS = 10_000
 """Among how many records the path of a field is searched: a key that is rarely there must not cost a second reading of the source."""
 
 
-def _is_there_sql(path: str) -> str:
-    """Write the test whether a record has a path."""
-    return f"({Json(RECORD, (*IN_RECORD, *parse_steps(path))).variant} is not null)"
-
-
 def absent_paths(
     records: Records, source: Source, fields: Mapping[str, FieldSource | None]
 ) -> list[AbsentPath]:
@@ -84,7 +79,8 @@ def _absent(frame: DataFrame, paths: Sequence[AbsentPath], most: int | None = No
         is_record = f"{is_one_value_sql(RECORD)} and startswith(ltrim({RAW}), '{{')"
         records = sound.selectExpr(RAW, f"{parse_json_sql(RAW)} as {RECORD}").where(is_record)
         while missing:
-            tests = [_is_there_sql(one.path) for one in missing]
+            places = [Json(RECORD, (*IN_RECORD, *parse_steps(one.path))) for one in missing]
+            tests = [f"({place.variant} is not null)" for place in places]
             presence = records.where(" or ".join(tests)).selectExpr(*tests).head(1)
             if not presence:
                 break

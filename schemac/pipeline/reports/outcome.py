@@ -233,7 +233,9 @@ def metrics_text(outcome: RunOutcome) -> str:
         lines += [f"# UNIT {label} {unit}"] if unit in ("seconds", "records") else []
         lines += [f"# HELP {label} {_escaped(help)}"]
         for more, value in samples:
-            lines.append(f"{label}{_labels({'pipeline': outcome.pipeline, **more})} {value:.15g}")
+            labels = {"pipeline": outcome.pipeline, **more}
+            label_text = ",".join(f'{key}="{_escaped(text)}"' for key, text in labels.items())
+            lines.append(f"{label}{{{label_text}}} {value:.15g}")
     return "\n".join([*lines, "# EOF"]) + "\n"
 
 
@@ -267,11 +269,6 @@ def _families(outcome: RunOutcome) -> Iterator[tuple[str, str, Samples]]:
 def _samples(reasons: Iterable[ReasonCount]) -> Samples:
     """Return how often each reason came."""
     return [({"field": one.path, "rule": one.rule}, one.count) for one in reasons]
-
-
-def _labels(labels: Mapping[str, str]) -> str:
-    """Return labels in braces, as OpenMetrics writes them."""
-    return "{" + ",".join(f'{key}="{_escaped(text)}"' for key, text in labels.items()) + "}"
 
 
 def _escaped(text: str) -> str:

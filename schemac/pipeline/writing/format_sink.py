@@ -214,7 +214,7 @@ class FormatTarget:
                 try:
                     writer.save(target.path)
                 except (AnalysisException, Py4JError) as error:
-                    # That there is no class of the format comes as Java's error; other errors of Java are error_of_text by their causes.
+                    # That there is no class of the format comes as Java's error; other errors of Java are told from each other by their causes, later.
                     text = str(error).strip().splitlines()[0]
                     if isinstance(error, Py4JError):
                         if NO_CONNECTOR not in str(error):

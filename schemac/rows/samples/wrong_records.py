@@ -361,7 +361,11 @@ def in_cells(dataset: CheckedDataset, wrong: WrongRows) -> WrongForm:
             # A value that is wrong in another way than in JSON may break rules for several rows too.
             if not _is_constraint(rule) or (path, rule) == (row.path, row.rule):
                 rows.append(WrongRow(text, path, rule))
-        elif not reasons and i not in record_reasons and _equal_rows(in_cells, in_records, i):
+        elif (
+            not reasons
+            and i not in record_reasons
+            and in_cells.rows.slice(i, 1).equals(in_records.rows.slice(i, 1))
+        ):
             # It breaks a rule for several rows, with the same values.
             rows.append(row._replace(text=text))
     by_reason: dict[tuple[str, str], list[WrongRow]] = {}
@@ -379,11 +383,6 @@ _CONSTRAINTS = frozenset(
 def _is_constraint(rule: str) -> bool:
     """Return whether values that have the right type break the rule."""
     return rule in _CONSTRAINTS or rule.startswith(f"{CHECK_RULE}:")
-
-
-def _equal_rows(one: JudgedBatch, other: JudgedBatch, row: int) -> bool:
-    """Whether a row has the same values in both batches."""
-    return bool(one.rows.slice(row, 1).equals(other.rows.slice(row, 1)))
 
 
 def _validated_texts(schema: pa.Schema, rows: Sequence[WrongRow]) -> JudgedBatch:
