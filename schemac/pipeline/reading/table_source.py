@@ -171,11 +171,11 @@ class TableStream(DataSourceStreamReader, SupportsTriggerAvailableNow):  # type:
 
     def latestOffset(self, start: object = None, limit: object = None) -> dict[str, int]:  # noqa: N802  PySpark's name
         """End with the newest version; a stream of what is available with the one that was the newest at its start."""
-        return {"version": self._newest() if self.last is None else self.last}
+        return {"version": self._newest_version() if self.last is None else self.last}
 
     def prepareForTriggerAvailableNow(self) -> None:  # noqa: N802  PySpark's name
         """Fix where the stream ends. Without this method Spark runs one batch: a batch that is tried again, and nothing after it."""
-        self.last = self._newest()
+        self.last = self._newest_version()
 
     def _newest_version(self) -> int:
         """Return the newest version number of the table, 0 if there is no table."""
