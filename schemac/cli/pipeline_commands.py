@@ -256,10 +256,11 @@ def _write(
     loaded: "LoadedJob", request: "RunRequest", progress: "Callable[[RunState], None]", report: Report
 ) -> "RunReport":
     """Run a loaded pipeline, and report broken rules, absent columns and drift of its table as warnings."""
-    from schemac.pipeline.library import run_loaded  # for start-up time, as above
-    from schemac.pipeline.reports.run_facts import shown
+    from schemac.pipeline.reports.run_report import relative_path  # for start-up time, as above
+    from schemac.pipeline.stream import run_or_stream
 
-    result = run_loaded(loaded, request=request, progress=progress)
+    form = loaded.form
+    result = run_or_stream(loaded.job, loaded.arrow_schema, form, request=request, progress=progress)
     for warning in result.warnings:
         what = f"`{warning.path}`" if warning.path else "the record"
         records = counted(warning.count, "record")
@@ -273,7 +274,7 @@ def _write(
         loaded.report(absent.warning(), report)
     for difference in result.differences:
         help = "compare it with the artifacts of `schemac build`"
-        report.add(PIPELINE_DRIFT, difference, file=shown(result.table_path), help=help)
+        report.add(PIPELINE_DRIFT, difference, file=relative_path(result.table_path), help=help)
     return result
 
 

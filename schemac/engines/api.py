@@ -98,9 +98,9 @@ class Dataset(CheckedDataset):
         if n < 1:
             raise ValueError(f"n is {n}, but has to be at least 1")
         with extra_named():
-            from schemac.rows.samples.sampler import sampled  # for start-up time, as above
+            from schemac.rows.samples.sampler import sample_table  # for start-up time, as above
 
-        return sampled(self, n, seed, references or {})
+        return sample_table(self, n, seed, references or {})
 
     def _repr_html_(self) -> str:
         """Return the fields as an HTML table, for notebooks."""

@@ -17,7 +17,7 @@ from pyspark.sql import SparkSession
 from schemac.pipeline.declaration.job import Job
 from schemac.pipeline.runner import run
 from schemac.pipeline.session import start_session
-from schemac.pipeline.spark.startup import archive_path, dump_base, dump_options, take
+from schemac.pipeline.spark.startup import archive_path, dump_base, dump_options, publish_archive
 
 LONGEST_DUMP_SECONDS = 600
 SCHEMA = pa.schema(
@@ -49,16 +49,16 @@ def make_class_archive() -> Path:
         made = Path(folder, path.name)
         spark = start_session(settings={"spark.driver.extraJavaOptions": dump_options(made)})
         gateway: Any = SparkContext._gateway
-        use(spark, Path(folder))
+        run_sample(spark, Path(folder))
         spark.stop()
         # Java ends when nobody can write to it any more, and writes the archive before that.
         gateway.proc.stdin.close()
         gateway.proc.wait(LONGEST_DUMP_SECONDS)
-        return take(made)
+        return publish_archive(made)
 
 
-def use(spark: SparkSession, folder: Path) -> None:
-    """Use what runs use."""
+def run_sample(spark: SparkSession, folder: Path) -> None:
+    """Run a small pipeline, so that Java loads the classes that runs use."""
     records = folder / "records.json"
     records.write_text("".join(f"{json.dumps(record)}\n" for record in RECORDS), encoding="utf-8")
     target = {"path": str(folder / "table"), "mode": "overwrite"}

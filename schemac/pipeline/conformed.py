@@ -25,7 +25,7 @@ from schemac.pipeline.declaration.job import FRAME, Job
 from schemac.pipeline.errors import PipelineError
 from schemac.pipeline.reading.records import Records
 from schemac.pipeline.reading.source import records_in_column, records_of_frame
-from schemac.pipeline.reports.run_report import conform_fragment, conformed_fragment
+from schemac.pipeline.reports.run_html import conform_fragment, conformed_fragment
 from schemac.pipeline.session import DEFAULT_SETTINGS, RUN_SETTINGS, settings_of_a_run
 from schemac.pipeline.spark.executors import active, ship
 from schemac.pipeline.spark.failures import spark_errors_reported
@@ -44,7 +44,7 @@ LATE_SETTINGS = (
 
 
 class Rules(TypedDict, total=False):
-    """How values are read and checked; the names are those of a pipeline file, in snake_case."""
+    """How values are read and checked: the settings of a pipeline file, in snake_case."""
 
     fields: Mapping[str, str | Mapping[str, Any] | None]
     """Where a field is read, if not from the column with its name: `{"fare": "trip.fare"}`, `{"day": {"from": "d",
@@ -176,7 +176,7 @@ def conform(frame: DataFrame, dataset: CheckedDataset, **rules: Unpack[Rules]) -
 
 
 def open_frame(frame: DataFrame, json_column: str | None) -> Records:
-    """See a frame as the records of a source."""
+    """Return the rows of a frame as records; with `json_column` the texts in that column."""
     duplicates = {label for label in frame.columns if frame.columns.count(label) > 1}
     if duplicates:
         message = f"the frame has two columns `{min(duplicates)}`"

@@ -20,7 +20,7 @@ MOST_NAMES = 12
 
 
 def did_you_mean(word: str, known: Iterable[str]) -> str | None:
-    """Name the nearest known word, or list a few known words; None if nothing is known."""
+    """Return a help that names the nearest known word, or some known words; None if nothing is known."""
     names = sorted(set(known))
     near = closest(word, names)
     if near is not None:
@@ -66,7 +66,7 @@ class AbsentPath:
         return PipelineError(ABSENT_LIST, message, self.help, place=self.place)
 
 
-def explained(error: PipelineError, absent: Sequence[AbsentPath]) -> PipelineError:
+def with_likely_cause(error: PipelineError, absent: Sequence[AbsentPath]) -> PipelineError:
     """Return the error with the path that is most likely its cause: records of which none fits may all lack it."""
     if error.code is not EMPTIED_TABLE or not absent:
         return error

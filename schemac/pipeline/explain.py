@@ -29,7 +29,7 @@ from schemac.pipeline.session import session_of, settings_of_a_run
 from schemac.pipeline.spark.executors import active
 from schemac.pipeline.spark.failures import spark_errors_reported
 from schemac.rows.judging.arrays import is_list, is_scalar, storage_type
-from schemac.rows.judging.judge import Reader, Run, ValueContext, cell_reader, json_reader
+from schemac.rows.judging.judge import Reader, RecordReasons, cell_reader, json_reader
 from schemac.rows.judging.scalars import clock_of, zone_of
 from schemac.rows.judging.tokens import parse
 from schemac.rows.validation.validator import FieldInput
@@ -37,19 +37,8 @@ from schemac.text.source.catalogue import BACKFILL_SETTING, UNKNOWN_FIELD
 from schemac.text.source.pages import rule_pages
 
 NUMBERS = (
-    "0",
-    "12",
-    "-1",
-    "12.0",
-    "12.5",
-    "5e3",
-    "300",
-    "70000",
-    "3000000000",
-    "1e20",
-    "1e400",
-    "0.123456789012345678901",
-)
+    "0", "12", "-1", "12.0", "12.5", "5e3", "300", "70000", "3000000000", "1e20", "1e400", "0.123456789012345678901",
+)  # fmt: skip
 """Numbers at and beyond the bounds of most types."""
 TEXTS = (
     "text", "", "12", "true", "2024-01-31", "2024-01-31T10:00:00", "2024-01-31T10:00:00.123456789Z", "2024-01-31 10:00:00+02:00", "0000-01-01", "0000-01-01T00:00:00Z",
@@ -61,7 +50,7 @@ _WITH_PARTS = ("[12]", '["text"]', "[null]", '{"a": 12}', '{"a": null}')
 
 @dataclass(frozen=True)
 class TextOutcome:
-    """What becomes of some texts: they are `taken`, are `null`, or break a rule."""
+    """Example texts that are all read, are all null, or all break one rule."""
 
     name: str
     texts: tuple[str, ...]
@@ -83,16 +72,16 @@ def tokens_of(member: pa.Field) -> tuple[str, ...]:
     return (*OTHERS, "12", '"text"', *_WITH_PARTS, *lists)
 
 
-def outcomes(
+def group_by_outcome(
     texts: Iterable[str], value_of: Callable[[str], object], read: Reader
 ) -> tuple[TextOutcome, ...]:
-    """Group texts by what becomes of them, and why, those that are taken first."""
+    """Return the texts by what becomes of them, and why; those that are read come first."""
     groups: dict[tuple[str, str], list[str]] = {("taken", ""): [], ("null", ""): []}
     for text in texts:
-        run = Run()
-        name, words = "null" if read(value_of(text), "", run) is None else "taken", ""
-        if run.reasons:
-            name, words = run.reasons[0].rule.partition(":")[0], run.message
+        reasons = RecordReasons()
+        name, words = "null" if read(value_of(text), "", reasons) is None else "taken", ""
+        if reasons:
+            name, words = reasons[0].rule.partition(":")[0], reasons.message
         groups.setdefault((name, words), []).append(text)
     return tuple(TextOutcome(name, tuple(texts), words) for (name, words), texts in groups.items() if texts)
 
@@ -133,9 +122,9 @@ class FieldPlan:
         source = f"{self.read_from} ({', '.join(settings)})" if settings else self.read_from
         texts = {one.name: one.texts for one in self.outcomes if one.name in (TAKEN, NULL)}
         written = ", ".join(texts.get(TAKEN, ())[:MOST_EXAMPLES]) or "nothing but null"
-        nulls = f"; as null: {', '.join(map(_shown, texts[NULL]))}" if NULL in texts else ""
+        nulls = f"; as null: {', '.join(map(_text_or_words, texts[NULL]))}" if NULL in texts else ""
         broken = {one.name: one.texts[0] for one in reversed(self.outcomes) if one.name not in (TAKEN, NULL)}
-        examples = [f"{_shown(broken[rule])} ({rule})" for rule in self.rules if rule in broken]
+        examples = [f"{_text_or_words(broken[rule])} ({rule})" for rule in self.rules if rule in broken]
         others = [rule for rule in self.rules if rule not in broken]
         parts = [", ".join(examples)] if examples else []
         if others:
@@ -169,16 +158,16 @@ def explain_field(
         raise PipelineError(UNKNOWN_FIELD, message, did_you_mean(field, schema.names))
     spark = session_of(spark, job)
     with spark_errors_reported(), active(spark), settings_of_a_run(spark, job):
-        return tuple(_plan(spark, part, schema, field) for part in job.parts)
+        return tuple(_field_plan(spark, part, schema, field) for part in job.parts)
 
 
-def _plan(spark: SparkSession, job: Job, schema: pa.Schema, field: str) -> FieldPlan:
+def _field_plan(spark: SparkSession, job: Job, schema: pa.Schema, field: str) -> FieldPlan:
     """Return how a field is read from one source, and what becomes of example values."""
     records = with_computed_fields(open_records(spark, job), job)
     member = with_zones(schema, job).field(field)
     field_schema = pa.schema([schema.field(field)], metadata=schema.metadata)
     alone = ValidationPlan.of(records, field_schema, job, may_pack=True)
-    outcomes = _outcomes(alone.field_input(field), member, alone)
+    outcomes = _field_outcomes(alone.field_input(field), member, alone)
     origin = job.fields.get(member.name) or FieldSource()
     settings = {
         "format": origin.format,
@@ -191,33 +180,33 @@ def _plan(spark: SparkSession, job: Job, schema: pa.Schema, field: str) -> Field
         field,
         f"{member.type}{'' if member.nullable else ' not null'}",
         spark_type(member).simpleString(),
-        _place(records, field, job),
+        _place_text(records, field, job),
         {key: text for key, text in settings.items() if text is not None},
         ValidationPlan.of(records, schema, job, may_pack=True).reader,
         outcomes,
-        _rules(member, field_schema, outcomes, failing=field in records.computed.failing),
+        _breakable_rules(member, field_schema, outcomes, failing=field in records.computed.failing),
     )
 
 
-def _outcomes(one: FieldInput, member: pa.Field, validation: ValidationPlan) -> tuple[TextOutcome, ...]:
+def _field_outcomes(one: FieldInput, member: pa.Field, validation: ValidationPlan) -> tuple[TextOutcome, ...]:
     """Return example texts by what they are read as: valid, null, or breaking a rule; none for a field without a source."""
     if one.form == "nothing":
         return ()
     settings = validation.settings
     if one.form in ("record", "json"):
-        read = json_reader(member, ValueContext(settings), one.epoch)
-        return outcomes(tokens_of(member), parse, read)
+        read = json_reader(member, settings, one.epoch)
+        return group_by_outcome(tokens_of(member), parse, read)
     if one.form == "pattern" or validation.is_text(member.name):
         texts = [text for text in (*TEXTS, *NUMBERS) if text]
         if one.form == "pattern":
             origin = validation.job.fields[member.name]
             assert origin is not None
             return (TextOutcome(TAKEN, (f"texts of the pattern `{origin.format}`",)),)
-        return outcomes(texts, str, cell_reader(member, settings, one.epoch))
+        return group_by_outcome(texts, str, cell_reader(member, settings, one.epoch))
     return (TextOutcome(TAKEN, ("every value of the column that the field's type holds exactly",)),)
 
 
-def _rules(
+def _breakable_rules(
     member: pa.Field, schema: pa.Schema, input_: tuple[TextOutcome, ...], *, failing: bool
 ) -> tuple[str, ...]:
     """Find the rules that values of a field may break."""
@@ -240,8 +229,8 @@ def _rules(
     return tuple(rule for rule in rule_pages() if rule in named)
 
 
-def _place(records: Records, field: str, job: Job) -> str:
-    """Describe the place of a value in words."""
+def _place_text(records: Records, field: str, job: Job) -> str:
+    """Return where a value is read, in words."""
     origin = job.fields.get(field, FieldSource())
     if origin is None:
         return "nowhere: it is null in the pipeline file"
@@ -262,6 +251,6 @@ def _place(records: Records, field: str, job: Job) -> str:
     return f"`{column_name}` of the source, {type_text}"
 
 
-def _shown(text: str) -> str:
+def _text_or_words(text: str) -> str:
     """Return a text, or words for an empty one."""
     return text or "an empty text"

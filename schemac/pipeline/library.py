@@ -8,7 +8,6 @@ Errors: SchemaError with all findings of a pipeline file and its manifest; Pipel
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from itertools import chain
 from os import PathLike
 from pathlib import Path
@@ -20,17 +19,18 @@ from pyspark.sql import DataFrame, SparkSession
 
 from schemac.arrow.constraints import key_columns
 from schemac.artifacts.dataset import CheckedDataset
+from schemac.language.physical import parts_of, with_parts
 from schemac.pipeline.conformed import Conformed, Rules, checked_job, job_of_frame, open_frame
-from schemac.pipeline.conforming.load import LoadedJob, load_job, schema_engines
+from schemac.pipeline.conforming.load import load_job, schema_engines
 from schemac.pipeline.declaration.job import Job
 from schemac.pipeline.errors import PipelineError, did_you_mean
 from schemac.pipeline.reports.progress import Progress
 from schemac.pipeline.runner import Opened, RunReport
 from schemac.pipeline.spark.packed import ERRORS, ROW_ID
 from schemac.pipeline.spark.sql import name
-from schemac.pipeline.stream import run_or_stream as run_job
+from schemac.pipeline.stream import run_or_stream
 from schemac.project.api import compile_file
-from schemac.rows.judging.arrays import is_list, laid_out, storage_type, to_field
+from schemac.rows.judging.arrays import is_list, plain_layout, storage_type, to_field
 from schemac.rows.runs.identity import Replay, RunRequest, random_id
 from schemac.rows.runs.plain_types import nullable_type, plain_field
 from schemac.rows.runs.staging import temporary_folder
@@ -81,21 +81,9 @@ def run(
         loaded = load_job(Path(pipeline), report)
         if loaded is None:
             raise SchemaError(report.diagnostics)
-        return run_loaded(loaded, request=request, spark=spark, progress=progress)
-    return _run(pipeline, dataset or _dataset_of(pipeline), request, spark=spark, progress=progress)
-
-
-def run_loaded(
-    loaded: LoadedJob,
-    *,
-    request: RunRequest | None = None,
-    spark: SparkSession | None = None,
-    progress: Progress | None = None,
-) -> RunReport:
-    """Run the job of a pipeline file."""
-    return run_job(
-        loaded.job, loaded.arrow_schema, loaded.form, request=request, progress=progress, spark=spark
-    )
+        job, schema, form = loaded.job, loaded.arrow_schema, loaded.form
+        return run_or_stream(job, schema, form, request=request, progress=progress, spark=spark)
+    return _run_job(pipeline, dataset or _dataset_of(pipeline), request, spark=spark, progress=progress)
 
 
 def write(
@@ -142,7 +130,7 @@ def write(
         return source if is_conformed else [open_frame(source, rules.get("json_column"))]
 
     request = RunRequest(run_id)
-    return _run(job, dataset, request, spark=source.sparkSession, progress=progress, opened=opened)
+    return _run_job(job, dataset, request, spark=source.sparkSession, progress=progress, opened=opened)
 
 
 def replay(
@@ -164,7 +152,7 @@ def replay(
     """
     quarantine_target = None if quarantine is None else {"path": str(quarantine)}
     job = job_of_frame(str(table), rules, target={"mode": "append"}, quarantine=quarantine_target)
-    return _run(job, dataset, RunRequest(replay=records), spark=spark, progress=progress)
+    return _run_job(job, dataset, RunRequest(replay=records), spark=spark, progress=progress)
 
 
 def fill_columns(
@@ -189,10 +177,10 @@ def fill_columns(
     Raises PipelineError for a key that the table does not have, that occurs twice, or that has no value, and for values that
     do not fit; nothing is written then.
     """
-    with spooled(source, dataset.to_arrow(metadata=True)) as spool:
+    with rows_in_file(source, dataset.to_arrow(metadata=True)) as (path, columns):
         keys = (on,) if isinstance(on, str) else tuple(on or ())
         if not keys:
-            keys = (ROW_ID,) if ROW_ID in spool.names else tuple(key_columns(dataset.to_arrow(metadata=True)))
+            keys = (ROW_ID,) if ROW_ID in columns else tuple(key_columns(dataset.to_arrow(metadata=True)))
         if not keys:
             message = (
                 f"the rows have no key: `{dataset.name}` has no primary key, and they have no `{ROW_ID}`"
@@ -200,20 +188,20 @@ def fill_columns(
             help = 'name columns that both have: `on="id"`, or add the row ids of the table'
             raise PipelineError(JOIN, message, help)
         for key in keys:
-            if key not in spool.names:
+            if key not in columns:
                 message = f"the rows have no column `{key}`, by which they would find their row in the table"
-                raise PipelineError(JOIN, message, did_you_mean(key, spool.names))
+                raise PipelineError(JOIN, message, did_you_mean(key, columns))
         names = dataset.to_arrow().names
         label = next(label for label in ("batches", "batches_", "batches__") if label not in names)
-        fields = {one: f"{label}.{name(one)}" for one in spool.names if one not in keys}
-        columns = {key: name(key) for key in keys}
-        join = {"path": str(spool.path), "format": "parquet", "on": columns, "exact": True}
+        fields = {one: f"{label}.{name(one)}" for one in columns if one not in keys}
+        on_columns = {key: name(key) for key in keys}
+        join = {"path": str(path), "format": "parquet", "on": on_columns, "exact": True}
         value = {"target": {"path": str(table), "mode": "backfill"}, "joins": {label: join}, "fields": fields}
         value |= {"where": where, "storage": storage or {}}
-        return _run(checked_job(value), dataset, RunRequest(random_id()), spark=spark, progress=progress)
+        return _run_job(checked_job(value), dataset, RunRequest(random_id()), spark=spark, progress=progress)
 
 
-def _run(
+def _run_job(
     job: Job,
     dataset: CheckedDataset,
     request: RunRequest,
@@ -231,7 +219,7 @@ def _run(
     else:
         form = SINK.of(job.target.engine).form(compilation.lowered, compilation.numbers, dataset.schema.extra)
     schema = dataset.to_arrow(metadata=True)
-    return run_job(job, schema, form, request=request, progress=progress, spark=spark, opened=opened)
+    return run_or_stream(job, schema, form, request=request, progress=progress, spark=spark, opened=opened)
 
 
 def _dataset_of(job: Job) -> CheckedDataset:
@@ -246,17 +234,9 @@ def _dataset_of(job: Job) -> CheckedDataset:
     return datasets[0]
 
 
-@dataclass(frozen=True)
-class Spool:
-    """A file of rows."""
-
-    path: Path
-    names: tuple[str, ...]
-
-
 @contextmanager
-def spooled(source: Batches, fields: pa.Schema) -> Iterator[Spool]:
-    """Write all batches of a source to a file, which goes at the end; `fields` are those that its columns fill."""
+def rows_in_file(source: Batches, fields: pa.Schema) -> Iterator[tuple[Path, list[str]]]:
+    """Write all batches of a source to a file, which goes at the end; yield its path and its columns. `fields` are those that they fill."""
     if hasattr(source, "__arrow_c_stream__"):
         reader = pa.RecordBatchReader.from_stream(source)
         schema, batches = reader.schema, iter(reader)
@@ -278,8 +258,10 @@ def spooled(source: Batches, fields: pa.Schema) -> Iterator[Spool]:
                 if not batch.schema.equals(schema):
                     message = "the batches have different columns or types"
                     raise PipelineError(SOURCE_TYPE_MISMATCH, message, "pass batches with the same schema")
-                writer.write_batch(pa.RecordBatch.from_arrays([*_plain(batch, plain, fields)], schema=plain))
-        yield Spool(path, tuple(schema.names))
+                writer.write_batch(
+                    pa.RecordBatch.from_arrays([*_plain_columns(batch, plain, fields)], schema=plain)
+                )
+        yield path, schema.names
 
 
 def _type_in(parts: Any, label: str) -> Any:
@@ -292,9 +274,9 @@ def _plain_field(field: Any, target: Any) -> Any:
     """Return a field as sources have it: of durations Parquet would make numbers without a unit, so they are counts in that of their field."""
     if field.name == ROW_ID and pa.types.is_integer(field.type):
         return pa.field(ROW_ID, pa.int64())
-    type_ = laid_out(pa.nulls(0, field.type)).type
+    type_ = plain_layout(pa.nulls(0, field.type)).type
     try:
-        counted = _in_unit(type_, target, lambda _: pa.int64())
+        counted = _with_field_units(type_, target, lambda _: pa.int64())
     except _NoUnitError as error:
         message = f"`{field.name}` of the batches is {field.type}, and no duration is there in the schema"
         help = 'cast it to a number of the unit that you mean: `cast(pa.duration("ms")).cast("int64")`'
@@ -303,10 +285,10 @@ def _plain_field(field: Any, target: Any) -> Any:
 
 
 class _NoUnitError(Exception):
-    """A duration for a field that is none."""
+    """A duration is given for a field that is none."""
 
 
-def _in_unit(type_: Any, target: Any, leaf: Callable[[Any], Any]) -> Any:
+def _with_field_units(type_: Any, target: Any, leaf: Callable[[Any], Any]) -> Any:
     """Return a type with what `leaf` makes of the duration of the field in the place of each duration."""
     is_ = pa.types
     if is_.is_duration(type_):
@@ -314,28 +296,25 @@ def _in_unit(type_: Any, target: Any, leaf: Callable[[Any], Any]) -> Any:
             raise _NoUnitError
         return leaf(target)
     if is_.is_struct(type_):
-        parts = ((part, _type_in(target, part.name)) for part in type_)
-        return pa.struct([part.with_type(_in_unit(part.type, of_part, leaf)) for part, of_part in parts])
-    if is_.is_map(type_):
-        of_key, of_item = (
-            (target.key_type, target.item_type) if target and is_.is_map(target) else (None, None)
+        types = [_type_in(target, part.name) for part in type_]
+    else:
+        is_alike = target is not None and any(
+            is_kind(type_) and is_kind(target) for is_kind in (is_list, is_.is_map)
         )
-        key = type_.key_field.with_type(_in_unit(type_.key_type, of_key, leaf))
-        return pa.map_(key, type_.item_field.with_type(_in_unit(type_.item_type, of_item, leaf)))
-    if is_list(type_):
-        of_items = storage_type(target.value_type) if target and is_list(target) else None
-        items = type_.value_field.with_type(_in_unit(type_.value_type, of_items, leaf))
-        if is_.is_fixed_size_list(type_):
-            return pa.list_(items, type_.list_size)
-        return pa.large_list(items) if is_.is_large_list(type_) else pa.list_(items)
-    return type_
+        types = (
+            [storage_type(part.type) for part in parts_of(target)]
+            if is_alike
+            else [None for _ in parts_of(type_)]
+        )
+    remaining = iter(types)
+    return with_parts(type_, lambda part: part.with_type(_with_field_units(part.type, next(remaining), leaf)))
 
 
-def _plain(batch: pa.RecordBatch, plain: pa.Schema, fields: pa.Schema) -> Iterator[pa.Array]:
+def _plain_columns(batch: pa.RecordBatch, plain: pa.Schema, fields: pa.Schema) -> Iterator[pa.Array]:
     """Yield the columns of a batch in plain types. Raises PipelineError for a value that does not fit its type."""
     for column, field in zip(batch.columns, plain, strict=True):
-        column = laid_out(column)
-        in_unit = _in_unit(column.type, _type_in(fields, field.name), lambda target: target)
+        column = plain_layout(column)
+        in_unit = _with_field_units(column.type, _type_in(fields, field.name), lambda target: target)
         try:
             values = column if in_unit.equals(column.type) else column.cast(in_unit)
             yield to_field(values.cast(nullable_type(field.type)), field)

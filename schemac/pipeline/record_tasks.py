@@ -26,13 +26,13 @@ from schemac.pipeline.errors import PipelineError
 from schemac.pipeline.reading.cutting import FAULT, RecordBatch
 from schemac.pipeline.spark.packed import ARROW_TYPE, ERRORS, PACKED, RAW, SOURCE, packed
 from schemac.rows.judging.arrays import (
+    decimal_texts,
     extension_name,
     is_binary,
     is_list,
     is_scalar,
     is_string,
     maps_of,
-    plain_numbers,
     role_of,
     storage_type,
 )
@@ -88,6 +88,7 @@ class RecordTask:
 
     @cached_property
     def _row_schema(self) -> pa.Schema:
+        """The columns of what leaves the task, but for `_raw` and `_source`."""
         values = (column_type(self.schema.field(one.label)) for one in self.inputs)
         columns = [] if self.packs else [(f"__v{i}", value_type) for i, value_type in enumerate(values)]
         return pa.schema([*columns, (ERRORS, REASONS), *([(PACKED, ARROW_TYPE)] if self.packs else [])])
@@ -117,14 +118,15 @@ class RecordTask:
             errors = judged.reasons.array(REASONS).take(pa.array(np.cumsum(~is_good) - 1, mask=is_good))
             shown = pa.array(places, mask=None if self.keeps_all else is_good)
             members = [self.schema.field(one.label) for one in self.inputs]
-            columns = [column_of(*pair) for pair in zip(judged.rows.columns, members, strict=True)]
+            columns = [spark_column(*pair) for pair in zip(judged.rows.columns, members, strict=True)]
             yield self._batch([*columns, errors, batch.raw.take(shown), batch.origin.take(shown)])
 
     def of_frame(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         """Do the same with batches that Spark brings, which have `_raw`, `_source` and maybe `_fault` next to what fields are read from."""
-        yield from self(self._of_frame(batches))
+        yield from self(self._frame_batches(batches))
 
-    def _of_frame(self, batches: Iterator[pa.RecordBatch]) -> Iterator[RecordBatch]:
+    def _frame_batches(self, batches: Iterator[pa.RecordBatch]) -> Iterator[RecordBatch]:
+        """Yield what Spark brings as batches of at most `MOST_BYTES`."""
         for whole in batches:
             step = max(1, whole.num_rows * MOST_BYTES // max(whole.nbytes, MOST_BYTES))
             for start in range(0, whole.num_rows, step):
@@ -137,15 +139,16 @@ class RecordTask:
         bad = pa.array(judged.reasons.rows)
         good = judged.rows.filter(pc.invert(judged.is_bad)) if len(bad) else judged.rows
         if good.num_rows:
-            yield self._of_packed(good, batch)
+            yield self._packed_row(good, batch)
         if len(bad):
             columns = [judged.reasons.array(REASONS), batch.raw.take(bad), batch.origin.take(bad)]
             if pa.types.is_string(batch.raw.type):
-                yield self._of_packed(pa.record_batch(columns, [ERRORS, RAW, SOURCE]), batch)
+                yield self._packed_row(pa.record_batch(columns, [ERRORS, RAW, SOURCE]), batch)
             else:
                 yield self._batch([columns[0], pa.nulls(len(bad), ARROW_TYPE), *columns[1:]])
 
-    def _of_packed(self, records: pa.RecordBatch, batch: RecordBatch) -> pa.RecordBatch:
+    def _packed_row(self, records: pa.RecordBatch, batch: RecordBatch) -> pa.RecordBatch:
+        """Return one row that holds many records."""
         nulls = [pa.nulls(1, column_type) for column_type in (REASONS, batch.raw.type, pa.string())]
         return self._batch([nulls[0], packed(records), *nulls[1:]])
 
@@ -190,27 +193,27 @@ def column_type(field: pa.Field) -> pa.DataType:
     return WIDER.get(data_type, data_type)
 
 
-def column_of(values: pa.Array, field: pa.Field) -> pa.Array:
+def spark_column(values: pa.Array, field: pa.Field) -> pa.Array:
     """Bring values of a field to the type that Spark has for them."""
     target = column_type(field)
     if is_scalar(field):
-        return _scalars(values, field, target)
+        return _spark_scalars(values, field, target)
     if is_list(field.type):
         is_vector = pa.types.is_fixed_size_list(values.type)
         lists = lists_of(values, values.flatten()) if is_vector else compact(values)
-        return lists_of(lists, column_of(lists.flatten(), field.type.value_field), target)
+        return lists_of(lists, spark_column(lists.flatten(), field.type.value_field), target)
     if pa.types.is_map(field.type):
         lists = entries_of(values)
         keys, items = lists.flatten().flatten()
-        keys, items = column_of(keys, field.type.key_field), column_of(items, field.type.item_field)
+        keys, items = spark_column(keys, field.type.key_field), spark_column(items, field.type.item_field)
         return maps_of(lists, keys, items, target)
     if not target.num_fields:
         return pa.array([{} if there else None for there in values.is_valid().to_pylist()], target)
-    children = [column_of(child, part) for child, part in zip(values.flatten(), field.type, strict=True)]
+    children = [spark_column(child, part) for child, part in zip(values.flatten(), field.type, strict=True)]
     return pa.StructArray.from_arrays(children, fields=list(target), mask=mask_of(values))
 
 
-def _scalars(values: pa.Array, field: pa.Field, target: pa.DataType) -> pa.Array:
+def _spark_scalars(values: pa.Array, field: pa.Field, target: pa.DataType) -> pa.Array:
     """Return values without parts in a type that Spark reads; brain floats become singles."""
     data_type, is_ = values.type, pa.types
     if data_type.equals(target):
@@ -223,7 +226,7 @@ def _scalars(values: pa.Array, field: pa.Field, target: pa.DataType) -> pa.Array
         bits = np.frombuffer(halves, "<u2").astype("<u4") << 16
         return pc.if_else(values.is_valid(), pa.array(bits.view("<f4")), pa.scalar(None, pa.float32()))
     if is_.is_decimal(data_type) and is_.is_string(target):
-        return plain_numbers(values, target)
+        return decimal_texts(values, target)
     if is_.is_temporal(data_type) and is_.is_int64(target):
         return values.cast(pa.int32()).cast(target) if is_.is_time32(data_type) else values.view(target)
     if is_.is_fixed_size_binary(data_type):

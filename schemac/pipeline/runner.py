@@ -21,21 +21,21 @@ from pyspark.sql import SparkSession
 
 from schemac.pipeline.backfill.frame import BackfillFrames
 from schemac.pipeline.backfill.task import UNMATCHED, Counts, FillTask
-from schemac.pipeline.conforming.gather import Opened, conformed, records_read
+from schemac.pipeline.conforming.gather import Opened, conform_sources, records_read
 from schemac.pipeline.conforming.load import check, check_places
 from schemac.pipeline.declaration.job import Job
-from schemac.pipeline.errors import AbsentPath, PipelineError, explained
-from schemac.pipeline.reading.paths import Seen, changed_since, check_seen, look
+from schemac.pipeline.errors import AbsentPath, PipelineError, with_likely_cause
+from schemac.pipeline.reading.paths import FileStates, changed_since, check_files_unchanged, file_states
 from schemac.pipeline.reports.progress import Progress, RunStep, Watch
 from schemac.pipeline.reports.run_report import RunReport
-from schemac.pipeline.reruns.incremental import news
+from schemac.pipeline.reruns.incremental import find_new_input
 from schemac.pipeline.reruns.repeats import (
-    begin,
+    commit_in_spite_of,
     committed_in_format,
-    committed_nevertheless,
     fingerprint,
     identify_among,
-    unnamed,
+    identify_and_fence,
+    identify_unrecorded,
 )
 from schemac.pipeline.reruns.replay import as_replayed, check_replay, open_quarantine
 from schemac.pipeline.session import on_spark, session_of, settings_of_a_run
@@ -43,14 +43,14 @@ from schemac.pipeline.spark.executors import collected
 from schemac.pipeline.spark.failures import spark_errors_reported
 from schemac.pipeline.writing.engine_write import write_to_engine
 from schemac.pipeline.writing.file_runs import local_address
-from schemac.pipeline.writing.format_sink import FormatTarget, recovered
+from schemac.pipeline.writing.format_sink import FormatTarget, recover_runs
 from schemac.pipeline.writing.sink_options import SinkReport
 from schemac.pipeline.writing.table_sink import register_engine
 from schemac.rows.judging.settings import ReasonCount
 from schemac.rows.runs.columns import COLUMN_SINK, ColumnSink, FilledColumns, Filling, Look
 from schemac.rows.runs.history import COLUMNS, QUARANTINED, ROWS, CommittedRun
 from schemac.rows.runs.identity import Replay, RunIdentity, RunRequest, random_id
-from schemac.rows.runs.staging import keep_alive, sweep
+from schemac.rows.runs.staging import keep_alive, remove_orphaned_folders
 from schemac.rows.runs.storage import is_local, local_path, storage_in_use
 from schemac.rows.runs.tables import Sink, TableForm, sink_engine, sink_of
 from schemac.text.source.catalogue import (
@@ -88,7 +88,7 @@ def run(
     started, request, form = time.monotonic(), request or RunRequest(), form or TableForm(arrow_schema)
     replay, version, is_of_format = request.replay, 0, job.target.is_of_spark and not job.is_backfill
     # A run that was committed already needs no folder of its own.
-    sweep()
+    remove_orphaned_folders()
     if replay is not None and (is_of_format or job.is_backfill):
         check_replay(job, replay)
     quarantine = None if job.is_backfill else job.quarantine_path
@@ -106,8 +106,8 @@ def run(
     if replay is not None:
         job = as_replayed(job)
     # Before the run is named by what it reads.
-    seen = {} if replay is not None else _look(job)
-    identity, earlier = begin(job, form, request, sink)
+    seen = {} if replay is not None else _input_states(job)
+    identity, earlier = identify_and_fence(job, form, request, sink)
     if earlier is not None:
         return report_of_earlier(job, earlier, started)
     if job.is_backfill:
@@ -120,7 +120,7 @@ def run(
     if replay is not None:
         version = check_replay(job, replay)
         if not version:
-            return _report_of_nothing(job, identity, sink, started)
+            return _report_without_input(job, identity, sink, started)
     attempt = _EngineAttempt(
         job, arrow_schema, identity, seen, watch, started,
         form=form, sink=sink, opened=opened, replay=replay, version=version, is_part=request.is_batch,
@@ -128,10 +128,10 @@ def run(
     return attempt.run(spark, watch.tables)
 
 
-def _look(job: Job) -> Seen:
-    """Note the state of the files that a job reads, which for a backfill are those of its joins."""
+def _input_states(job: Job) -> FileStates:
+    """Return the states of the files that a job reads, which for a backfill are those of its joins."""
     sources = job.joins.values() if job.is_backfill else [part.source for part in job.parts]
-    return look(path for source in sources for path in source.path)
+    return file_states(path for source in sources for path in source.path)
 
 
 def _run_into_format(
@@ -144,12 +144,12 @@ def _run_into_format(
     started: float,
 ) -> RunReport:
     """Run a job whose target is files, or a table of a connector; only a folder of files records its runs."""
-    seen, folder = _look(job), None
+    seen, folder = _input_states(job), None
     if job.target.is_of_files:
         watch.at(RunStep.STARTING)
         spark = session_of(spark, job)
         with spark_errors_reported(), storage_in_use(job.storage_options), settings_of_a_run(spark, job):
-            runs = recovered(spark, job)
+            runs = recover_runs(spark, job)
             records = runs.records()
             identified = identify_among(
                 job, form, request, [one.run for one in records], runs.version(records)
@@ -160,7 +160,7 @@ def _run_into_format(
         if earlier is not None:
             return report_of_earlier(job, earlier, started)
     else:
-        identity = unnamed(job, form, request)
+        identity = identify_unrecorded(job, form, request)
     check(job, schema)
     places = [local_path(path) for path in (job.quarantine_path,) if is_local(path)]
     return _FormatAttempt(job, schema, identity, seen, watch, started, folder=folder).run(spark, places)
@@ -168,14 +168,14 @@ def _run_into_format(
 
 @dataclass
 class _Attempt(ABC):
-    """One attempt of a run, and what is known of it: Spark may stop after its commit."""
+    """One attempt of a run; it knows what was written if Spark stops after the commit."""
 
     place_of_files: ClassVar[tuple[str, ...]] = ("source", "path")
     """The setting that names the files that are read."""
     job: Job
     schema: pa.Schema
     identity: RunIdentity
-    seen: Seen
+    seen: FileStates
     watch: Watch
     started: float
     numbers: SinkReport | None = None
@@ -196,12 +196,14 @@ class _Attempt(ABC):
             ):
                 self.carry_out(session)
         except PipelineError as error:
-            self.stopped = changed_since(explained(error, self.absent), self.seen, self.place_of_files)
+            self.stopped = changed_since(
+                with_likely_cause(error, self.absent), self.seen, self.place_of_files
+            )
         return self.report()
 
     @abstractmethod
     def carry_out(self, spark: SparkSession) -> None:
-        """Do all that needs Spark."""
+        """Do all that needs Spark, and keep the numbers of what was written."""
 
     @abstractmethod
     def report(self) -> RunReport:
@@ -256,7 +258,7 @@ def report_of_earlier(job: Job, earlier: CommittedRun, started: float) -> RunRep
     return _report(job, earlier.identity, replace(SinkReport.of_commit(earlier), is_repeat=True), started)
 
 
-def _report_of_nothing(job: Job, identity: RunIdentity, sink: Sink, started: float) -> RunReport:
+def _report_without_input(job: Job, identity: RunIdentity, sink: Sink, started: float) -> RunReport:
     """Report a run that finds nothing to read: no quarantine to replay, no new file."""
     table = sink.find(job.target.path, job.storage_options)
     return _report(job, identity, SinkReport(0, 0, (), 0 if table is None else table.version), started)
@@ -264,7 +266,7 @@ def _report_of_nothing(job: Job, identity: RunIdentity, sink: Sink, started: flo
 
 @dataclass(kw_only=True)
 class _EngineAttempt(_Attempt):
-    """One whose target is a table of an engine."""
+    """An attempt whose target is a table of an engine."""
 
     form: TableForm
     sink: Sink
@@ -282,14 +284,14 @@ class _EngineAttempt(_Attempt):
         if self.replay is not None:
             opened = partial(open_quarantine, spark, job, self.replay, self.version)
         else:
-            new_input = news(spark, job, self.sink)
+            new_input = find_new_input(spark, job, self.sink)
             if new_input.job is None:
                 self.is_of_nothing = True
                 return
             job, properties = new_input.job, new_input.properties
             self.is_part = self.is_part or new_input.is_rest
         may_pack = not job.target.is_through_connector
-        records = conformed(spark, job, self.schema, opened, may_pack=may_pack)
+        records = conform_sources(spark, job, self.schema, opened, may_pack=may_pack)
         self.absent, self.reader = records.absent, records.reader
         records.check_lists(is_part=self.is_part)
         self.numbers = write_to_engine(
@@ -301,12 +303,12 @@ class _EngineAttempt(_Attempt):
     def report(self) -> RunReport:
         job, sink, storage, numbers = self.job, self.sink, self.job.storage_options, self.numbers
         if self.stopped is not None:
-            committed = committed_nevertheless(self.stopped, self.identity, job, sink)
+            committed = commit_in_spite_of(self.stopped, self.identity, job, sink)
             if committed.identity != self.identity:
                 return report_of_earlier(job, committed, self.started)
             numbers = numbers or SinkReport.of_commit(committed)
         elif self.is_of_nothing:
-            return _report_of_nothing(job, self.identity, sink, self.started)
+            return _report_without_input(job, self.identity, sink, self.started)
         elif numbers is not None and numbers.is_repeat:
             committed_run = sink.find_run(self.identity, job.target.path, storage)
             assert committed_run is not None
@@ -319,7 +321,7 @@ class _EngineAttempt(_Attempt):
 
 @dataclass(kw_only=True)
 class _FormatAttempt(_Attempt):
-    """One whose target is in a format of Spark."""
+    """An attempt whose target is in a format of Spark."""
 
     folder: str | None
     """The folder of files in full; None if the target is a table of a connector."""
@@ -328,7 +330,7 @@ class _FormatAttempt(_Attempt):
     """Whether the commit failed so that nobody could see what came of it."""
 
     def carry_out(self, spark: SparkSession) -> None:
-        records = conformed(spark, self.job, self.schema, None)
+        records = conform_sources(spark, self.job, self.schema, None)
         records.check_lists(is_part=False)
         self.absent, self.reader = records.absent, records.reader
         target = FormatTarget(spark, self.job, self.identity)
@@ -367,7 +369,7 @@ LONGEST_EXAMPLE = 200
 
 @dataclass(kw_only=True)
 class _BackfillAttempt(_Attempt):
-    """One that fills columns of a table of an engine."""
+    """An attempt that fills columns of a table."""
 
     place_of_files: ClassVar[tuple[str, ...]] = ("joins",)
     form: TableForm
@@ -406,7 +408,7 @@ class _BackfillAttempt(_Attempt):
 
     @contextmanager
     def _filling(self) -> Iterator[Filling]:
-        """Open what the run fills, and leave it to the next attempt, or remove it."""
+        """Yield what the run fills; at the end it is removed, or left to the next attempt."""
         job = self.job
         names = tuple(field.name for field in self.schema if field.name in job.fields)
         columns = FilledColumns(names, fingerprint(job, self.form) or random_id(), job.where is not None)
@@ -425,7 +427,7 @@ class _BackfillAttempt(_Attempt):
 
     def _commit(self, filling: Filling, look: Look) -> int | None:
         """Commit the values of all parts; return the version, None if the table has changed since the look."""
-        check_seen(self.seen, self.place_of_files)
+        check_files_unchanged(self.seen, self.place_of_files)
         earlier = self.sink.find_run(self.identity, self.job.target.path, self.job.storage_options)
         if earlier is not None:
             return earlier.version

@@ -32,7 +32,13 @@ from schemac.pipeline.spark.executors import (
     ship,
 )
 from schemac.pipeline.spark.failures import not_started, spark_errors_reported
-from schemac.pipeline.spark.startup import Master, archive_options, java_home, with_links_as_home
+from schemac.pipeline.spark.startup import (
+    Master,
+    archive_options,
+    java_home,
+    with_links_as_home,
+    with_variable,
+)
 from schemac.pipeline.writing.table_sink import register_engine
 from schemac.rows.runs.errors import PipelineError
 from schemac.rows.runs.identity import RunIdentity
@@ -109,7 +115,7 @@ UNSHARED = {"spark.sql.subexpressionElimination.enabled": "false"}
 def start_session(
     *, master: str | None = None, settings: Mapping[str, str] | None = None, app_name: str = "schemac"
 ) -> SparkSession:
-    """Start a session for a run: the one that exists, or one that listens on loopback only and writes no console noise.
+    """Return the session that exists, or a new one that listens on loopback only and writes nothing to the console.
 
     The default master is that of `spark-submit` or of SPARK_REMOTE, or else all cores of this machine.
     """
@@ -118,7 +124,7 @@ def start_session(
         # Another thread has made it.
         active = SparkSession.builder.getOrCreate()
     if active is None:
-        active = _create(master_of(master, settings or {}), dict(settings or {}), app_name)
+        active = _create_session(master_of(master, settings or {}), dict(settings or {}), app_name)
     logging.getLogger("SQLQueryContextLogger").setLevel(logging.CRITICAL)
     for engine in sink_names():
         register_engine(active, engine)
@@ -126,7 +132,7 @@ def start_session(
 
 
 def settings_of_a_run(spark: SparkSession, job: Job) -> AbstractContextManager[None]:
-    """Set the settings that decide about values, for one run; the session has its own again afterwards."""
+    """Return a context in which the session has the settings that decide about values."""
     is_of_text = any(part.source.format in ("csv", "json", "geojson") for part in job.parts)
     job_settings = {key: text for key, text in job.spark.settings.items() if spark.conf.isModifiable(key)}
     has_expressions = any(origin.expr is not None for part in job.parts for origin in part.origins.values())
@@ -139,7 +145,7 @@ def settings_of_a_run(spark: SparkSession, job: Job) -> AbstractContextManager[N
 def on_spark(
     spark: SparkSession | None, job: Job, identity: RunIdentity, watch: Watch
 ) -> Iterator[SparkSession]:
-    """Start what a run needs of Spark, and have its settings, its watch and its words for errors in place."""
+    """Yield a session that is ready for a run: with its settings, its progress watched, and errors of Spark as ours."""
     watch.at(RunStep.STARTING)
     spark = session_of(spark, job)
     ship(spark)
@@ -154,12 +160,12 @@ def on_spark(
 
 
 def session_of(spark: SparkSession | None, job: Job) -> SparkSession:
-    """Choose the session to run in."""
+    """Return the session to run in: the given one, or one that is started as the job says."""
     return spark or start_session(master=job.spark.master, settings=job.spark.settings)
 
 
 def master_of(configured: str | None, settings: Mapping[str, str]) -> Master:
-    """Choose the master: a setting of Spark's own counts more than `configured`, and the environment least."""
+    """Return the master: a setting of Spark's own counts more than `configured`, and the environment least."""
     for key in (REMOTE, MASTER):
         if settings.get(key):
             return Master(settings[key], ("spark", "settings", key))
@@ -175,7 +181,7 @@ def master_of(configured: str | None, settings: Mapping[str, str]) -> Master:
     return Master(LOCAL)
 
 
-def _create(named: Master, settings: dict[str, str], app_name: str) -> SparkSession:
+def _create_session(named: Master, settings: dict[str, str], app_name: str) -> SparkSession:
     """Return a new session, or one on a Spark Connect server. Raises PipelineError if it cannot start."""
     master = named.address
     if master.startswith(CONNECT):
@@ -210,7 +216,8 @@ def _create(named: Master, settings: dict[str, str], app_name: str) -> SparkSess
         builder = builder.config(name, text)
     # Another Python may have no other PySpark than the one that Spark brings.
     home = with_links_as_home() if is_local and python == sys.executable else nullcontext()
-    with _clean_console() as log, home, _without_remote():
+    # Beside SPARK_REMOTE PySpark takes no other master, though the pipeline names one.
+    with _clean_console() as log, home, with_variable(REMOTE_VARIABLE, None):
         try:
             spark = builder.getOrCreate()
         except Exception as error:
@@ -236,19 +243,8 @@ def _print_no_stacks(spark: SparkSession) -> None:
 
 
 @contextmanager
-def _without_remote() -> Iterator[None]:
-    """Hide SPARK_REMOTE, beside which PySpark takes no other master, though the pipeline names one."""
-    address = os.environ.pop(REMOTE_VARIABLE, None)
-    try:
-        yield
-    finally:
-        if address is not None:
-            os.environ[REMOTE_VARIABLE] = address
-
-
-@contextmanager
 def _clean_console() -> Iterator[Callable[[], str]]:
-    """Send what Java writes to the console, from here to its end, to a file without a name; yield what reads it.
+    """Send what Java writes to the console to a file without a name; yield a function that reads it.
 
     A virtual machine that cannot start prints why on standard output, where a report may be expected.
     """
@@ -272,6 +268,7 @@ def _clean_console() -> Iterator[Callable[[], str]]:
 
 
 def _make_importable_on_workers() -> None:
+    """Add the folder of this package to PYTHONPATH, which Spark's Python workers inherit."""
     root = str(Path(__file__).resolve().parents[2])
     known = os.environ.get("PYTHONPATH", "").split(os.pathsep)
     if root not in known:
@@ -279,7 +276,7 @@ def _make_importable_on_workers() -> None:
 
 
 def spread_on_spark(task: PartsTask, parts: Sequence[int], title: str, progress: Progress) -> dict[int, str]:
-    """Do the task for all parts, one Spark task for each; return what it made of each."""
+    """Run a task for all parts, each in a Spark task of its own; return the result of each part."""
     progress(f"{title} on Spark", 0, len(parts))
     session = start_session(app_name="schemac apply")
     try:

@@ -29,7 +29,7 @@ from schemac.pipeline.reading.records import Records
 from schemac.pipeline.reading.source import records_of_frame
 from schemac.pipeline.reading.table_source import stream_table
 from schemac.pipeline.reports.progress import Progress
-from schemac.pipeline.reruns.incremental import restricted
+from schemac.pipeline.reruns.incremental import with_paths
 from schemac.pipeline.runner import Opened, RunReport, run
 from schemac.pipeline.session import session_of, settings_of_a_run
 from schemac.pipeline.spark.failures import spark_errors_reported
@@ -47,7 +47,7 @@ GOES_ON = "batches that were written are committed; run it again, and the stream
 
 @dataclass
 class _Stream:
-    """What all batches have in common, and what went wrong in one of them."""
+    """What the batches of a stream have in common, their reports, and the error that stopped one."""
 
     job: Job
     schema: pa.Schema
@@ -78,14 +78,14 @@ class _Stream:
             paths = [row[0] for row in frame.select("path").collect()]
             if not paths:
                 return
-            source = restricted(job.source, paths)
+            source = with_paths(job.source, paths)
             options = {
                 name: text for name, text in source.options.items() if name.lower() not in _STREAM_OPTIONS
             }
             file_source = source.model_copy(update={"options": options})
             job = job.model_copy(update={"source_": file_source, "trigger": None})
         else:
-            opened = partial(_records, frame, job, self.types)
+            opened = partial(_batch_records, frame, job, self.types)
         report = run(
             job,
             self.schema,
@@ -98,7 +98,7 @@ class _Stream:
         self.reports.append(report)
 
 
-def _records(frame: DataFrame, job: Job, types: dict[str, DataType]) -> list[Records]:
+def _batch_records(frame: DataFrame, job: Job, types: dict[str, DataType]) -> list[Records]:
     """Return a micro-batch as the only records of the source."""
     return [records_of_frame(frame, types, explode=job.source.explode)]
 
@@ -111,7 +111,7 @@ def run_stream(
     progress: Progress | None = None,
     spark: SparkSession | None = None,
 ) -> list[RunReport]:
-    """Run the job as a stream, to the end of what is available, or until it is interrupted; the reports of its batches."""
+    """Run the job as a stream, to the end of what is available or until it is interrupted; return the reports of its batches."""
     check(job, arrow_schema)
     spark = session_of(spark, job)
     stream = _Stream(job, arrow_schema, form, progress)
@@ -164,6 +164,7 @@ def _wait_for_end(spark: SparkSession, job: Job, stream: _Stream) -> None:
 
 
 def _is_of_files(job: Job) -> bool:
+    """Whether batches of the stream are names of files, which a run then reads."""
     return job.source.format in OF_FILES
 
 
@@ -177,7 +178,7 @@ def run_or_stream(
     spark: SparkSession | None = None,
     opened: Opened | None = None,
 ) -> RunReport:
-    """Run a job once, or as a stream, whose batches are reported as one run. A stream has no id of its own."""
+    """Run a job once, or as a stream; return the report, for a stream that of all batches."""
     replay = None if request is None else request.replay
     if job.trigger is None or job.is_backfill or opened is not None or replay is not None:
         return run(job, arrow_schema, form, request=request, progress=progress, spark=spark, opened=opened)
@@ -185,28 +186,24 @@ def run_or_stream(
 
 
 def summary(reports: list[RunReport], job: Job) -> RunReport:
-    """Return the sum of a stream's batches, with the rest of the last one."""
+    """Return one report of a stream: the sums of its batches, and the rest as in the last one; an empty one without batches."""
     if not reports:
         sources = [(part.source.format, part.source.path) for part in job.parts]
         identity = RunIdentity.new(random_id(), sources, job.target.mode.value)
         return RunReport(identity.id, identity, 0, 0, 0, (), 0.0, job.target.path, 0, None, None, ())
     absent = set.intersection(*({one.path for one in report.absent} for report in reports))
+    summed = ("rows_in", "rows_written", "rows_quarantined", "superseded", "deleted", "seconds")
     return replace(
         reports[-1],
-        rows_in=sum(report.rows_in for report in reports),
-        rows_written=sum(report.rows_written for report in reports),
-        rows_quarantined=sum(report.rows_quarantined for report in reports),
-        superseded=sum(report.superseded for report in reports),
-        deleted=sum(report.deleted for report in reports),
-        reasons=_added([report.reasons for report in reports]),
-        warnings=_added([report.warnings for report in reports]),
+        **{name: sum(getattr(report, name) for report in reports) for name in summed},
+        reasons=_summed_counts([report.reasons for report in reports]),
+        warnings=_summed_counts([report.warnings for report in reports]),
         absent=tuple(one for one in reports[-1].absent if one.path in absent),
-        seconds=sum(report.seconds for report in reports),
         quarantine_path=next((report.quarantine_path for report in reports if report.quarantine_path), None),
     )
 
 
-def _added(reasons: list[tuple[ReasonCount, ...]]) -> tuple[ReasonCount, ...]:
+def _summed_counts(reasons: list[tuple[ReasonCount, ...]]) -> tuple[ReasonCount, ...]:
     """Return the counts of all batches by path and rule, the most frequent first."""
     counts: Counter[tuple[str, str]] = Counter()
     for one in reasons:

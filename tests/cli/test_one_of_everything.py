@@ -10,7 +10,7 @@ import pytest
 
 import schemac
 from schemac.cli.main import main
-from schemac.pipeline.reports.run_facts import run_text
+from schemac.pipeline.reports.run_report import run_text
 from tests.pipeline.test_what_is_told import job
 
 NOUNS = (

@@ -25,7 +25,7 @@ from schemac.language.constraints.evaluation import survey
 from schemac.language.constraints.rows import RowConstraints
 from schemac.registry.installed import engines
 from schemac.rows.judging.settings import ValidationSettings
-from schemac.rows.judging.tokens import parse, written
+from schemac.rows.judging.tokens import parse, token_text
 from schemac.rows.samples.written import json_lines
 from schemac.rows.validation.validator import FieldInput, Validator
 from tests.constraints import corpus
@@ -131,7 +131,9 @@ class OfCells(Place):
         ]
         batch = pa.RecordBatch.from_arrays(cells, names=schema.names)
         reasons = [
-            (row, reason) for row, several in validator.validate(batch).reasons.items() for reason in several
+            (row, reason)
+            for row, several in validator.validate(batch).reasons.by_row().items()
+            for reason in several
         ]
         verdicts = _broken(table, ((row, reason.path, reason.rule) for row, reason in reasons))
         # An empty cell is a null there.
@@ -192,7 +194,7 @@ class Nested(Place):
 
 
 def _cell(value: Any) -> str | None:
-    return None if value is None else value if isinstance(value, str) else written(value)
+    return None if value is None else value if isinstance(value, str) else token_text(value)
 
 
 def _without_unwritten(table: Table, found: list[Verdicts]) -> list[Verdicts]:
@@ -283,7 +285,7 @@ class OfEngine(Place):
 
 def alone(text: str, i: int) -> str:
     """Return a record with one of its fields, digit by digit."""
-    return f'{{"c{i}":{written(parse(text)[f"c{i}"])}}}'
+    return f'{{"c{i}":{token_text(parse(text)[f"c{i}"])}}}'
 
 
 def _bare(found: Sequence[Case]) -> schemac.Dataset:

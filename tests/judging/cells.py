@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 import pyarrow as pa
 
-from schemac.rows.judging.judge import Judged, Run, cell_reader
+from schemac.rows.judging.judge import JudgedRecord, RecordReasons, cell_reader
 from schemac.rows.judging.scalars import with_zones
 from schemac.rows.judging.settings import FieldOrigin, ValidationSettings
 
@@ -20,8 +20,8 @@ class CellReader:
             member.name: cell_reader(member, settings, origins[member.name].epoch) for member in zoned
         }
 
-    def csv(self, cells: Mapping[str, str | None]) -> Judged:
+    def csv(self, cells: Mapping[str, str | None]) -> JudgedRecord:
         """Judge a record of cells, by the names of their columns; None is an empty cell without quotes."""
-        run = Run()
-        values = {label: read(cells[label], label, run) for label, read in self._readers.items()}
-        return Judged(None if run.reasons else values, tuple(run.reasons))
+        reasons = RecordReasons()
+        values = {label: read(cells[label], label, reasons) for label, read in self._readers.items()}
+        return JudgedRecord(None if reasons else values, tuple(reasons))

@@ -73,8 +73,9 @@ def _is_nothing_to_the_next_one(depth: int, brackets: tuple[str, str], name: str
     validated = Validator(OF_TWO_RECORDS, ValidationSettings()).validate(
         pa.record_batch([pa.array(texts)], [TEXT])
     )
+    reasons = validated.reasons.by_row()
     alone = [RecordReader(OF_TWO_RECORDS).json(text).reasons for text in texts]
-    assert [tuple(validated.reasons.get(row, ())) for row in (0, 1)] == alone
+    assert [tuple(reasons.get(row, ())) for row in (0, 1)] == alone
 
 
 def test_every_depth_of_a_record_is_nothing_to_the_next_one() -> None:

@@ -8,7 +8,7 @@ import pyarrow as pa
 import pytest
 
 import schemac
-from schemac.rows.judging.arrays import opened, to_field
+from schemac.rows.judging.arrays import storage_field, to_field
 from schemac.rows.judging.scalars import with_zones
 from schemac.rows.judging.settings import Unexpected, ValidationSettings
 from schemac.rows.judging.typed_values import UnreadableTypeError
@@ -76,10 +76,10 @@ def outcomes(validator: Validator, field: pa.Field, place: str, texts: list[str]
     )
     judged = validator.validate(pa.record_batch([pa.array(records)], [field.name if is_cell else TEXT]))
     nullable = field.with_nullable(True)
-    told = []
+    told, reasons_of_rows = [], judged.reasons.by_row()
     for row, text in enumerate(texts):
-        if row in judged.reasons:
-            reasons = judged.reasons[row]
+        if row in reasons_of_rows:
+            reasons = reasons_of_rows[row]
             told.append(
                 "; ".join(
                     corpus.told(one.path[len(field.name) :], one.rule, one.value, text) for one in reasons
@@ -129,7 +129,7 @@ def test_quick_proofs_of_objects_say_what_exact_reading_says(unexpected: Unexpec
     for name, (type_text, _) in COLUMNS.items():
         for is_required in (False, True):
             (field,) = corpus.dataset_of(type_text).to_arrow(metadata=True)
-            schema = pa.schema([opened(field).with_nullable(not is_required)])
+            schema = pa.schema([storage_field(field).with_nullable(not is_required)])
             (column,) = PythonRowReader(schema, ValidationSettings(unexpected)).fields
             if column.proof is None:
                 continue
@@ -145,6 +145,6 @@ def test_quick_proofs_of_objects_say_what_exact_reading_says(unexpected: Unexpec
 
 def _validated(column: FieldReader, array: Any) -> Any:
     values, reasons = column.validated(array)
-    shown = corpus.shown_values(values)
+    shown, reasons_of_rows = corpus.shown_values(values), reasons.by_row()
     # What stands beside a reason is nobody's value.
-    return [None if row in reasons else value for row, value in enumerate(shown)], reasons
+    return [None if row in reasons_of_rows else value for row, value in enumerate(shown)], reasons_of_rows

@@ -5,7 +5,7 @@ from zoneinfo import TZPATH
 
 import pytest
 
-from schemac.pipeline.reports import run_facts as zones
+from schemac.pipeline.reports import run_report as zones
 
 
 def test_name_the_database_of_the_system(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -54,7 +54,7 @@ def test_read_together_what_each_is_alone(data_type: pa.DataType, numbers: list[
         RecordReader(pa.schema([pa.field("v", data_type)])).json(f'{{"v": {number}}}') for number in numbers
     ]
     reasons = [why._replace(path=f"v[{i}]") for i, one in enumerate(alone) for why in one.reasons]
-    assert together.reasons.get(0, []) == reasons
+    assert together.reasons.by_row().get(0, []) == reasons
     values = [None if one.values is None else one.values["v"] for one in alone]
     assert repr(together.rows.column(0)[0].as_py()) == repr(pa.array(values, data_type).to_pylist())
 

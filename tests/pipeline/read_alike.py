@@ -52,7 +52,7 @@ def one_by_one() -> Iterator[None]:
     def validated(self: FieldReader, array: pa.Array) -> tuple[pa.Array, Reasons]:
         return known(replace(self, proof=None), array)
 
-    tokens = mock.patch.object(validator, "_tokens_of", return_value=None)
+    tokens = mock.patch.object(validator, "_record_tokens", return_value=None)
     with mock.patch.object(FieldReader, "validated", validated), tokens:
         yield
 
@@ -69,13 +69,16 @@ def doubts_counted() -> Iterator[set[int]]:
             rows.update(pc.indices_nonzero(doubts).to_pylist())
         return known(self, array)
 
-    exact = Validator._exact
+    exact = Validator._read_alone
 
     def read(self: Validator, text: str | None, row: int, records: Any) -> Any:
         rows.add(row)
         return exact(self, text, row, records)
 
-    with mock.patch.object(FieldReader, "validated", validated), mock.patch.object(Validator, "_exact", read):
+    with (
+        mock.patch.object(FieldReader, "validated", validated),
+        mock.patch.object(Validator, "_read_alone", read),
+    ):
         yield rows
 
 

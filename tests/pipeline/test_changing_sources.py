@@ -13,7 +13,7 @@ from pyspark.sql import SparkSession
 
 from schemac.pipeline import runner
 from schemac.pipeline.declaration.job import Job
-from schemac.pipeline.reading.paths import check_unchanged, look, note
+from schemac.pipeline.reading.paths import check_noted_files, file_states, write_states
 from schemac.pipeline.runner import run
 from schemac.pipeline.writing import engine_write
 from schemac.pipeline.writing.sink_options import SinkOptions, encode_schema
@@ -55,12 +55,12 @@ def source(folder: Path) -> Path:
 @pytest.mark.parametrize("named", ["in", "in/*.json", "in/a.json"])
 def test_a_change_is_seen(tmp_path: Path, change: Callable[[Path], None], named: str) -> None:
     file = source(tmp_path)
-    seen = look([str(tmp_path / named), "s3://rides/in"])
-    note(seen, tmp_path / "seen.json")
-    check_unchanged(str(tmp_path / "seen.json"))
+    seen = file_states([str(tmp_path / named), "s3://rides/in"])
+    write_states(seen, tmp_path / "seen.json")
+    check_noted_files(str(tmp_path / "seen.json"))
     change(file)
     with pytest.raises(PipelineError) as caught:
-        check_unchanged(str(tmp_path / "seen.json"))
+        check_noted_files(str(tmp_path / "seen.json"))
     assert caught.value.code is CHANGED_INPUT
     assert "a.json" in caught.value.message
 
@@ -70,7 +70,7 @@ def test_nothing_is_committed_of_a_source_that_changed(
     tmp_path: Path, change: Callable[[Path], None]
 ) -> None:
     file = source(tmp_path)
-    note(look([str(file)]), tmp_path / "seen.json")
+    write_states(file_states([str(file)]), tmp_path / "seen.json")
     table = tmp_path / "t.lance"
     identity = RunIdentity("r", datetime.now(UTC), "", "create", this_process())
     options = SinkOptions(

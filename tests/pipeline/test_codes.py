@@ -220,7 +220,7 @@ def test_tell_an_unreadable_input_from_other_errors_of_java(
     def refuse(*_: object) -> None:
         raise Py4JError(f"An error occurred while calling o61.parquet.\n{text}\n\tat x.y(Z.java:1)")
 
-    monkeypatch.setattr(source, "in_place", lambda *_: None)
+    monkeypatch.setattr(source, "files_for_arrow", lambda *_: None)
     monkeypatch.setattr(source, "read_parquet", refuse)
     (folder / "a.parquet").write_text("")
     job = Job.model_validate(

@@ -21,7 +21,7 @@ from schemac.rows.judging.reasons import QUARANTINE_SCHEMA
 from schemac.rows.runs import staging
 from schemac.rows.runs.history import ROWS as ROWS_WRITTEN
 from schemac.rows.runs.identity import RunIdentity, this_process
-from schemac.rows.runs.storage import NO_STORAGE, seen_from
+from schemac.rows.runs.storage import NO_STORAGE, path_from_quarantine
 from schemac.rows.runs.tables import TableForm, runs_of, sink_of
 from schemac.text.source.catalogue import CONCURRENT_RUN, UNREADABLE_TABLE
 
@@ -299,7 +299,7 @@ def test_a_table_that_shares_the_quarantine_of_files_leaves_what_counts(
     place = sink.prepare(
         quarantine, "append", storage_options=NO_STORAGE, storage_version=None, max_rows_per_file=10, run=run
     )
-    place = replace(place, table=seen_from(quarantine, str(tmp_path / "t")))
+    place = replace(place, table=path_from_quarantine(quarantine, str(tmp_path / "t")))
     sink.open_staging(place)
     rows = pa.RecordBatch.from_pylist([{"run": run.id, "errors": []}], QUARANTINE_SCHEMA)
     sink.commit(place, TableForm(QUARANTINE_SCHEMA), sink.write(place, QUARANTINE_SCHEMA, iter([rows])))

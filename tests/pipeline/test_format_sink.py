@@ -245,7 +245,7 @@ def test_what_a_killed_run_left_is_taken_back(
         assert caught.value.code is CONCURRENT_RUN, "its process is alive: it is this one"
     monkeypatch.setattr("schemac.pipeline.writing.file_runs.is_gone", lambda process: True)
     monkeypatch.setattr("schemac.rows.runs.staging.is_gone", lambda process: True)
-    for sweep in ("pipeline.runner.sweep", "rows.runs.staging.sweep"):
+    for sweep in ("pipeline.runner.remove_orphaned_folders", "rows.runs.staging.remove_orphaned_folders"):
         monkeypatch.setattr(f"schemac.{sweep}", lambda: None)  # the folders of live sessions stay
     told = go(spark, tmp_path, records, "parquet", request=RunRequest("b"), mode=mode)
     assert told.is_repeat is (moment == "committed")
@@ -293,7 +293,7 @@ def kill_at(patch: pytest.MonkeyPatch, moment: str) -> None:
     patch.setattr(LocalFiles, "rename", renamed)
     patch.setattr(LocalFiles, "write", written)
     patch.setattr(FileRuns, "commit", committed)
-    patch.setattr("schemac.pipeline.writing.format_sink.check_seen", seen)
+    patch.setattr("schemac.pipeline.writing.format_sink.check_files_unchanged", seen)
 
 
 @pytest.mark.parametrize(

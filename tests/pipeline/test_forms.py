@@ -12,16 +12,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from schemac.rows.judging.json_proofs import Tokens, json_proof
+from schemac.rows.judging.json_proofs import RecordTokens, json_proof
 from schemac.rows.judging.judge import RecordReader
 from schemac.rows.judging.settings import ValidationSettings
-from schemac.rows.judging.text_proofs import TextForm, TextProof, form_of
+from schemac.rows.judging.text_proofs import TextForm, TextProof, text_form
 
 FIELD = pa.field
 
 
 def form(data_type: pa.DataType) -> TextForm:
-    found = form_of(FIELD("v", data_type))
+    found = text_form(FIELD("v", data_type))
     assert found is not None
     return found
 
@@ -33,7 +33,7 @@ def read(data_type: pa.DataType, *tokens: str) -> list[Any]:
 
 def proven(data_type: pa.DataType, records: pa.Array) -> list[Any]:
     """The value of each record; `...` where it is in doubt, or the whole record is."""
-    columns, odd = Tokens([("v",)])(records)
+    columns, odd = RecordTokens([("v",)])(records)
     proof = json_proof(FIELD("v", data_type), ValidationSettings())
     assert proof is not None
     values, doubts = proof(columns["v",])

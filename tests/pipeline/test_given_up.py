@@ -15,10 +15,10 @@ from pyspark.sql import SparkSession
 from schemac.pipeline import runner, stream
 from schemac.pipeline.declaration.job import Job
 from schemac.pipeline.errors import PipelineError
-from schemac.pipeline.reruns.repeats import committed_nevertheless, fence_and_find_commit
+from schemac.pipeline.reruns.repeats import commit_in_spite_of, fence_and_find_commit
 from schemac.pipeline.spark.failures import error_of_text
-from schemac.pipeline.writing import engine_write
 from schemac.pipeline.writing.format_sink import FormatTarget
+from schemac.pipeline.writing.sink_options import SinkReport
 from schemac.pipeline.writing.table_sink import TableWriter
 from schemac.rows.runs import staging
 from schemac.rows.runs.storage import NO_STORAGE
@@ -126,11 +126,11 @@ def test_the_driver_knows_whether_the_run_counts(
         mark.write_text(f"{writer.run.process}0")  # a process that has been killed
     job, sink = job_of(tmp_path), sink_of(None)
     if name == "close_staging":
-        found = committed_nevertheless(GONE, writer.run, job, sink)
+        found = commit_in_spite_of(GONE, writer.run, job, sink)
         assert (found.identity, found.version, found.rows) == (writer.run, 2, 1)
     else:
         with pytest.raises(PipelineError) as caught:
-            committed_nevertheless(GONE, writer.run, job, sink)
+            commit_in_spite_of(GONE, writer.run, job, sink)
         assert caught.value is GONE
     assert (good(tmp_path), bad(tmp_path)) == (
         ([1, 2, 3], ["first", "second"]) if name == "close_staging" else ([1, 2], ["first"])
@@ -156,7 +156,7 @@ def test_no_promise_where_a_worker_is_still_committing(
     writer, written = begun(tmp_path, "second", [3])
     commit_and_die(writer, written, monkeypatch, "commit", "t.lance")
     with pytest.raises(PipelineError) as caught:
-        committed_nevertheless(GONE, writer.run, job_of(tmp_path), sink_of(None))
+        commit_in_spite_of(GONE, writer.run, job_of(tmp_path), sink_of(None))
     assert caught.value.code is GONE.code
     assert caught.value.help is not None
     assert "nothing of this run was written" not in caught.value.help
@@ -185,12 +185,12 @@ def files_in(folder: Path) -> None:
 
 
 @pytest.mark.spark
-@pytest.mark.parametrize("step", ["_save", "records_read"])
+@pytest.mark.parametrize("step", ["read", "records_read"])
 def test_a_run_counts_if_java_is_gone_after_its_commit(
     spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, step: str
 ) -> None:
     files_in(tmp_path)
-    home: Any = engine_write if step == "_save" else runner
+    home: Any = SinkReport if step == "read" else runner
     done: Callable[..., Any] = getattr(home, step)
     monkeypatch.setattr(home, step, lambda *given: (done(*given), java_is_gone()))
     report = runner.run(job_of(tmp_path), ONE_COLUMN, spark=spark)
@@ -225,7 +225,7 @@ def test_no_promise_of_a_folder_that_nobody_could_look_at(
 
 
 @pytest.mark.spark
-@pytest.mark.parametrize("step", ["_committed", "differences"])
+@pytest.mark.parametrize("step", ["_commit", "differences"])
 def test_a_run_into_files_counts_if_java_is_gone_after_its_commit(
     spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, step: str
 ) -> None:

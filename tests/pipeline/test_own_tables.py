@@ -14,7 +14,7 @@ import schemac
 from schemac.pipeline import register_formats
 from schemac.pipeline.declaration.job import Job
 from schemac.pipeline.errors import PipelineError
-from schemac.pipeline.record_tasks import column_of
+from schemac.pipeline.record_tasks import spark_column
 from schemac.pipeline.reports.run_report import RunReport
 from schemac.pipeline.runner import run
 from schemac.pipeline.stream import run_or_stream
@@ -234,4 +234,4 @@ def test_a_required_decimal_below_null_comes_back_from_rows_of_spark(name: str) 
     table = dataset.to_table([{}, *crossing.records(dataset)[:3]])
     field, values = table.schema.field("s"), table["s"].combine_chunks()
     assert values.null_count < len(values)
-    assert to_field(column_of(values, field), field).equals(values)
+    assert to_field(spark_column(values, field), field).equals(values)

@@ -17,11 +17,12 @@ def test_prove_the_values_that_the_judge_reads() -> None:
     schema = pa.schema([field for field in SCHEMA if field.name != "uid"])
     lines = lines_of("json", RECORDS)
     found = Validator(schema, ValidationSettings()).validate(pa.record_batch([pa.array(lines)], [TEXT]))
-    good = [row for row in range(len(lines)) if row not in found.reasons]
+    reasons = found.reasons.by_row()
+    good = [row for row in range(len(lines)) if row not in reasons]
     assert len(good) > RECORDS / 2
     judge = RecordReader(schema)
     judged = [judge.json(line) for line in lines]
-    assert [one.reasons for one in judged] == [tuple(found.reasons.get(row, ())) for row in range(len(lines))]
+    assert [one.reasons for one in judged] == [tuple(reasons.get(row, ())) for row in range(len(lines))]
     told = [one.values for one in judged if one.values is not None]
     columns = [nullable_array([values[field.name] for values in told], field) for field in schema]
     rows = found.rows.take(pa.array(good))

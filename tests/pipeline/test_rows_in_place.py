@@ -17,7 +17,7 @@ from pyspark.sql.pandas.types import from_arrow_type
 from schemac.pipeline.conforming.validation import ValidationPlan
 from schemac.pipeline.declaration.job import Job, Source
 from schemac.pipeline.errors import PipelineError
-from schemac.pipeline.reading.parquet import RowGroups, in_place, plain
+from schemac.pipeline.reading.parquet import RowGroups, files_for_arrow, type_in_spark
 from schemac.pipeline.runner import run
 
 pytestmark = pytest.mark.spark
@@ -53,13 +53,13 @@ def test_see_the_types_that_spark_sees(spark: SparkSession, tmp_path: Path, stor
             )
         except (pa.ArrowException, OSError):
             continue
-        found = plain(pq.read_schema(tmp_path / "one.parquet").field(0).type)
+        found = type_in_spark(pq.read_schema(tmp_path / "one.parquet").field(0).type)
         if found is not None:
             fields.append(field)
     assert len(fields) > 100
     path = tmp_path / "all.parquet"
     pq.write_table(pa.schema(fields).empty_table(), path, store_schema=store_schema)
-    place = in_place(spark, Source(path=(str(path),), format="parquet"))
+    place = files_for_arrow(spark, Source(path=(str(path),), format="parquet"))
     assert place is not None
     assert isinstance(place.reader, RowGroups)
     seen = spark.read.option("mergeSchema", "false").parquet(str(path)).schema
@@ -209,7 +209,7 @@ def test_leave_to_spark_what_is_not_known_to_be_read_alike(spark: SparkSession, 
 
     def found(*paths: str, **options: str) -> Any:
         source = Source(path=tuple(str(tmp_path / path) for path in paths), format="parquet", options=options)
-        return in_place(spark, source)
+        return files_for_arrow(spark, source)
 
     assert found("one.parquet") is not None
     assert found("spark") is not None

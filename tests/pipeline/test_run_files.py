@@ -21,7 +21,8 @@ from schemac.cli.terminal import ProgressLines, WaitNotice
 from schemac.pipeline.declaration.job import Job
 from schemac.pipeline.reports.outcome import SCHEMAS, Lineage, RunOutcome, dataset_name, metrics_text
 from schemac.pipeline.reports.progress import WAIT_ADVICE, RunStep
-from schemac.pipeline.reports.run_report import Offender, lines_of, run_page
+from schemac.pipeline.reports.run_html import Offender, lines_of
+from schemac.pipeline.reports.run_report import run_page
 from schemac.pipeline.runner import RunReport
 from schemac.rows.judging.settings import ReasonCount
 from schemac.rows.runs.history import CommittedRun

@@ -16,7 +16,7 @@ from pyspark.sql import SparkSession
 from schemac.pipeline.declaration.job import Job
 from schemac.pipeline.session import DEFAULT_SETTINGS, RUN_SETTINGS, settings_of_a_run
 from schemac.pipeline.spark import startup
-from schemac.pipeline.spark.startup import archive_options, archive_path, take
+from schemac.pipeline.spark.startup import archive_options, archive_path, publish_archive
 from schemac.rows.runs import identity
 from schemac.rows.runs.staging import FOLDER_PREFIX, OWNER_FILE, folder_of_process, temporary_folder
 
@@ -28,7 +28,7 @@ def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """The user's cache."""
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     monkeypatch.delenv("SPARK_HOME", raising=False)
-    startup._folder.cache_clear()  # pytest uses the name of a folder again once it has removed it
+    startup._writable_folder.cache_clear()  # pytest uses the name of a folder again once it has removed it
     return tmp_path / "schemac"
 
 
@@ -161,7 +161,7 @@ def test_keep_few_archives(cache: Path, tmp_path: Path) -> None:
             os.utime(old, (i, i))
     made = tmp_path / "made"
     made.touch()
-    taken = take(made)
+    taken = publish_archive(made)
     assert sorted(cache.glob("*.jsa")) == sorted([taken, *(cache / f"spark-classes-{i}.jsa" for i in (2, 3))])
     assert {old.stem for old in cache.glob("*.base")} == {"spark-classes-2", "spark-classes-3"}
 
@@ -285,7 +285,7 @@ def test_nothing_goes_where_the_system_does_not_tell_who_lives(
         raise OSError(errno.EMFILE, os.strerror(errno.EMFILE))
 
     with temporary_folder() as folder:
-        monkeypatch.setattr(identity, "_state", refuse)
+        monkeypatch.setattr(identity, "_process_state", refuse)
         assert identity.is_gone((folder / OWNER_FILE).read_text()) is None
         with temporary_folder() as other:
             assert folder.is_dir()

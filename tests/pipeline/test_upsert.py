@@ -277,7 +277,7 @@ def test_refuse_what_changed_after_it_was_judged(tmp_path: Path, monkeypatch: py
     """A row with the same key that another program appends in between is not left beside the new one."""
     merge = Merge(("k", "part"))
     upsert(tmp_path, merge, [batch_of([one(1)], 0)])
-    judged = TableWriter._judged
+    judged = TableWriter._merged_rows
 
     def and_then(writer: TableWriter, *arguments: Any) -> Any:
         found = judged(writer, *arguments)
@@ -285,7 +285,7 @@ def test_refuse_what_changed_after_it_was_judged(tmp_path: Path, monkeypatch: py
         lance.write_dataset(pa.Table.from_batches([other]).cast(SCHEMA), writer.table.path, mode="append")
         return found
 
-    monkeypatch.setattr(TableWriter, "_judged", and_then)
+    monkeypatch.setattr(TableWriter, "_merged_rows", and_then)
     with pytest.raises(PipelineError) as caught:
         upsert(tmp_path, merge, [batch_of([one(2), one(1)], 1)])
     assert caught.value.code is CONCURRENT_RUN

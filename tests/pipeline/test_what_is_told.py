@@ -30,7 +30,7 @@ from schemac.pipeline.runner import run
 from schemac.pipeline.session import master_of
 from schemac.pipeline.spark.failures import error_of_text, not_started
 from schemac.pipeline.spark.startup import Master
-from schemac.pipeline.writing.table_sink import _counted
+from schemac.pipeline.writing.table_sink import _with_progress
 from schemac.rows.runs import staging
 from schemac.rows.runs.tables import runs_of
 from schemac.text.source.catalogue import SOURCE_TYPE_MISMATCH, UNREADABLE_INPUT
@@ -70,7 +70,7 @@ def test_every_record_of_a_task_is_noted(tmp_path: Path, batches: list[int]) -> 
     (tmp_path / staging.NOTES).mkdir()
     notes = TaskCount(str(tmp_path), 3)
     rows = (pa.record_batch({"id": pa.array(range(count))}) for count in batches)
-    assert sum(batch.num_rows for batch in _counted(rows, notes)) == sum(batches)
+    assert sum(batch.num_rows for batch in _with_progress(rows, notes)) == sum(batches)
     assert (tmp_path / staging.NOTES / "3").read_text() == str(sum(batches))
 
 

@@ -10,7 +10,7 @@ import pytest
 
 from schemac.cli.main import main
 from schemac.pipeline.declaration.job import Job
-from schemac.pipeline.reruns.repeats import IdentifiedRun, identify
+from schemac.pipeline.reruns.repeats import IdentifiedRun, identify_and_fence
 from schemac.rows.runs.errors import PipelineError
 from schemac.rows.runs.identity import RunRequest, this_process
 from schemac.rows.runs.tables import TableForm, sink_of
@@ -43,7 +43,7 @@ class Place:
         self, mode: str = "append", source: str = "in.json", form: TableForm = FORM, **more: Any
     ) -> IdentifiedRun:
         wanted = {name: more.pop(name) for name in ("id", "interval", "again") if name in more}
-        return identify(self.job(mode, source, **more), form, RunRequest(**wanted), sink_of(None))
+        return identify_and_fence(self.job(mode, source, **more), form, RunRequest(**wanted), sink_of(None))
 
     def run(self, mode: str = "append", **more: Any) -> str:
         """Commits the run that is asked for; its id."""

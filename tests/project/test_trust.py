@@ -10,7 +10,7 @@ import pytest
 from schemac.cli.main import main
 from schemac.documentation.html import comparison_page
 from schemac.lsp.projects import ProjectFolder
-from schemac.pipeline.reports import run_report
+from schemac.pipeline.reports.run_report import run_page
 
 RULE = """\
 from pathlib import Path
@@ -109,7 +109,7 @@ def test_refuse_a_cache_of_the_repository(marker: Path, capsys: pytest.CaptureFi
 
 def test_let_pages_do_nothing() -> None:
     page = comparison_page([], "lock", "no changes").decode()
-    for text in (page, run_report.run_page("a", None, (), (), ())):
+    for text in (page, run_page("a", None, (), (), ())):
         (policy,) = re.findall(r'Content-Security-Policy" content="([^"]*)"', text)
         assert "default-src 'none'" in policy
         assert "script-src" not in policy

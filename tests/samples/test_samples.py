@@ -16,7 +16,7 @@ import schemac
 from schemac.artifacts.dataset import CheckedDataset
 from schemac.language.attributes.attribute import Family
 from schemac.language.constraints.field_constraints import CONSTRAINTS
-from schemac.rows.judging.arrays import laid_out, to_batches
+from schemac.rows.judging.arrays import plain_layout, to_batches
 from schemac.rows.judging.judge import RecordReader
 from schemac.rows.judging.typed_values import raw_values
 from schemac.rows.samples.patterns import generator_of
@@ -106,7 +106,7 @@ def check_forms(dataset: schemac.Dataset, found: WrongRows) -> None:
 def values_of(table: pa.Table) -> dict[str, list[Any]]:
     """Values by column, whatever dictionaries the chunks have: Arrow mixes up dictionaries of half floats when it unifies them."""
     chunks = {name: table.column(name).chunks for name in table.schema.names}
-    return {name: [v for one in held for v in raw_values(laid_out(one))] for name, held in chunks.items()}
+    return {name: [v for one in held for v in raw_values(plain_layout(one))] for name, held in chunks.items()}
 
 
 @pytest.mark.parametrize("share", [3, pytest.param(1, marks=pytest.mark.long)])

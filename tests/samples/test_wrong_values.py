@@ -8,7 +8,7 @@ import pyarrow as pa
 import pytest
 
 import schemac
-from schemac.rows.judging.tokens import parse, written
+from schemac.rows.judging.tokens import parse, token_text
 from schemac.rows.samples.wrong_records import WrongRow, in_cells, in_columns, wrong_rows
 from tests.constraints import corpus as constraint_corpus
 from tests.constraints.cases import cases, dataset_of
@@ -39,7 +39,7 @@ def test_wrong_records_have_the_rules_of_the_corpus(name: str) -> None:
     wrong = wrong_rows(schemac.from_arrow(pa.schema([FIELDS[name]])), 0, {})
     expected = rules_by_text("tokens", name)
     rows = [row for row in wrong.rows if row.rule != "malformed"]
-    texts = [written(parse(row.text)[name]) for row in rows]
+    texts = [token_text(parse(row.text)[name]) for row in rows]
     assert rules_of(rows) == [expected[text] for text in texts]
     every = {rule for rules in expected.values() for rule in rules}
     assert {rule for (rule,) in rules_of(wrong.rows)} == every | {"malformed"}

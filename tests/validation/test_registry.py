@@ -5,7 +5,7 @@ import pytest
 
 import schemac
 from schemac.engines.jsonschema.keywords import dump
-from schemac.rows.judging.arrays import opened
+from schemac.rows.judging.arrays import storage_field
 from tests.conformance.arrow_values import table as table_of
 from tests.conformance.manifest_types import POSITIONS
 from tests.engines import crossing
@@ -51,7 +51,7 @@ def uncovered(place: str) -> frozenset[str]:
     return frozenset(
         field.name
         for field in schema
-        if pa.types.is_map(field.type) and pa.types.is_nested(opened(field.type.key_field).type)
+        if pa.types.is_map(field.type) and pa.types.is_nested(storage_field(field.type.key_field).type)
     )
 
 

@@ -37,7 +37,7 @@ def test_reasons_of_many_rows_are_those_of_each(steps: list[tuple[str, object, o
             together.refuse(rows, reasons)
             whole[rows] = [reasons]
     expected = {**single, **whole}
-    assert (len(together), together.rows.tolist()) == (len(expected), sorted(expected))
+    assert together.rows.tolist() == sorted(expected)
     shown = [[one._asdict() for one in expected[row]] for row in sorted(expected)]
     assert together.array(REASONS).to_pylist() == shown
-    assert dict(together) == expected
+    assert [*together.by_row().items()] == sorted(expected.items())

@@ -24,7 +24,7 @@ import pyarrow as pa
 from schemac.artifacts.dataset import CheckedDataset, RowReader, RowWriter, StoredRows
 from schemac.engines.lance import is_table
 from schemac.engines.lance.attributes import BLOB_EXTENSION, storage_version
-from schemac.rows.judging.arrays import laid_out, to_field
+from schemac.rows.judging.arrays import plain_layout, to_field
 from schemac.rows.runs.errors import PipelineError
 from schemac.rows.runs.plain_types import nullable_type, plain_field
 from schemac.rows.runs.storage import NO_STORAGE, Storage, is_local, local_path
@@ -264,7 +264,7 @@ class LanceSource(SourceFormat):
             for column, field in zip(batch.columns, schema, strict=False):
                 try:
                     # What lies below null is null after the cast, also where it is required.
-                    arrays.append(to_field(laid_out(column).cast(nullable_type(field.type)), field))
+                    arrays.append(to_field(plain_layout(column).cast(nullable_type(field.type)), field))
                 except pa.ArrowInvalid as error:
                     message = f"`{field.name}` of `{path}` has a value that Spark cannot hold as {field.type}: {error}"
                     help = "timestamps and durations of Spark count microseconds: bring the column to `unit: Microsecond` first, or read a table without it"

@@ -16,7 +16,7 @@ from itertools import chain
 from typing import Any
 
 import pyarrow as pa
-from pyspark.sql import Column, DataFrame, SparkSession, functions
+from pyspark.sql import Column, DataFrame, Row, SparkSession, functions
 from pyspark.sql.pandas.types import from_arrow_schema
 from pyspark.sql.types import DataType, IntegralType, StringType, VariantType
 
@@ -29,7 +29,7 @@ from schemac.pipeline.reading.records import IN_RECORD, RECORD, Records, TypedCo
 from schemac.pipeline.reading.source import open_records, records_of_frame
 from schemac.pipeline.reading.table_source import TableReader, TableVersion, table_frame
 from schemac.pipeline.spark.packed import ADDRESS, ADDRESS_FIELD, ERRORS, RAW, ROW_ID, SOURCE
-from schemac.pipeline.spark.python_functions import Computed, PythonFunction, type_of
+from schemac.pipeline.spark.python_functions import PythonFunction, computed_column, type_of
 from schemac.pipeline.spark.sql import name, struct
 from schemac.rows.runs.plain_types import plain_field
 from schemac.rows.runs.storage import absolute
@@ -41,7 +41,7 @@ MOST_KEYS = 3
 
 @dataclass(frozen=True)
 class Joined:
-    """The source of one join."""
+    """The rows of a join's source, with the columns that have to be equal."""
 
     label: str
     frame: DataFrame
@@ -59,8 +59,8 @@ class Joined:
         return joined.withColumn(flag, functions.isnull(name(self.label)).cast("bigint"))
 
 
-def opened_join(spark: SparkSession, job: Job, label: str, types: dict[str, DataType]) -> Joined:
-    """Open the source of a join; `types` are those of the table's columns."""
+def open_join(spark: SparkSession, job: Job, label: str, types: dict[str, DataType]) -> Joined:
+    """Read the source of a join; `types` are those of the table's columns. Raises PipelineError for a key that is there twice, or of another type."""
     part, place = job.part_of_join(label), ("joins", label)
     try:
         records = open_records(spark, part).parsed()
@@ -76,19 +76,19 @@ def opened_join(spark: SparkSession, job: Job, label: str, types: dict[str, Data
         except PipelineError as error:
             raise error.at(*place, "on", left) from error
         if isinstance(value, Json):
-            raise _mismatch(label, left, types, "a variant", right)
+            raise _type_mismatch(label, left, types, "a variant", right)
         right_type = value.type if isinstance(value, TypedInput) else StringType()
         if left not in types:
             message = f"`on` of `{label}` names `{left}`, but the table has no such column"
             raise PipelineError(JOIN, message, did_you_mean(left, types), place=(*place, "on", left))
         are_integers = isinstance(types[left], IntegralType) and isinstance(right_type, IntegralType)
         if types[left] != right_type and not are_integers:
-            raise _mismatch(label, left, types, right_type.simpleString(), right)
+            raise _type_mismatch(label, left, types, right_type.simpleString(), right)
         keys[left] = f"__{label}_{len(keys)}"
         columns.append(f"{value_sql(value)} as {name(keys[left])}")
         failures.append(failed)
     broken = " or ".join(["false", *failures, *filter(None, [records.is_broken])])
-    columns += [f"{_value_of(records)} as {name(label)}", f"{broken} as __broken"]
+    columns += [f"{_record_sql(records)} as {name(label)}", f"{broken} as __broken"]
     frame = scope.added().frame.selectExpr(*columns)
     _check_rows(label, frame, list(keys.values()))
     return Joined(label, frame.drop("__broken"), keys)
@@ -98,27 +98,32 @@ def check_exact(joined: Joined, rows: DataFrame, chosen: DataFrame) -> None:
     """Refuse records whose key no row of the table has, and rows that are to get values and have no record; `rows` are keys."""
     place = ("joins", joined.label)
     records = joined.frame.join(rows, joined.matches(rows), "left_anti")
-    examples = _keys_of(records, list(joined.keys.values()))
+    examples = _some_keys(records, list(joined.keys.values()))
     if examples:
         message = f"`{joined.label}` has records for rows that the table does not have: {examples}"
         help = "leave them out; or leave out `exact` of the join, so that they are ignored"
         raise PipelineError(JOIN, message, help, place=place)
     without = chosen.join(joined.frame, joined.matches(chosen), "left_anti")
-    examples = _keys_of(without, list(joined.keys))
+    examples = _some_keys(without, list(joined.keys))
     if examples:
         message = f"`{joined.label}` has no record for rows of the table: {examples}"
         help = "add them, leave these rows out with `where`, or leave `exact` out of the join: they then get null"
         raise PipelineError(JOIN, message, help, place=place)
 
 
-def _keys_of(frame: DataFrame, keys: list[str]) -> str:
-    """Show a few keys of a frame; nothing for one without rows."""
-    rows = frame.select(*map(name, keys)).orderBy(*map(name, keys)).limit(MOST_KEYS + 1).collect()
-    keys_text = ", ".join(" and ".join(str(value) for value in row) for row in rows[:MOST_KEYS])
+def _some_keys(frame: DataFrame, keys: list[str]) -> str:
+    """Return the text of the first keys of a frame; empty for one without rows."""
+    columns = [name(key) for key in keys]
+    return _keys_text(frame.select(*columns).orderBy(*columns).limit(MOST_KEYS + 1).collect(), keys)
+
+
+def _keys_text(rows: list[Row], keys: list[str]) -> str:
+    """Return the text of the keys of rows, of which at most `MOST_KEYS` are shown."""
+    keys_text = ", ".join(" and ".join(str(row[key]) for key in keys) for row in rows[:MOST_KEYS])
     return f"{keys_text}, …" if len(rows) > MOST_KEYS else keys_text
 
 
-def _value_of(records: Records) -> str:
+def _record_sql(records: Records) -> str:
     """Write the source's columns as one value that is never null."""
     if records.columns is None:
         return Json(RECORD, IN_RECORD).variant
@@ -128,7 +133,7 @@ def _value_of(records: Records) -> str:
     return f"struct({', '.join(f'{text} as {name(column)}' for column, text in texts.items())})"
 
 
-def _mismatch(
+def _type_mismatch(
     label: str, left: str, types: dict[str, DataType], right_type: str, right: str
 ) -> PipelineError:
     """Return the error of a join whose two sides differ in type; its help is a cast to the table's type."""
@@ -155,9 +160,7 @@ def _check_rows(label: str, frame: DataFrame, keys: list[str]) -> None:
         help = "correct them, or name a source without them"
         raise PipelineError(JOIN, message, help, place=("joins", label))
     if rows:
-        keys_text = ", ".join(" and ".join(str(row[key]) for key in keys) for row in rows[:MOST_KEYS])
-        keys_text += ", …" if len(rows) > MOST_KEYS else ""
-        message = f"`{label}` has several records with one key: {keys_text}"
+        message = f"`{label}` has several records with one key: {_keys_text(rows, keys)}"
         help = "name a source with one record for each key, or add the column that tells them apart to `on`"
         raise PipelineError(JOIN, message, help, place=("joins", label, "on"))
 
@@ -169,7 +172,7 @@ PART_OF_ADDRESS = f"shiftright({ADDRESS}, 32)"
 
 @dataclass(frozen=True)
 class BackfillFrames:
-    """The frames of one backfill."""
+    """Makes the frames that compute the values of a backfill."""
 
     spark: SparkSession
     job: Job
@@ -180,17 +183,17 @@ class BackfillFrames:
 
     @property
     def filled(self) -> pa.Schema:
-        """The fields that are filled."""
+        """The schema of the columns that are filled."""
         return pa.schema([field for field in self.schema if field.name in self.job.fields])
 
     @cached_property
     def flags(self) -> dict[str, str]:
-        """Names of the columns that mark rows without a match in a join."""
+        """The column of each join that is 1 for rows without a match in it."""
         return {label: f"__unmatched_{number}" for number, label in enumerate(self.job.joins)}
 
     @cached_property
     def functions(self) -> dict[str, PythonFunction]:
-        """The Python functions, by field."""
+        """The Python functions, by the fields that they compute."""
         return {
             label: PythonFunction.of(label, origin.python)
             for label, origin in self.job.origins.items()
@@ -206,10 +209,10 @@ class BackfillFrames:
 
     @cached_property
     def joins(self) -> dict[str, Joined]:
-        """The sources that are joined; opening them looks for keys that exist twice."""
+        """The sources that are joined, by name; they are read when they are first asked for."""
         version = self._source.newest_version(self.job.target.path, self.job.storage_options) or 0
         types = {field.name: field.dataType for field in self._rows(version, (), None).schema.fields}
-        return {label: opened_join(self.spark, self.job, label, types) for label in self.job.joins}
+        return {label: open_join(self.spark, self.job, label, types) for label in self.job.joins}
 
     def of(self, version: int, parts: tuple[int, ...]) -> DataFrame:
         """Return the frame over these parts of a version."""
@@ -219,22 +222,22 @@ class BackfillFrames:
                 # Neither a row nor a record may be left over.
                 keys = tuple(joined.keys)
                 all_parts = self._source.parts(self.job.target.path, version, self.job.storage_options)
-                columns = tuple(one for one in self._needed(version) if one not in self.new)
+                columns = tuple(one for one in self._needed_columns(version) if one not in self.new)
                 rows = self._rows(version, tuple(all_parts), columns)
                 chosen = rows if self.job.where is None else rows.where(functions.expr(self.job.where))
                 check_exact(joined, rows.select(*map(name, keys)), chosen.select(*map(name, keys)))
-        rows = self._rows(version, parts, self._needed(version))
+        rows = self._rows(version, parts, self._needed_columns(version))
         if self.job.where is not None:
             rows = rows.where(functions.expr(self.job.where))
         for label in self.functions:
             table_columns = [one for one in rows.columns if one in self.schema.names]
             columns, function = self._arguments(label, table_columns), self.functions[label]
-            first = self._first(rows, label, columns, version, parts)
+            first = self._first_rows(rows, label, columns, version, parts)
             result_type = type_of(function, first, self.schema.field(label).type)
-            rows = rows.withColumn(_column_of(label), Computed(function, columns, result_type).column())
+            rows = rows.withColumn(_column_of(label), computed_column(function, columns, result_type))
         for label, joined in self.joins.items():
             rows = joined.to(rows, self.flags[label])
-        frame = self._conformed(rows)
+        frame = self._conformed_rows(rows)
         if self.joins:
             count = min(len(parts), MOST_PARTITIONS)
             frame = frame.repartition(count, functions.expr(PART_OF_ADDRESS)).sortWithinPartitions(ADDRESS)
@@ -257,8 +260,8 @@ class BackfillFrames:
                 frame = frame.withColumn(field.name, functions.lit(None).cast(field.dataType))
         return frame
 
-    def _needed(self, version: int) -> tuple[str, ...]:
-        """Name the columns of the table that something reads."""
+    def _needed_columns(self, version: int) -> tuple[str, ...]:
+        """Return the columns of the table that an expression, a function, a join or `where` reads."""
         rows = self._rows(version, (), None)
         columns = [one for one in rows.columns if one not in (ADDRESS, ROW_ID)]
         needed: set[str] = set()
@@ -292,7 +295,7 @@ class BackfillFrames:
                 raise PipelineError(UNKNOWN_SOURCE_COLUMN, message, did_you_mean(one, known), place=place)
         return origin.columns or tuple(one for one in known if one not in self.new)
 
-    def _first(
+    def _first_rows(
         self, rows: DataFrame, label: str, columns: tuple[str, ...], version: int, parts: tuple[int, ...]
     ) -> pa.RecordBatch | None:
         """Return the first rows; where all rows get values, and no column is new, without Spark."""
@@ -311,7 +314,7 @@ class BackfillFrames:
         table = rows.select(*map(name, columns)).limit(FIRST_ROWS).toArrow().combine_chunks()
         return next(iter(table.to_batches()), None)
 
-    def _conformed(self, rows: DataFrame) -> DataFrame:
+    def _conformed_rows(self, rows: DataFrame) -> DataFrame:
         """Return a frame of addresses, flags of joins, filled values, errors and raw records."""
         change: dict[str, Any] = {"python": None, "columns": ()}
         columns_of = {
@@ -336,4 +339,5 @@ class BackfillFrames:
 
 
 def _column_of(label: str) -> str:
+    """Return the column that holds what a field's Python function computes."""
     return f"__python_{label}"

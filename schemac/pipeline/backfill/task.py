@@ -30,7 +30,7 @@ UNMATCHED = "unmatched:"
 
 @dataclass
 class Counts:
-    """What became of the rows of one part, or of several."""
+    """How many rows of a part, or of several, were read, do not fit, or have no match in a join."""
 
     rows: int = 0
     unfit: int = 0
@@ -47,7 +47,7 @@ class Counts:
         self.example = self.example or other.example
 
     def numbers(self) -> dict[str, int]:
-        """Give the numbers that are kept with the values."""
+        """Return the numbers that are kept with the values of a part."""
         return {"rows": self.rows, **{f"{UNMATCHED}{label}": n for label, n in self.unmatched.items()}}
 
 
@@ -79,7 +79,7 @@ class FillTask:
             yield part, counts
 
     def resolved(self) -> "FillTask":
-        """Look secrets up: executors on other machines do not have the variables."""
+        """Return the task with the secrets of its storage: executors on other machines do not have the variables."""
         place = self.filling.place
         place = replace(place, storage_options=place.storage_options.resolved())
         return replace(self, filling=replace(self.filling, place=place))
@@ -115,11 +115,11 @@ class FillTask:
 
 
 class UnfitError(Exception):
-    """Values of the part do not fit."""
+    """Some values of a part do not fit."""
 
 
 def _slices(batches: Iterator[pa.RecordBatch]) -> Iterator[tuple[int, pa.RecordBatch]]:
-    """Cut batches where a part ends; yield each slice with the number of its part."""
+    """Yield the rows of each part with its number; batches are cut where a part ends."""
     for batch in batches:
         rest = batch
         while rest.num_rows:

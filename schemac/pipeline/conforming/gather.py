@@ -23,7 +23,7 @@ from schemac.pipeline.conforming.mapping import with_zones
 from schemac.pipeline.conforming.row_constraints import (
     merge_of,
     rows_checked,
-    with_marker,
+    with_delete_marker,
     with_warnings,
     without_other_reasons,
 )
@@ -83,20 +83,20 @@ def constant_text(value: Any) -> str:
 
 
 class ExpressionScope:
-    """What expressions see, which grows by the columns that Spark misses; and the expressions."""
+    """Resolves the expressions of a source: each sees the columns that it names, which Spark's errors tell."""
 
     def __init__(self, records: Records) -> None:
-        self._of = records
+        self._records = records
         self.members: dict[str, str] = {}
         """SQL text of each column that some expression names."""
         self._columns: list[Column] = []
 
     def add(self, label: str, text: str) -> tuple[Input, str]:
-        """Take an expression up; its value, and the condition that it failed."""
+        """Add an expression; return where its value is, and the SQL condition that it failed."""
         self.resolve(label, text)
         column = f"__e{len(self._columns)}"
         struct_column = functions.named_struct(functions.lit(VALUE), functions.expr(text))
-        spark = self._of.frame.sparkSession
+        spark = self._records.frame.sparkSession
         if getattr(spark, "_jvm", None) is not None:
             # Null where to compute it fails.
             struct_column = with_operator(spark, "TryEval", struct_column)
@@ -104,7 +104,7 @@ class ExpressionScope:
         try:
             data_type = self._frame().schema[column].dataType[VALUE].dataType
         except PySparkException as error:
-            raise invalid(label, text, error) from error
+            raise expression_error(label, text, error) from error
         return typed_input(f"{column}.{VALUE}", data_type), f"({column} is null)"
 
     def resolve(self, label: str, text: str) -> None:
@@ -120,8 +120,8 @@ class ExpressionScope:
                     object_name = (error.getMessageParameters() or {}).get("objectName", "")
                     missed = str(parse_steps(object_name)[0]) if object_name else None
                 if missed is None or missed in self.members:
-                    raise invalid(label, text, error) from error
-                of = self._of
+                    raise expression_error(label, text, error) from error
+                of = self._records
                 if missed in of.partitions:
                     self.members[missed] = of.partitions[missed]
                 elif missed == METADATA and of.has_file:
@@ -134,49 +134,51 @@ class ExpressionScope:
                         message = f"the expression of `{label}` names `{missed}`, which is not a column of the source"
                         known = [*of.columns, *of.partitions, *([METADATA] if of.has_file else [])]
                         help = did_you_mean(missed, known)
-                        raise PipelineError(INVALID_EXPRESSION, message, help, place=_place(label)) from error
+                        raise PipelineError(
+                            INVALID_EXPRESSION, message, help, place=_expression_place(label)
+                        ) from error
                     self.members[missed] = value_sql(input_)
             else:
                 return
 
     def _scoped(self) -> DataFrame:
-        """Columns of the source under their own names, and everything else out of their way."""
+        """Return the source's columns that expressions name, and all others in one struct."""
         columns = [f"{text} as {name(label)}" for label, text in self.members.items()]
-        return self._of.frame.selectExpr(f"struct(*) as {ALL}", *columns)
+        return self._records.frame.selectExpr(f"struct(*) as {ALL}", *columns)
 
     def _frame(self) -> DataFrame:
         """Return the columns of the source, with one more for each expression."""
         return self._scoped().select(f"{ALL}.*", *self._columns)
 
     def added(self) -> Records:
-        """Give the records with a column for each expression."""
-        return self._of.with_frame(self._frame()) if self._columns else self._of
+        """Return the records with a column for each expression."""
+        return self._records.with_frame(self._frame()) if self._columns else self._records
 
 
-def _place(label: str) -> tuple[str, ...]:
+def _expression_place(label: str) -> tuple[str, ...]:
     """Return the path of the setting that a field's expression is written at."""
     return "fields", label, "expr"
 
 
-def invalid(label: str, text: str, error: PySparkException) -> PipelineError:
-    """Describe an expression that Spark refuses."""
+def expression_error(label: str, text: str, error: PySparkException) -> PipelineError:
+    """Return the error of an expression that Spark refuses."""
     first_line = str(error).strip().splitlines()[0]
     message = f"Spark refuses the expression `{text}` of `{label}`: {first_line}"
     help = "see https://spark.apache.org/docs/latest/api/sql/ for its functions"
     if "INVALID_EXTRACT_BASE_FIELD_TYPE" in first_line or "variant" in first_line.lower():
         help = "read a part of a JSON record with a colon, and give its type: `properties:mag::double`"
-    return PipelineError(INVALID_EXPRESSION, message, help, place=_place(label))
+    return PipelineError(INVALID_EXPRESSION, message, help, place=_expression_place(label))
 
 
 def expression_mistakes(job: Job) -> Iterator[PipelineError]:
-    """Ask Spark's parser about all expressions of a part, where there is a session; a run asks again, with its columns."""
+    """Yield the expressions of a source that Spark's parser refuses; nothing without a session. A run asks again, with the columns."""
     spark = SparkSession.getActiveSession()
     for label, origin in job.origins.items() if spark is not None else ():
         if origin.expr is not None:
             try:
                 _ = spark.range(0).select(functions.expr(origin.expr)).schema
             except ParseException as error:
-                yield invalid(label, origin.expr, error)
+                yield expression_error(label, origin.expr, error)
             except PySparkException:
                 # Without a source its columns are not there.
                 pass
@@ -187,7 +189,7 @@ Opened = Callable[[], Any]
 
 
 class SourceRecords(NamedTuple):
-    """The records of all sources."""
+    """The conformed records of all sources in one frame, and how many each source had."""
 
     frame: DataFrame
     counts: list[Observation]
@@ -212,16 +214,16 @@ def source_records(
     *,
     may_pack: bool = False,
 ) -> SourceRecords:
-    """Conform and count the records of each source; or those that are `given` in place of the only source.
+    """Conform the records of each source, or those that are `given` in place of the only source.
 
     With `may_pack` some rows of the frame may stand for many records (see `packed`).
     """
     frames, readers, counts, absent = [], list[str](), list[Observation](), list[AbsentPath]()
     is_replay = any(ADDRESS in records.partitions for records in given or ())
     for i, part in enumerate(job.parts):
-        with _placed(job, i):
+        with _located_in_part(job, i):
             check_constants(part, schema)
-            marked, read = with_marker(part, schema)
+            marked, read = with_delete_marker(part, schema)
             read = read.append(ADDRESS_FIELD) if is_replay else read
             for opened in [open_records(spark, part)] if given is None else given:
                 observation = Observation(f"records read from source {i}, {len(counts)}")
@@ -240,10 +242,10 @@ def source_records(
     return SourceRecords(reduce(DataFrame.union, frames), counts, absent, "; ".join(dict.fromkeys(readers)))
 
 
-def conformed(
+def conform_sources(
     spark: SparkSession, job: Job, schema: pa.Schema, opened: Opened | None, *, may_pack: bool = False
 ) -> SourceRecords:
-    """Conform the records of all sources, count those that were read, and look for keys that are in several."""
+    """Conform the records of all sources, and compare their keys; `opened` gives them in place of the job's sources."""
     records = None if opened is None else opened()
     if isinstance(records, DataFrame):
         observation, rows = Observation("records read"), functions.count(functions.lit(1)).alias("rows")
@@ -260,17 +262,17 @@ def records_read(counts: Sequence[Observation]) -> int:
 
 
 def source_mistakes(job: Job) -> Iterator[PipelineError]:
-    """Look, without Spark, whether each source can be read; yield why not, one reason for each."""
+    """Yield why a source cannot be read, one reason for each, as far as it is seen without Spark."""
     for i, part in enumerate(job.parts):
         try:
-            with _placed(job, i):
+            with _located_in_part(job, i):
                 check_input(part)
         except PipelineError as error:
             yield error
 
 
 @contextmanager
-def _placed(job: Job, part: int) -> Iterator[None]:
+def _located_in_part(job: Job, part: int) -> Iterator[None]:
     """Add the place in the file to a mistake in one source."""
     try:
         yield
@@ -288,7 +290,9 @@ def check_constants(job: Job, schema: pa.Schema) -> None:
     inputs = [FieldInput(label, "json", label) for label in origins]
     texts = {label: [constant_text(origin.value)] for label, origin in origins.items()}
     batch = pa.RecordBatch.from_pydict(texts, pa.schema([(label, pa.string()) for label in origins]))
-    for why in Validator(constant_fields, settings_of(job), inputs).validate(batch).reasons.get(0, ()):
+    for why in (
+        Validator(constant_fields, settings_of(job), inputs).validate(batch).reasons.by_row().get(0, ())
+    ):
         path = why.path
         label = next(one for one in origins if path == one or path.startswith((f"{one}.", f"{one}[")))
         message = f"the constant of `{label}` does not fit its field, {schema.field(label).type}: {why.rule}"

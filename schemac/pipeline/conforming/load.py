@@ -80,12 +80,12 @@ class LoadedJob:
 
     @property
     def arrow_schema(self) -> ArrowSchema:
-        """What the table's rows look like."""
+        """The Arrow schema of the table."""
         return self.lowered.to_arrow()
 
     @property
     def form(self) -> TableForm:
-        """What the table is to be."""
+        """The form of the table that the job writes."""
         if self.job.target.is_of_spark:
             return TableForm(self.lowered.to_arrow())
         sink = sink_of(self.job.target.format)
@@ -95,9 +95,9 @@ class LoadedJob:
 
     def report(self, error: PipelineError, report: Report) -> None:
         """Report an error of a run at the setting of the file that it is about."""
-        place = _place_in(self.document, error.place)
+        place = _known_place(self.document, error.place)
         if place:
-            _complain(self.document, report, place, error, error.code, on_key=error.on_key)
+            _report_mistake(self.document, report, place, error, error.code, on_key=error.on_key)
         else:
             name = self.document.source.name
             report.add(error.code, error.message, file=name, help=error.help or "")
@@ -113,7 +113,7 @@ def load_job(
 
     `edited` are texts that count in place of files, by absolute path.
     """
-    source = _text(path, edited, report)
+    source = _read_source(path, edited, report)
     documents = parse(source, report) if source is not None else []
     if report.has_errors:
         return None
@@ -131,7 +131,7 @@ def load_job(
                 # Without an excerpt: the line may hold a secret.
                 report.add(PIPELINE_FILE, model_error.message, file=str(path), help=model_error.help)
             else:
-                _complain(document, report, model_error.path, model_error, on_key=model_error.on_key)
+                _report_mistake(document, report, model_error.path, model_error, on_key=model_error.on_key)
         return None
     if not job.target.is_of_spark or job.target.is_of_files:
         # What a connector calls a table need not be a path.
@@ -144,17 +144,17 @@ def load_job(
         for mistake in option_mistakes(part.source, is_stream=is_stream)
     ]
     for mistake in mistakes_of_options:
-        _complain(document, report, mistake.place, mistake, mistake.code, on_key=True)
+        _report_mistake(document, report, mistake.place, mistake, mistake.code, on_key=True)
     if mistakes_of_options:
         return None
     if job.schema_ is None:
         help = "add `schema:` with the path of a manifest"
-        _complain(document, report, (), PipelineError(PIPELINE_FILE, "a pipeline needs `schema`", help))
+        _report_mistake(document, report, (), PipelineError(PIPELINE_FILE, "a pipeline needs `schema`", help))
         return None
-    return _with_schema(job, path, document, report, overlay, edited)
+    return _load_schema(job, path, document, report, overlay, edited)
 
 
-def _text(path: Path, edited: Mapping[str, bytes], report: Report) -> SourceText | None:
+def _read_source(path: Path, edited: Mapping[str, bytes], report: Report) -> SourceText | None:
     """Return the text of a file, the edited one if there is one; None after reporting that it cannot be read."""
     content = edited.get(os.path.abspath(path))
     if content is None:
@@ -162,7 +162,7 @@ def _text(path: Path, edited: Mapping[str, bytes], report: Report) -> SourceText
     return decode_text(content, str(path), report)
 
 
-def _complain(
+def _report_mistake(
     document: Document,
     report: Report,
     place: TreePath,
@@ -176,7 +176,7 @@ def _complain(
     report.add(code, mistake.message, location=location, help=mistake.help or "")
 
 
-def _with_schema(
+def _load_schema(
     job: Job,
     path: Path,
     document: Document,
@@ -184,10 +184,11 @@ def _with_schema(
     overlay: RunOverlay | None,
     edited: Mapping[str, bytes],
 ) -> LoadedJob | None:
+    """Compile the schema that a job names; None after reporting what is wrong with its manifest, or which dataset it means."""
     assert job.schema_ is not None
     project = find_project(path.parent.resolve(), report)
     manifest = path.parent / job.schema_
-    source = _text(manifest, edited, report)
+    source = _read_source(manifest, edited, report)
     reuse = Reuse(FolderFiles(manifest, str(manifest), edited))
     datasets = check_source(source, project, report, reuse=reuse) if source is not None else []
     if report.has_errors:
@@ -203,35 +204,35 @@ def _with_schema(
             mistake = PipelineError(PIPELINE_FILE, f"{manifest} has no dataset '{job.dataset}'", help)
         else:
             mistake = PipelineError(PIPELINE_FILE, f"{manifest} has {len(names)} datasets", help)
-        _complain(document, report, ("dataset",) if job.dataset else ("schema",), mistake)
+        _report_mistake(document, report, ("dataset",) if job.dataset else ("schema",), mistake)
         return None
     (dataset,) = matching
     locked = None
     if overlay is not None:
         schema_report = Report()
         overlay.check_names([one.name for one in datasets], schema_report, is_whole=False)
-        locked = _locked(manifest, dataset, schema_report)
+        locked = _find_lock(manifest, dataset, schema_report)
         dataset, locked = overlay.over(dataset, locked, project, schema_report)
         report.extend(schema_report.diagnostics)
         if schema_report.has_errors:
             return None
-    loaded = _compiled(job, dataset, project, document, report)
+    loaded = _compile_schema(job, dataset, project, document, report)
     if loaded is None or not has_lock(manifest):
         return loaded
-    locked = locked or _locked(manifest, dataset, report)
+    locked = locked or _find_lock(manifest, dataset, report)
     if report.has_errors or locked is None:
         return None
     return replace(loaded, numbers=locked.identities.numbers, version=locked.version.table_record)
 
 
-def _locked(manifest: Path, dataset: LogicalDataset, report: Report) -> Locked | None:
+def _find_lock(manifest: Path, dataset: LogicalDataset, report: Report) -> Locked | None:
     """Return the lock next to a manifest; None if there is none, and after reporting what is wrong with it."""
     if not has_lock(manifest):
         return None
     return locked_datasets(manifest, str(manifest), [dataset], report, is_error=True).get(dataset.name)
 
 
-def _compiled(
+def _compile_schema(
     job: Job, dataset: LogicalDataset, project: Project, document: Document, report: Report
 ) -> LoadedJob | None:
     """Compile the schema of a job as the engine of its table will have it; None if that engine refuses it."""
@@ -254,7 +255,7 @@ def _compiled(
 
 
 def schema_engines(target: Target) -> tuple[str, ...]:
-    """Name the engines by whose rules a schema has to fit: that of the table, or Spark for the formats that it writes on its own.
+    """Return the engines by whose rules a schema has to fit: that of the table, or Spark for the formats that it writes on its own.
 
     Through a connector it is both: the engine, and the one that knows what the connector reads of its tables.
     """
@@ -265,8 +266,8 @@ def schema_engines(target: Target) -> tuple[str, ...]:
     return (target.format if target.format in ARTIFACTS.names(engines()) else "spark",)
 
 
-def _place_in(document: Document, place: TreePath) -> TreePath:
-    """Follow the place as far as the file has it: `m: a.b` is short for `m: {from: a.b}`."""
+def _known_place(document: Document, place: TreePath) -> TreePath:
+    """Return a place as far as the file has it: `m: a.b` is short for `m: {from: a.b}`."""
     value: Any = document.value
     for i, part in enumerate(place):
         is_there = (
@@ -334,7 +335,7 @@ def _check_tables(job: Job, schema: pa.Schema | None, *, is_typed: bool) -> None
     sink = sink_of(job.target.engine.name)
     # A format of Spark is looked at when Spark is there.
     is_of_spark = job.target.is_of_spark
-    target = None if is_of_spark else _table(sink, job, job.target.path, TARGET_PATH, is_typed=is_typed)
+    target = None if is_of_spark else _find_table(sink, job, job.target.path, TARGET_PATH, is_typed=is_typed)
     if target is not None and job.target.mode is Mode.CREATE:
         raise PipelineError(
             TABLE_EXISTS,
@@ -344,7 +345,7 @@ def _check_tables(job: Job, schema: pa.Schema | None, *, is_typed: bool) -> None
         )
     if target is not None and schema is not None and job.target.mode in (Mode.APPEND, Mode.UPSERT):
         check_same_schema(sink, job.target.path, TableForm(schema), job.storage_options)
-    quarantine = _table(sink, job, job.quarantine_path, QUARANTINE_PATH, is_typed=is_typed)
+    quarantine = _find_table(sink, job, job.quarantine_path, QUARANTINE_PATH, is_typed=is_typed)
     if quarantine is not None and list(quarantine.names) != QUARANTINE_SCHEMA.names:
         columns = ", ".join(f"`{label}`" for label in quarantine.names[:5])
         message = f"the table at `{job.quarantine_path}` is not a quarantine: it has {columns}"
@@ -371,10 +372,10 @@ def check_places(job: Job) -> None:
                 raise PipelineError(UNWRITABLE_TARGET, reason, help, place=place)
 
 
-def _table(
+def _find_table(
     sink: Sink, job: Job, path: str, place: tuple[str, ...], *, is_typed: bool
 ) -> ExistingTable | None:
-    """Look at the table at a path; None if a new one can be made, and for one that is not looked at while its file is typed."""
+    """Return the table at a path; None if a new one can be made, and for one that is not looked at while its file is typed."""
     if is_typed and not is_local(path):
         return None
     try:

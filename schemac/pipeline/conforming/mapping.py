@@ -78,7 +78,7 @@ def pattern_mistake(pattern: str) -> str | None:
         depth += count * ((letter == "[") - (letter == "]"))
         if depth < 0:
             return "a `]` closes nothing"
-        mistake = _mistake_of(letter, count)
+        mistake = _letter_mistake(letter, count)
         if mistake is not None:
             return mistake
     if not any(letter in LONGEST for letter in plain):
@@ -110,12 +110,13 @@ def has_optional_zone(pattern: str) -> bool:
 
 
 def _without_quoted(pattern: str) -> str | None:
-    """Strip the literal texts off a pattern; None if a quote is open at the end."""
+    """Return a pattern without its quoted texts; None if a quote is open at the end."""
     parts = pattern.split("'")
     return "\0".join(parts[::2]) if len(parts) % 2 else None
 
 
-def _mistake_of(letter: str, count: int) -> str | None:
+def _letter_mistake(letter: str, count: int) -> str | None:
+    """Return what is wrong with a letter that stands so many times in a row in a pattern; None if nothing is."""
     if letter in RESERVED_LETTERS:
         return f"'{letter}' is reserved: put it in single quotes"
     if not (letter.isascii() and letter.isalpha()):
@@ -135,7 +136,7 @@ def _mistake_of(letter: str, count: int) -> str | None:
 
 
 def with_zones(schema: pa.Schema, job: Job) -> pa.Schema:
-    """Note the zone of its clocks next to each field of a schema that has one."""
+    """Return a schema in which each timestamp has the zone of its clocks in its metadata, as the job sets it."""
     zones = {label: origin.zone for label, origin in job.origins.items()}
     return with_zones_of(schema, zones.get, job.source.timezone)
 
@@ -154,7 +155,7 @@ CAN_WARN = (
 
 
 def mapping_mistakes(job: Job, schema: pa.Schema) -> Iterator[PipelineError]:
-    """All mistakes."""
+    """Yield the mistakes in how a job's fields, rules and target go together with its schema."""
     for label in RESERVED_COLUMNS:
         if label in schema.names:
             yield PipelineError(
@@ -212,7 +213,7 @@ def _part_mistakes(job: Job, schema: pa.Schema) -> Iterator[PipelineError]:
 
 
 def _leave_out(key: str, more: str = "") -> Help:
-    """Return "leave `mode` out" and what may be done instead; what a run does then, its author may not have meant."""
+    """Return the help to leave a setting out; what a run does then, its author may not have meant."""
     return Help.remove(help=f"leave {f'`{key}`' if key else 'it'} out{more}", is_safe=False)
 
 
@@ -309,16 +310,17 @@ def _rule_mistakes(job: Job, schema: pa.Schema) -> Iterator[PipelineError]:
             yield PipelineError(UNKNOWN_FIELD, message, near, place=place, on_key=True)
 
 
-def _scalars(member: pa.Field) -> Iterator[pa.Field]:
+def _scalar_fields(member: pa.Field) -> Iterator[pa.Field]:
     """Yield the fields without parts in a field, at every depth; the field itself if it has no parts."""
     if is_scalar(member):
         yield member
     else:
         for part in parts_of(member.type):
-            yield from _scalars(part)
+            yield from _scalar_fields(part)
 
 
 def _origin_mistakes(label: str, origin: FieldSource, member: pa.Field) -> Iterator[PipelineError]:
+    """Yield the mistakes in where and how one field is read."""
     place = ("fields", label)
     if origin.from_ is not None:
         try:
@@ -347,7 +349,7 @@ def _origin_mistakes(label: str, origin: FieldSource, member: pa.Field) -> Itera
         help = "see https://spark.apache.org/docs/latest/sql-ref-datetime-pattern.html"
         yield PipelineError(INVALID_PATTERN, message, help, place=(*place, "format"))
     if origin.zone is not None and not any(
-        is_.is_timestamp(storage_type(part.type)) for part in _scalars(member)
+        is_.is_timestamp(storage_type(part.type)) for part in _scalar_fields(member)
     ):
         message = f"`{label}` is {member.type}: `zone` is for timestamps"
         yield PipelineError(MISPLACED_ZONE, message, _leave_out("zone"), place=(*place, "zone"))
@@ -380,17 +382,17 @@ WITHOUT_IN_TARGET = ("latest", "delete", "allow_empty", "max_rows_per_file", "op
 
 
 def backfill_mistakes(job: Job, schema: pa.Schema) -> Iterator[PipelineError]:
-    """Find settings at the wrong place."""
+    """Yield the settings that only a backfill has, or does not have."""
     if not job.is_backfill:
         help = Help.remove(help="set `mode: backfill` under `target`, or leave it out", is_safe=False)
         for label in ("joins", "where"):
             if getattr(job, label):
-                yield _wrong((label,), f"`{label}` is for a backfill", help)
+                yield _backfill_mistake((label,), f"`{label}` is for a backfill", help)
         for i, part in enumerate(job.parts):
             for label, origin in part.origins.items():
                 if origin.python is not None:
                     place = job.place_of(i, ("fields", label, "python"))
-                    yield _wrong(place, "`python` is for a backfill", help)
+                    yield _backfill_mistake(place, "`python` is for a backfill", help)
         return
     unused: list[tuple[tuple[str, ...], str]]
     unused = [((to_camel(one),), f": {why}") for one, why in WITHOUT.items() if one in job.model_fields_set]
@@ -398,25 +400,27 @@ def backfill_mistakes(job: Job, schema: pa.Schema) -> Iterator[PipelineError]:
     unused += [(("target", to_camel(one)), "") for one in WITHOUT_IN_TARGET if one in settings]
     for place, why in unused:
         help = Help.remove(help=f"leave it out{why}", is_safe=False)
-        yield _wrong(place, f"a backfill has no `{place[-1]}`", help)
+        yield _backfill_mistake(place, f"a backfill has no `{place[-1]}`", help)
     if job.target.is_of_spark or not COLUMN_SINK.is_of(job.target.engine):
         able = ", ".join(f"`{label}`" for label in sink_names())
         message = f"columns of a {job.target.format} table cannot be filled"
-        yield _wrong(("target", "format"), message, f"backfills fill tables of {able}", is_key=False)
+        yield _backfill_mistake(
+            ("target", "format"), message, f"backfills fill tables of {able}", is_key=False
+        )
     if not job.fields:
         message = "the backfill names no field to fill"
-        yield _wrong(("target", "mode"), message, "name the columns under `fields`", is_key=False)
+        yield _backfill_mistake(("target", "mode"), message, "name the columns under `fields`", is_key=False)
     for label, origin in job.origins.items():
         if origin.columns and origin.python is None:
             message = "`columns` is for functions only: an expression names its columns itself"
             help = Help.remove(help="leave it out", is_safe=False)
-            yield _wrong(("fields", label, "columns"), message, help)
+            yield _backfill_mistake(("fields", label, "columns"), message, help)
     for label in job.joins:
         if label in schema.names:
             message = f"`{label}` is the name of both a join and a column of the table"
-            yield _wrong(("joins", label), message, "give the join another name")
+            yield _backfill_mistake(("joins", label), message, "give the join another name")
 
 
-def _wrong(place: TreePath, message: str, help: str, *, is_key: bool = True) -> PipelineError:
+def _backfill_mistake(place: TreePath, message: str, help: str, *, is_key: bool = True) -> PipelineError:
     """Return a mistake of the backfill's settings at a place; `is_key` marks the key there, not its value."""
     return PipelineError(BACKFILL_SETTING, message, help, place=place, on_key=is_key)

@@ -92,8 +92,8 @@ def merge_mistakes(job: Job, schema: pa.Schema) -> Iterator[PipelineError]:
             yield PipelineError(MERGE_SETTING, message, help, place=place)
 
 
-def with_marker(job: Job, schema: pa.Schema) -> tuple[Job, pa.Schema]:
-    """Have the marker of deleting records read like a field."""
+def with_delete_marker(job: Job, schema: pa.Schema) -> tuple[Job, pa.Schema]:
+    """Return the job and the schema with the marker of deleting records as one more field."""
     marker = job.target.delete
     if marker is None:
         return job, schema
@@ -102,7 +102,7 @@ def with_marker(job: Job, schema: pa.Schema) -> tuple[Job, pa.Schema]:
 
 
 def without_other_reasons(frame: DataFrame, merge: Merge, marker: DeleteMarker | None) -> DataFrame:
-    """Accept records that delete if their key and their order are valid: other fields may be missing.
+    """Return a frame in which records that delete have only the reasons against their key and their order.
 
     Reasons at the marker itself get the path that the author gave it.
     """
@@ -135,18 +135,20 @@ def reference_mistakes(job: Job, schema: pa.Schema) -> Iterator[PipelineError]:
 
 
 def rows_checked(frame: DataFrame, schema: pa.Schema, job: Job) -> DataFrame:
-    """Check the rows against each other and against other tables: constraints, and the primary key where the job asks for it."""
+    """Return a frame with reasons for rows that break a constraint with other rows, or with other tables."""
     rows, keys = constraints_of(schema).rows, key_columns(schema)
     for reference in rows.references:
         if job.references.get(reference.dataset) is not None:
-            targets = _opened(frame, reference, schema, job)
+            targets = _referenced_values(frame, reference, schema, job)
             labels = targets.columns
             pairs = zip(reference.fields, labels, strict=True)
-            equal: list[Column] = [functions.expr(_column(field)) == targets[label] for field, label in pairs]
+            equal: list[Column] = [
+                functions.expr(_column_sql(field)) == targets[label] for field, label in pairs
+            ]
             marked = targets.withColumn("__found", functions.lit(True))
             joined = frame.join(marked, reduce(Column.__and__, equal), "left")
-            is_wrong = f"{_counts(job, reference.fields, frame)} and __found is null"
-            values = _values_of(reference.fields)
+            is_wrong = f"{_is_compared_sql(job, reference.fields, frame)} and __found is null"
+            values = _named_columns(reference.fields)
             frame = _with_reason(joined, is_wrong, reference.path, REFERENCE_RULE, values)
             frame = frame.drop(*labels, "__found")
     for unique in rows.unique:
@@ -155,7 +157,7 @@ def rows_checked(frame: DataFrame, schema: pa.Schema, job: Job) -> DataFrame:
         return frame
     # Of records with one key the latest counts; those that are equally late are judged as duplicates.
     keys = [*keys, *([] if job.target.latest is None else [job.target.latest])]
-    is_good = functions.expr(_is_good(job))
+    is_good = functions.expr(_is_good_sql(job))
     same = Window.partitionBy(is_good, *(functions.col(name(key)) for key in keys))
     marked = frame.withColumn("__twins", is_good & (functions.count(functions.lit(1)).over(same) > 1))
     values = ((key, name(key)) for key in keys)
@@ -163,44 +165,44 @@ def rows_checked(frame: DataFrame, schema: pa.Schema, job: Job) -> DataFrame:
 
 
 def with_warnings(frame: DataFrame, job: Job) -> DataFrame:
-    """Take the reasons of rules that only warn out of those that keep a record from the table."""
+    """Return a frame with the reasons of rules that only warn in a column of their own."""
     if not job.warned:
         return frame
     columns = [name(column) for column in frame.columns if column != ERRORS]
-    columns += [f"filter({ERRORS}, {_is_warned(job)}) as {WARNINGS}"]
-    split = frame.selectExpr(*columns, f"filter({ERRORS}, {_is_warned(job, 'not in')}) as {ERRORS}")
+    columns += [f"filter({ERRORS}, {_is_warned_sql(job)}) as {WARNINGS}"]
+    split = frame.selectExpr(*columns, f"filter({ERRORS}, {_is_warned_sql(job, 'not in')}) as {ERRORS}")
     return split.withColumn(ERRORS, functions.expr(f"if(size({ERRORS}) > 0, {ERRORS}, null)"))
 
 
-def _is_warned(job: Job, word: str = "in") -> str:
+def _is_warned_sql(job: Job, word: str = "in") -> str:
     """Write the test whether the rule of a reason only warns."""
     return f"x -> substring_index(x.rule, ':', 1) {word} ({', '.join(map(literal, ['', *job.warned]))})"
 
 
-def _is_good(job: Job) -> str:
+def _is_good_sql(job: Job) -> str:
     """Write the test whether a record has no reason but those that only warn."""
-    return f"not exists(coalesce({ERRORS}, array()), {_is_warned(job, 'not in')})"
+    return f"not exists(coalesce({ERRORS}, array()), {_is_warned_sql(job, 'not in')})"
 
 
-def _counts(job: Job, fields: Sequence[FieldNode], frame: DataFrame) -> str:
+def _is_compared_sql(job: Job, fields: Sequence[FieldNode], frame: DataFrame) -> str:
     """Write which records are looked at."""
     # What is wrong with a record as a whole has no path; its columns have what some of its cells said.
     parts = [f"not exists(coalesce({ERRORS}, array()), e -> e.path = '')"]
-    parts += [f"{_column(field)} is not null" for field in fields]
+    parts += [f"{_column_sql(field)} is not null" for field in fields]
     marker = job.target.delete
     if marker is not None and DELETE in frame.columns:
         parts.append(f"not coalesce({name(DELETE)} = {literal(marker.value)}, false)")
     return " and ".join(parts)
 
 
-def _column(field: FieldNode) -> str:
+def _column_sql(field: FieldNode) -> str:
     """Return the path of a field as a column of SQL, each step quoted as needed."""
     return ".".join(map(name, field.path))
 
 
-def _values_of(fields: Sequence[FieldNode]) -> Iterator[tuple[str, str]]:
+def _named_columns(fields: Sequence[FieldNode]) -> Iterator[tuple[str, str]]:
     """Yield the names of fields, and the columns of SQL that they are."""
-    return ((str(field), _column(field)) for field in fields)
+    return ((str(field), _column_sql(field)) for field in fields)
 
 
 def _with_reason(
@@ -213,9 +215,9 @@ def _with_reason(
 
 
 def _with_duplicates(frame: DataFrame, unique: Unique, job: Job, keys: Sequence[str]) -> DataFrame:
-    """Compare the records with each other; in an upsert those of one row are not duplicates, and only the latest one counts."""
-    is_good = _is_good(job)
-    is_counted = functions.expr(f"{_counts(job, unique.fields, frame)} and {is_good}")
+    """Add a reason to records with the same unique fields; in an upsert those of one row are not duplicates, and only the latest one counts."""
+    is_good = _is_good_sql(job)
+    is_counted = functions.expr(f"{_is_compared_sql(job, unique.fields, frame)} and {is_good}")
     is_merged = job.target.mode is Mode.UPSERT and bool(keys)
     if is_merged and job.target.latest is not None:
         of_key = Window.partitionBy(functions.expr(is_good), *(functions.expr(name(key)) for key in keys))
@@ -223,19 +225,19 @@ def _with_duplicates(frame: DataFrame, unique: Unique, job: Job, keys: Sequence[
         newest = functions.max(row_value).over(of_key)
         is_counted &= newest.isNull() | functions.coalesce(row_value >= newest, functions.lit(False))
     candidates = frame.withColumn("__counted", is_counted)
-    same = Window.partitionBy("__counted", *(functions.expr(_column(field)) for field in unique.fields))
+    same = Window.partitionBy("__counted", *(functions.expr(_column_sql(field)) for field in unique.fields))
     if is_merged:
         row = functions.expr(f"struct({', '.join(map(name, keys))})")
         is_duplicate = functions.min(row).over(same) != functions.max(row).over(same)
     else:
         is_duplicate = functions.count(functions.lit(1)).over(same) > 1
     marked = candidates.withColumn("__twins", functions.col("__counted") & is_duplicate)
-    values = _values_of(unique.fields)
+    values = _named_columns(unique.fields)
     checked = _with_reason(marked, "coalesce(__twins, false)", unique.path, UNIQUE_RULE, values)
     return checked.drop("__counted", "__twins")
 
 
-def _opened(frame: DataFrame, reference: ReferenceTo, schema: pa.Schema, job: Job) -> DataFrame:
+def _referenced_values(frame: DataFrame, reference: ReferenceTo, schema: pa.Schema, job: Job) -> DataFrame:
     """Read the fields of the other table that are referred to, each row of values once."""
     place = ("references", reference.dataset)
     try:
@@ -254,7 +256,7 @@ def _opened(frame: DataFrame, reference: ReferenceTo, schema: pa.Schema, job: Jo
             raise PipelineError(REFERENCE, message, help, place=place)
         value = follow(records.columns[str(first)], tuple(rest))
         referenced_type = value.type if isinstance(value, TypedInput) else StringType()
-        value_type = frame.select(functions.expr(_column(field))).schema[0].dataType
+        value_type = frame.select(functions.expr(_column_sql(field))).schema[0].dataType
         if not isinstance(value, TypedInput | Text) or not (
             value_type == referenced_type
             or (isinstance(value_type, IntegralType) and isinstance(referenced_type, IntegralType))

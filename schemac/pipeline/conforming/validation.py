@@ -14,7 +14,7 @@ from functools import cached_property
 import pyarrow as pa
 from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, functions
-from pyspark.sql.pandas.types import from_arrow_type, to_arrow_type
+from pyspark.sql.pandas.types import from_arrow_type
 from pyspark.sql.types import ArrayType, DataType, MapType, NullType, StructField, StructType, VariantType
 
 from schemac.arrow.constraints import constraints_of
@@ -30,6 +30,7 @@ from schemac.pipeline.reading.inputs import (
     JsonText,
     Text,
     TypedInput,
+    arrow_type_of,
     unknown_column,
     value_sql,
 )
@@ -58,7 +59,7 @@ class ValidationPlan:
 
     @classmethod
     def of(cls, records: Records, schema: pa.Schema, job: Job, *, may_pack: bool = False) -> "ValidationPlan":
-        """Plan it. Raises PipelineError."""
+        """Return the plan for records; with `may_pack` a row of its frame may stand for many of them. Raises PipelineError."""
         if UNEXPECTED in job.warned:
             job = job.model_copy(update={"unexpected": Unexpected.REJECT})
         packs = may_pack and not _looks_at_rows(schema, job) and not job.warned
@@ -66,7 +67,7 @@ class ValidationPlan:
 
     @cached_property
     def settings(self) -> ValidationSettings:
-        """The settings of validation."""
+        """The settings by which tasks validate."""
         if not isinstance(self.records.values, JsonTexts):
             return settings_of(self.job)
         # Places of a JSON record that something else than the text's own fields reads.
@@ -81,7 +82,7 @@ class ValidationPlan:
 
     @cached_property
     def _inputs(self) -> tuple[list[FieldInput], list[str]]:
-        """Where each field is read, and SQL text of the columns for that."""
+        """Where tasks read each field, and the SQL of the columns that they get for it."""
         inputs: list[FieldInput] = []
         columns: list[str] = []
 
@@ -125,7 +126,7 @@ class ValidationPlan:
             return FieldInput(label, "json", column(source.text), origin.epoch)
         if isinstance(source, Text):
             return FieldInput(label, "column", column(source.text), origin.epoch)
-        if _has(source.type, VariantType):
+        if _has_type(source.type, VariantType):
             return FieldInput(label, "json", column(f"to_json({source.column})"), origin.epoch)
         count_schema = self._check_type(member, source, origin)
         return FieldInput(label, "column", column(source.column), origin.epoch, count_schema)
@@ -136,7 +137,7 @@ class ValidationPlan:
         message = f"`{member.name}` is {member.type}, the source has {type_text}"
         error = PipelineError(SOURCE_TYPE_MISMATCH, message)
         try:
-            source_type = source.arrow_type if isinstance(source, Counted) else _arrow_type(source.type)
+            source_type = source.arrow_type if isinstance(source, Counted) else arrow_type_of(source.type)
         except PySparkException:
             raise error from None
         column = pa.field(member.name, source_type)
@@ -147,12 +148,12 @@ class ValidationPlan:
         except MissingMemberError as missing:
             known = [part.name for part in source_type] if pa.types.is_struct(source_type) else []
             raise unknown_column(str(missing), known) from None
-        is_counted = isinstance(source, Counted) or _has(source.type, CountType)
+        is_counted = isinstance(source, Counted) or _has_type(source.type, CountType)
         return pa.schema([column]).serialize().to_pybytes() if is_counted else b""
 
     @cached_property
     def in_tasks(self) -> list[FieldInput] | None:
-        """Where fields are read in batches of files; None if that needs more than what tasks of ours read there."""
+        """Where tasks that read the files read each field; None if Spark has to compute something first."""
         if self.records.files is None or not self.packs:
             return None
         inputs = []
@@ -189,7 +190,7 @@ class ValidationPlan:
 
     @property
     def reader(self) -> str:
-        """In words, how the records are read."""
+        """How the records are read, in words."""
         if self.in_tasks is not None:
             return "in the tasks that read the files"
         return "in batches that Spark brings to tasks"
@@ -206,7 +207,7 @@ class ValidationPlan:
             raw_type = from_arrow_type(files.reader.raw_type, prefer_timestamp_ntz=True)
             validated = files.mapped(task, task.spark_schema(raw_type))
         else:
-            frame, task = self._brought, self._task(self._inputs[0])
+            frame, task = self._spark_rows, self._task(self._inputs[0])
             raw_type = frame.schema[RAW].dataType
             validated = mapped(frame, task.of_frame, task.spark_schema(raw_type))
         raw, values = RAW, self.records.values
@@ -226,8 +227,8 @@ class ValidationPlan:
         return validated.select(*fields, *others, *([functions.col(PACKED)] if self.packs else []))
 
     @property
-    def _brought(self) -> DataFrame:
-        """The rows that Spark brings to the tasks: what fields are read from, with the record, its file, and its fault."""
+    def _spark_rows(self) -> DataFrame:
+        """The rows that Spark gives to the tasks: what fields are read from, the record, its file, and its fault."""
         inputs, columns = self._inputs
         frame, values = self.records.frame, self.records.values
         if isinstance(values, TypedColumns):
@@ -264,33 +265,21 @@ def settings_of(job: Job, consumed_paths: tuple[tuple[str | int, ...], ...] = ()
     )
 
 
-def _has(data_type: DataType, kind: type[DataType] | tuple[type[DataType], ...]) -> bool:
+def _has_type(data_type: DataType, kind: type[DataType] | tuple[type[DataType], ...]) -> bool:
     """Whether a type, or a part of it, is of a kind."""
     if isinstance(data_type, StructType):
-        return any(_has(part.dataType, kind) for part in data_type.fields)
+        return any(_has_type(part.dataType, kind) for part in data_type.fields)
     if isinstance(data_type, MapType):
-        return _has(data_type.keyType, kind) or _has(data_type.valueType, kind)
+        return _has_type(data_type.keyType, kind) or _has_type(data_type.valueType, kind)
     if isinstance(data_type, ArrayType):
-        return _has(data_type.elementType, kind)
+        return _has_type(data_type.elementType, kind)
     return isinstance(data_type, kind)
 
 
-def _arrow_type(data_type: DataType) -> pa.DataType:
-    """Return the type that values of one of Spark's have; that of a count is what it counts. Raises PySparkException."""
-    if isinstance(data_type, CountType):
-        return data_type.arrow_type
-    if isinstance(data_type, StructType):
-        return pa.struct([pa.field(part.name, _arrow_type(part.dataType)) for part in data_type.fields])
-    if isinstance(data_type, MapType):
-        return pa.map_(_arrow_type(data_type.keyType), _arrow_type(data_type.valueType))
-    if isinstance(data_type, ArrayType):
-        return pa.list_(pa.field("element", _arrow_type(data_type.elementType)))
-    return to_arrow_type(data_type, timezone="UTC")
-
-
 def _is_of_arrow(field: StructField) -> bool:
+    """Whether Arrow has a type for the values of a column."""
     try:
-        _arrow_type(field.dataType)
+        arrow_type_of(field.dataType)
     except PySparkException:
         return False
-    return not _has(field.dataType, (VariantType, NullType))
+    return not _has_type(field.dataType, (VariantType, NullType))

@@ -23,8 +23,8 @@ from schemac.pipeline.declaration.parts import (
     TableName,
     TablePath,
     Zone,
+    absolute_path,
     known_format,
-    placed,
 )
 from schemac.registry.engine import Engine
 from schemac.rows.judging.settings import Coerce, EpochUnit, Unexpected
@@ -45,12 +45,12 @@ class Keys(StrEnum):
     REFUSE = "refuse"
 
 
-def _function(text: str | None, info: ValidationInfo) -> str | None:
-    """Return the text, with the path of a file as `placed` has it, if it is None or names a file or module and a function. Raises ValueError."""
+def _checked_function(text: str | None, info: ValidationInfo) -> str | None:
+    """Return the text, with the path of a file as `absolute_path` has it, if it is None or names a file or module and a function. Raises ValueError."""
     module, colon, name = (text or "m:f").rpartition(":")
     if not (module and colon and name.isidentifier()):
         raise ValueError("expected a function such as `features.py:language` or `package.module:language`")
-    return f"{placed(module, info)}:{name}" if text is not None and module.endswith(".py") else text
+    return f"{absolute_path(module, info)}:{name}" if text is not None and module.endswith(".py") else text
 
 
 class FieldSource(JobModel):
@@ -67,7 +67,7 @@ class FieldSource(JobModel):
         description="Spark SQL expression over the columns of the source, such as `upper(name)`.",
     )
     value: Any = Field(default=None, description="The same value in every record, such as `EUR`.")
-    python: Annotated[str | None, AfterValidator(_function)] = Field(
+    python: Annotated[str | None, AfterValidator(_checked_function)] = Field(
         default=None,
         description="In a backfill: a function of Arrow batches, as `features.py:language` or `package.module:function`.",
     )
@@ -124,7 +124,7 @@ FILE_FORMATS = ("parquet", "orc", "json", "csv", "avro", "xml")
 
 
 def _folded_sink(name: str | None) -> str | None:
-    """Fold the name of an engine or a format of files, whatever its case; others are Spark's."""
+    """Return a format in lower case if it is one of an engine or of files; others are Spark's."""
     known = (*sink_names(), *FILE_FORMATS)
     return name.lower() if isinstance(name, str) and name.lower() in known else name
 
@@ -203,6 +203,7 @@ class Target(JobModel):
     @model_validator(mode="before")
     @classmethod
     def _connector_names_format(cls, value: Any) -> Any:
+        """Return the target with its connector as its format. Raises ValueError if it names another one."""
         connector = value.get("connector") if isinstance(value, dict) else None
         if connector is None:
             return value
@@ -235,7 +236,8 @@ class Target(JobModel):
         return sink_engine(None if self.is_of_spark else self.format)
 
 
-def _run_id(id: str | None) -> str | None:
+def _checked_run_id(id: str | None) -> str | None:
+    """Return the id. Raises ValueError for one that is not valid."""
     if id is not None and not IDENTIFIER.match(id):
         raise ValueError("expected up to 64 letters, digits, `_` and `-`")
     return id
@@ -259,6 +261,7 @@ INTERVAL = re.compile(r"[1-9][0-9]* (?:second|minute|hour)s?\Z")
 
 
 def _known_trigger(trigger: str | None) -> str | None:
+    """Return the trigger. Raises ValueError for one that is neither `available-now` nor an interval."""
     if trigger is not None and trigger != AVAILABLE_NOW and not INTERVAL.match(trigger):
         raise ValueError("expected `available-now`, or an interval such as `10 seconds` or `5 minutes`")
     return trigger
@@ -309,7 +312,7 @@ class Job(JobModel):
         description="In a backfill: Spark SQL condition for the rows that get values; the others keep theirs.",
     )
     target: Target
-    run: Annotated[str | None, AfterValidator(_run_id)] = Field(
+    run: Annotated[str | None, AfterValidator(_checked_run_id)] = Field(
         default=None, description="Id of the run, such as that of a batch; a run is committed once."
     )
     quarantine: Quarantine | None = Field(
@@ -328,7 +331,7 @@ class Job(JobModel):
     trigger: Annotated[str | None, AfterValidator(_known_trigger)] = Field(
         default=None, description="As a stream: `available-now`, or an interval such as `10 seconds`."
     )
-    checkpoint: Annotated[str, AfterValidator(placed)] | None = Field(
+    checkpoint: Annotated[str, AfterValidator(absolute_path)] | None = Field(
         default=None,
         description="Folder in which a stream records its progress; by default next to the target.",
     )
@@ -340,6 +343,7 @@ class Job(JobModel):
 
     @model_validator(mode="after")
     def _one_or_several(self) -> "Job":
+        """Return the job. Raises ValueError unless it has one of `source` and `sources`, or is a backfill."""
         if self.is_backfill:
             if self.source_ is not None or self.sources:
                 raise ValueError(
@@ -361,12 +365,12 @@ class Job(JobModel):
 
     @property
     def origins(self) -> dict[str, FieldSource]:
-        """The fields that are not always null, by name."""
+        """Where each field is read, but for those that are always null."""
         return {label: origin for label, origin in self.fields.items() if origin is not None}
 
     @property
     def source(self) -> Source:
-        """The source of a part (see `parts`); that of a backfill is its target."""
+        """The only source; that of a backfill is its target."""
         if self.is_backfill:
             return Source(path=(self.target.path,), format=self.target.engine.name)
         assert self.source_ is not None, "several sources: ask each of the parts"
@@ -374,7 +378,7 @@ class Job(JobModel):
 
     @property
     def parts(self) -> "tuple[Job, ...]":
-        """One job for each source, with the `fields` that hold for it."""
+        """A job for each source, with the `fields` that hold for it."""
         if self.is_backfill or (self.source_ is not None and not self.source_.fields):
             return (self,)
         sources = self.sources or (self.source,)
@@ -434,7 +438,7 @@ class Job(JobModel):
 
     @property
     def warned(self) -> tuple[str, ...]:
-        """The rules whose records are written."""
+        """The rules whose records are written all the same."""
         return tuple(rule for rule, severity in self.rules.items() if severity is RuleSeverity.WARN)
 
     @property

@@ -1,8 +1,8 @@
 """Parts of a pipeline file: object stores, the tables of joins and of references, and how many records may break which rule.
 
 Layer: pipeline.
-Shape: frozen models, as those of `job`, with the types that they share. `Broken` counts in each task what `Limits` ask for; together they
-       say which limit was passed. A record counts once for a rule or a field, however often it breaks it.
+Shape: frozen models, as those of `job`, with the types that they share. In each task `Limits` count what
+       breaks them; together they say which limit was passed. A record counts once for a rule or a field, however often it breaks it.
 Units: a limit is a share of all records when it is a fraction (0 <= x <= 1 with a decimal point), else records.
 """
 
@@ -37,6 +37,7 @@ class JobModel(AuthoredModel):
 
 
 def _option_text(options: Any) -> Any:
+    """Return options with their values as texts: true and false in lower case."""
     if not isinstance(options, dict):
         return options
     return {
@@ -49,21 +50,22 @@ def path_from(folder: Path, path: str) -> str:
     return path if "://" in path else str((folder / path).absolute())
 
 
-def placed(path: str, info: ValidationInfo) -> str:
+def absolute_path(path: str, info: ValidationInfo) -> str:
     """Make a path hold from the root, if it is validated with the `folder` of its file as context."""
     return path if info.context is None else path_from(info.context["folder"], path)
 
 
 TableName = Annotated[str, AfterValidator(table_address)]
-TablePath = Annotated[TableName, AfterValidator(placed)]
+TablePath = Annotated[TableName, AfterValidator(absolute_path)]
 Paths = Annotated[
-    tuple[Annotated[str, AfterValidator(placed)], ...],
+    tuple[Annotated[str, AfterValidator(absolute_path)], ...],
     BeforeValidator(lambda path: (path,) if isinstance(path, str) else path),
 ]
 Options = Annotated[dict[str, str], BeforeValidator(_option_text)]
 
 
 def _known_zone(zone: str | None) -> str | None:
+    """Return the zone. Raises ValueError for one that is not in the database of time zones."""
     if zone is not None and find_zone(zone) is None:
         raise ValueError("expected a time zone such as `America/New_York`, `UTC` or `+02:00`")
     return zone
@@ -73,7 +75,7 @@ Zone = Annotated[str | None, AfterValidator(_known_zone)]
 
 
 def known_format(text: Any) -> Any:
-    """Fold the name of a format that we read ourselves, whatever its case; others are Spark's."""
+    """Return a format in lower case if it is one that we read ourselves; others are Spark's."""
     builtin_formats = ("csv", "json", "geojson", "parquet", "orc", *source_names())
     return text.lower() if isinstance(text, str) and text.lower() in builtin_formats else text
 
@@ -114,6 +116,7 @@ class ReferencedTable(JobModel):
 
 
 def _known_address(address: str) -> str:
+    """Return the address. Raises ValueError for a path without a scheme."""
     if "://" not in address:
         raise ValueError("expected an address such as `s3://rides` or `s3://rides/raw`")
     return address
@@ -156,17 +159,18 @@ Key = tuple[str, ...]
 """Where a limit is below `maxQuarantined`: nowhere, or ("rules", "cast"), or ("fields", "fare")."""
 
 
-def _share_below_one(limit: float | None) -> int | float | None:
+def _checked_limit(limit: float | None) -> int | float | None:
+    """Return the limit. Raises ValueError for one that is neither a count nor a share."""
     if limit is not None and (limit < 0 or (isinstance(limit, float) and limit > 1)):
         raise ValueError("expected a count of records, or a share between 0.0 and 1.0")
     return limit
 
 
-Limit = Annotated[StrictInt | StrictFloat | None, AfterValidator(_share_below_one)]
+Limit = Annotated[StrictInt | StrictFloat | None, AfterValidator(_checked_limit)]
 
 
 class Passed(NamedTuple):
-    """A limit that was passed."""
+    """A limit that more records broke than it allows."""
 
     place: Key
     message: str
@@ -182,7 +186,7 @@ class Limits(JobModel):
     )
 
     def each(self) -> Iterator[tuple[Key, int | float]]:
-        """List the limits that are set, with their places."""
+        """Yield the limits that are set, with their places."""
         if self.total is not None:
             yield (), self.total
         for group, limits in (("rules", self.rules), ("fields", self.fields)):
@@ -191,7 +195,7 @@ class Limits(JobModel):
                     yield (group, name), limit
 
     def passed(self, records: int, quarantined: int, broken: Mapping[Key, int]) -> Passed | None:
-        """Find the first limit that was passed."""
+        """Return the first limit that was passed; None if none was."""
         for key, limit in self.each():
             count = broken.get(key, 0) if key else quarantined
             if count > (limit if isinstance(limit, int) else limit * records):
@@ -200,40 +204,32 @@ class Limits(JobModel):
                 return Passed(key, f"{count} of {records} records {description}, the limit is {limit}")
         return None
 
-
-def _limits(value: Any) -> Any:
-    """One number is short for the total."""
-    if value is None:
-        return {}
-    if isinstance(value, dict | Limits):
-        return value
-    if isinstance(value, bool) or not isinstance(value, int | float):
-        raise ValueError("expected a count of records, a share between 0.0 and 1.0, or a mapping of limits")  # noqa: TRY004  pydantic's way
-    return {"total": _share_below_one(value)}
-
-
-AuthoredLimits = Annotated[Limits, BeforeValidator(_limits)]
-
-
-class Broken:
-    """Counts, for the limits of rules and fields, the records that break them."""
-
-    def __init__(self, limits: Limits) -> None:
-        self.keys = [key for key, _ in limits.each() if key]
-        self.counts: Counter[Key] = Counter()
-
-    def add(self, errors: pa.ListArray) -> None:
-        """Count the records of a batch by their reasons."""
-        if not self.keys:
-            return
+    def count_broken(self, errors: pa.ListArray) -> Counter[Key]:
+        """Count the records of a batch that break the rules, or are wrong in the fields, that have a limit; `errors` are their reasons."""
+        counts: Counter[Key] = Counter()
         reasons, record = errors.flatten(), pc.list_parent_indices(errors)
         paths = pc.struct_field(reasons, "path")
         rules = pc.list_element(pc.split_pattern(pc.struct_field(reasons, "rule"), ":", max_splits=1), 0)
-        for key in self.keys:
+        for key in [key for key, _ in self.each() if key]:
             group, name = key
             if group == "rules":
                 is_meant = pc.equal(rules, name)
             else:
                 inside = [pc.starts_with(paths, f"{name}{mark}") for mark in ".["]
                 is_meant = pc.or_(pc.equal(paths, name), pc.or_(*inside))
-            self.counts[key] += len(pc.unique(record.filter(is_meant)))
+            counts[key] += len(pc.unique(record.filter(is_meant)))
+        return counts
+
+
+def _authored_limits(value: Any) -> Any:
+    """Return limits as a mapping: one number is the limit for all records. Raises ValueError."""
+    if value is None:
+        return {}
+    if isinstance(value, dict | Limits):
+        return value
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        raise ValueError("expected a count of records, a share between 0.0 and 1.0, or a mapping of limits")  # noqa: TRY004  pydantic's way
+    return {"total": _checked_limit(value)}
+
+
+AuthoredLimits = Annotated[Limits, BeforeValidator(_authored_limits)]

@@ -26,80 +26,57 @@ PLACE = ("source", "options")
 ALIASES = {"charset": "encoding", "delimiter": "sep"}
 
 
-def _out(more: str) -> Help:
+def _leave_out(more: str) -> Help:
     """Return "leave it out", and why; what its author wanted of it, nothing else does."""
     return Help.remove(help=f"leave it out{more}", is_safe=False)
 
 
-TYPES = _out(": the manifest has the types")
-FORMATS = "leave it out, and give the field a `format` under `fields`"
-RULES = _out(": a record that does not fit goes to the quarantine with its reasons")
-WRITING = _out(": it is an option for writing")
-FILE_NAME = _out(": it is recognized by the file's name (.gz, .bz2, .zst)")
-JSON_GRAMMAR = _out(": records are JSON as RFC 8259 has it, others go to the quarantine")
-NOTHING_LOST = _out(": a file that cannot be read stops the run, so that no record is lost")
-ENGINE = _out(": it changes nothing that a table could show")
+def _refused(by_help: Mapping[str, str]) -> dict[str, str]:
+    """Return the help for each option; `by_help` has the names of options, with blanks between them, by their help."""
+    return {name: help for help, names in by_help.items() for name in names.split()}
 
-REFUSED_FILES = {
-    "ignoreCorruptFiles": NOTHING_LOST,
-    "ignoreMissingFiles": NOTHING_LOST,
-    "ignoredPathSegmentRegex": _out(
-        ": names that begin with `_` or `.` are not read; `pathGlobFilter` chooses files"
-    ),
-    "archivePathFilter": "unpack the archive: archives are not read",
-}
-REFUSED_TEXT = {
-    "mode": RULES,
-    "columnNameOfCorruptRecord": RULES,
-    "samplingRatio": TYPES,
-    "singleVariantColumn": TYPES,
-    "dateFormat": FORMATS,
-    "timestampFormat": FORMATS,
-    "timestampNTZFormat": FORMATS,
-    "timeFormat": FORMATS,
-    "enableDateTimeParsingFallback": FORMATS,
-    "timeZone": _out(": a timestamp has its zone in its text, or gets it from its field's `zone`"),
-    "locale": _out(": numbers and names of months are read as in English"),
-    "compression": FILE_NAME,
-    "wholetext": _out("; `multiLine: true` reads values that hold line breaks"),
-}
-REFUSED_JSON = {
-    "primitivesAsString": TYPES,
-    "prefersDecimal": TYPES,
-    "inferTimestamp": TYPES,
-    "dropFieldIfAllNull": TYPES,
-    "allowComments": JSON_GRAMMAR,
-    "allowUnquotedFieldNames": JSON_GRAMMAR,
-    "allowSingleQuotes": JSON_GRAMMAR,
-    "allowNumericLeadingZeros": JSON_GRAMMAR,
-    "allowNonNumericNumbers": JSON_GRAMMAR,
-    "allowBackslashEscapingAnyCharacter": JSON_GRAMMAR,
-    "allowUnquotedControlChars": JSON_GRAMMAR,
-    "explodeEmbeddedArray": _out(": `multiLine: true` reads the items of an array as records"),
-    "ignoreNullFields": WRITING,
-    "pretty": WRITING,
-    "sortKeys": WRITING,
-    "writeNonAsciiCharacterAsCodePoint": WRITING,
-    "useUnsafeRow": ENGINE,
-}
-REFUSED_CSV = {
-    "inferSchema": TYPES,
-    "preferDate": TYPES,
-    "enforceSchema": _out(": columns are found by the names in the header of each file"),
-    "charToEscapeQuoteEscaping": _out(": `escape` escapes itself"),
-    "unescapedQuoteHandling": _out(": a record with a quote that is not escaped goes to the quarantine"),
-    "nanValue": _out(": write `NaN`, or give `nullValues` where it means null"),
-    "positiveInf": _out(": write `Infinity`"),
-    "negativeInf": _out(": write `-Infinity`"),
-    "maxColumns": _out(": a record may have any number of cells"),
-    "maxCharsPerColumn": _out(": a cell may be of any length"),
-    "inputBufferSize": ENGINE,
-    "columnPruning": ENGINE,
-    "extension": WRITING,
-    "codec": WRITING,
-    "escapeQuotes": WRITING,
-    "quoteAll": WRITING,
-}
+
+TYPES = _leave_out(": the manifest has the types")
+WRITING = _leave_out(": it is an option for writing")
+ENGINE = _leave_out(": it changes nothing that a table could show")
+
+REFUSED_FILES = _refused({
+    _leave_out(": a file that cannot be read stops the run, so that no record is lost"): "ignoreCorruptFiles ignoreMissingFiles",
+    _leave_out(": names that begin with `_` or `.` are not read; `pathGlobFilter` chooses files"): "ignoredPathSegmentRegex",
+    "unpack the archive: archives are not read": "archivePathFilter",
+})  # fmt: skip
+REFUSED_TEXT = _refused({
+    _leave_out(": a record that does not fit goes to the quarantine with its reasons"): "mode columnNameOfCorruptRecord",
+    TYPES: "samplingRatio singleVariantColumn",
+    "leave it out, and give the field a `format` under `fields`":
+        "dateFormat timestampFormat timestampNTZFormat timeFormat enableDateTimeParsingFallback",
+    _leave_out(": a timestamp has its zone in its text, or gets it from its field's `zone`"): "timeZone",
+    _leave_out(": numbers and names of months are read as in English"): "locale",
+    _leave_out(": it is recognized by the file's name (.gz, .bz2, .zst)"): "compression",
+    _leave_out("; `multiLine: true` reads values that hold line breaks"): "wholetext",
+})  # fmt: skip
+REFUSED_JSON = _refused({
+    TYPES: "primitivesAsString prefersDecimal inferTimestamp dropFieldIfAllNull",
+    _leave_out(": records are JSON as RFC 8259 has it, others go to the quarantine"):
+        "allowComments allowUnquotedFieldNames allowSingleQuotes allowNumericLeadingZeros allowNonNumericNumbers"
+        " allowBackslashEscapingAnyCharacter allowUnquotedControlChars",
+    _leave_out(": `multiLine: true` reads the items of an array as records"): "explodeEmbeddedArray",
+    WRITING: "ignoreNullFields pretty sortKeys writeNonAsciiCharacterAsCodePoint",
+    ENGINE: "useUnsafeRow",
+})  # fmt: skip
+REFUSED_CSV = _refused({
+    TYPES: "inferSchema preferDate",
+    _leave_out(": columns are found by the names in the header of each file"): "enforceSchema",
+    _leave_out(": `escape` escapes itself"): "charToEscapeQuoteEscaping",
+    _leave_out(": a record with a quote that is not escaped goes to the quarantine"): "unescapedQuoteHandling",
+    _leave_out(": write `NaN`, or give `nullValues` where it means null"): "nanValue",
+    _leave_out(": write `Infinity`"): "positiveInf",
+    _leave_out(": write `-Infinity`"): "negativeInf",
+    _leave_out(": a record may have any number of cells"): "maxColumns",
+    _leave_out(": a cell may be of any length"): "maxCharsPerColumn",
+    ENGINE: "inputBufferSize columnPruning",
+    WRITING: "extension codec escapeQuotes quoteAll",
+})  # fmt: skip
 HARMLESS = {
     "mode": "permissive",
     "inferschema": "false",
@@ -112,7 +89,7 @@ HARMLESS = {
 
 @dataclass(frozen=True)
 class SourceForm:
-    """The options of one form of source."""
+    """The options that a format of sources takes, and those that it refuses, with the help."""
 
     honoured: tuple[str, ...]
     refused: Mapping[str, str]
@@ -142,7 +119,7 @@ FORMS = {
 
 
 def option_mistakes(source: Source, *, is_stream: bool = False) -> Iterator[PipelineError]:
-    """Each option that is not honoured, with what to write instead."""
+    """Yield the options of a source that are refused, unknown, or set twice."""
     engine = source_of(source.format)
     form = FORMS.get(source.format) if engine is None else SourceForm(engine.options, {})
     if form is None:
@@ -171,17 +148,17 @@ def option_mistakes(source: Source, *, is_stream: bool = False) -> Iterator[Pipe
 
 
 class Options:
-    """The options of a source by name, whatever their case."""
+    """The options of a source, by name in any case."""
 
     def __init__(self, source: Source) -> None:
         self._texts = {ALIASES.get(name.lower(), name.lower()): text for name, text in source.options.items()}
 
     def text(self, name: str, default: str = "") -> str:
-        """Give the text of an option."""
+        """Return the text of an option."""
         return self._texts.get(name.lower(), default)
 
     def flag(self, name: str) -> bool | None:
-        """Read an option that is true or false; None if it is absent."""
+        """Return an option that is true or false; None if it is absent. Raises PipelineError."""
         text = self._texts.get(name.lower())
         if text is None:
             return None

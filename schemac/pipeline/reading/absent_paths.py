@@ -10,41 +10,25 @@ Rule: the first records have most paths. The others are searched up to the first
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import replace
 from typing import Any
 
 from pyspark.sql import DataFrame
 
-from schemac.pipeline.declaration.job import Explode, FieldSource, Source
+from schemac.pipeline.declaration.job import FieldSource, Source
 from schemac.pipeline.errors import AbsentPath, did_you_mean
 from schemac.pipeline.reading.cutting import FAULT
 from schemac.pipeline.reading.inputs import Json, file_part, parse_steps
 from schemac.pipeline.reading.records import IN_RECORD, RECORD, Records
 from schemac.pipeline.spark.packed import DELETE, RAW
-from schemac.pipeline.spark.sql import is_alone, parsed
+from schemac.pipeline.spark.sql import is_one_value_sql, parse_json_sql
 from schemac.rows.judging.settings import Step
-from schemac.text.source.json_object import TreePath
 from schemac.text.syntax.events import written
 
 FIRST_RECORDS = 200
 """How many records are looked at before the others are searched."""
 MOST_RECORDS = 10_000
 """Among how many records the path of a field is searched: a key that is rarely there must not cost a second reading of the source."""
-
-
-@dataclass(frozen=True)
-class _RequiredPath:
-    """A path that the pipeline names."""
-
-    path: str
-    steps: tuple[Step, ...]
-    use: str
-    place: TreePath
-
-    @property
-    def is_there(self) -> str:
-        """Whether a record has it, as SQL text."""
-        return f"({Json(RECORD, (*IN_RECORD, *self.steps)).variant} is not null)"
 
 
 def absent_paths(
@@ -56,13 +40,12 @@ def absent_paths(
     explode = source.explode
     if explode is not None and records.exploded is not None and not explode.allow_missing:
         use, place = "the list that `explode` names", ("source", "explode")
-        required = _RequiredPath(explode.path, parse_steps(explode.path), use, place)
-        absent_paths = _absent(records.exploded, [required])
-        if absent_paths:
-            way_out = f"if the list may be missing in every record, write `{_as_missing(explode)}`"
-            help = f"{absent_paths[0].help} {way_out}" if absent_paths[0].help else way_out
-            loses_records = not explode.keep_empty
-            return [AbsentPath(absent_paths[0].path, use, place, help, loses_records)]
+        for absent in _absent(records.exploded, [AbsentPath(explode.path, use, place)]):
+            keep_empty = ", keepEmpty: true" if explode.keep_empty else ""
+            setting = f"explode: {{path: {written(explode.path)}{keep_empty}, allowMissing: true}}"
+            way_out = f"if the list may be missing in every record, write `{setting}`"
+            help = f"{absent.help} {way_out}" if absent.help else way_out
+            return [replace(absent, help=help, loses_records=not explode.keep_empty, searched=None)]
     # The paths that the author wrote for fields, and for the marker of records that delete.
     paths = []
     for label, origin in fields.items():
@@ -72,17 +55,11 @@ def absent_paths(
         use, place_of_path = f"from which `{label}` is read", ("fields", label, "from")
         if label == DELETE:
             use, place_of_path = "which tells records that delete from others", ("target", "delete", "from")
-        paths.append(_RequiredPath(path, parse_steps(path), use, place_of_path))
+        paths.append(AbsentPath(path, use, place_of_path))
     return _absent(records.frame, paths, MOST_RECORDS)
 
 
-def _as_missing(explode: Explode) -> str:
-    """Write the setting of a list that may be missing."""
-    keep_empty = ", keepEmpty: true" if explode.keep_empty else ""
-    return f"explode: {{path: {written(explode.path)}{keep_empty}, allowMissing: true}}"
-
-
-def _absent(frame: DataFrame, paths: Sequence[_RequiredPath], most: int | None = None) -> list[AbsentPath]:
+def _absent(frame: DataFrame, paths: Sequence[AbsentPath], most: int | None = None) -> list[AbsentPath]:
     """Find the paths that no record of a frame of texts has, or none of the first ones."""
     if not paths:
         return []
@@ -93,15 +70,18 @@ def _absent(frame: DataFrame, paths: Sequence[_RequiredPath], most: int | None =
         with suppress(ValueError, RecursionError):
             document = json.loads(text)
             first += [document] if isinstance(document, dict) else []
-    missing = [one for one in paths if not any([*_members(record, one.steps)] for record in first)]
+    missing = [
+        one for one in paths if not any([*_values_at(record, parse_steps(one.path))] for record in first)
+    ]
     searched = None
     if missing and not (len(first) == len(texts) < FIRST_RECORDS):
         sound = sound if most is None else sound.limit(most)
-        is_record = f"{is_alone(RECORD)} and startswith(ltrim({RAW}), '{{')"
-        records = sound.selectExpr(RAW, f"{parsed(RAW)} as {RECORD}").where(is_record)
+        is_record = f"{is_one_value_sql(RECORD)} and startswith(ltrim({RAW}), '{{')"
+        records = sound.selectExpr(RAW, f"{parse_json_sql(RAW)} as {RECORD}").where(is_record)
         while missing:
-            any_there = records.where(" or ".join(one.is_there for one in missing))
-            presence = any_there.selectExpr(*(one.is_there for one in missing)).head(1)
+            places = [Json(RECORD, (*IN_RECORD, *parse_steps(one.path))) for one in missing]
+            tests = [f"({place.variant} is not null)" for place in places]
+            presence = records.where(" or ".join(tests)).selectExpr(*tests).head(1)
             if not presence:
                 break
             missing = [one for one, is_there in zip(missing, presence[0], strict=True) if not is_there]
@@ -111,13 +91,12 @@ def _absent(frame: DataFrame, paths: Sequence[_RequiredPath], most: int | None =
     elif not first:
         return []
     return [
-        AbsentPath(one.path, one.use, one.place, _nearest(one.steps, first), searched=searched)
-        for one in missing
+        replace(one, help=_similar_paths(parse_steps(one.path), first), searched=searched) for one in missing
     ]
 
 
-def _members(value: Any, steps: Sequence[Step]) -> Iterator[Any]:
-    """Give the value at the end of a path, if there is one."""
+def _values_at(value: Any, steps: Sequence[Step]) -> Iterator[Any]:
+    """Yield the value at the end of a path, if there is one."""
     for step in steps:
         is_key = isinstance(step, str) and isinstance(value, dict) and step in value
         is_position = isinstance(step, int) and isinstance(value, list) and step < len(value)
@@ -127,27 +106,28 @@ def _members(value: Any, steps: Sequence[Step]) -> Iterator[Any]:
     yield value
 
 
-def _nearest(steps: tuple[Step, ...], records: Sequence[dict[str, Any]]) -> str | None:
+def _similar_paths(steps: tuple[Step, ...], records: Sequence[dict[str, Any]]) -> str | None:
     """Return the paths of records that are similar to one that none of them has."""
     for depth, step in reversed([*enumerate(steps)]):
-        around = [value for record in records for value in _members(record, steps[:depth])]
+        around = [value for record in records for value in _values_at(record, steps[:depth])]
         keys = {key for value in around if isinstance(value, dict) for key in value}
         if keys and isinstance(step, str):
-            known = [_path((*steps[:depth], key)) for key in keys]
-            suggestion = did_you_mean(_path((*steps[:depth], step)), known)
+            known = [_path_text((*steps[:depth], key)) for key in keys]
+            suggestion = did_you_mean(_path_text((*steps[:depth], step)), known)
             return suggestion and (suggestion if suggestion.endswith("?") else f"{suggestion};")
         if around:
             break
     return None
 
 
-def _path(steps: Sequence[Step]) -> str:
+def _path_text(steps: Sequence[Step]) -> str:
     """Write a path as a pipeline has it."""
-    parts = [f"[{step}]" if isinstance(step, int) else f".{_key(step)}" for step in steps]
+    parts = []
+    for step in steps:
+        if isinstance(step, int):
+            parts.append(f"[{step}]")
+        elif step and not any(sign in step for sign in ".[`"):
+            parts.append(f".{step}")
+        else:
+            parts.append(".`" + step.replace("`", "``") + "`")
     return "".join(parts).removeprefix(".")
-
-
-def _key(step: str) -> str:
-    """Return a step of a path as it is written, in backticks if it is empty or has a dot, a bracket or a backtick."""
-    is_plain = step and not any(sign in step for sign in ".[`")
-    return step if is_plain else "`" + step.replace("`", "``") + "`"

@@ -56,7 +56,7 @@ class CsvDialect:
 
     @cached_property
     def _inner(self) -> str:
-        """A pattern of what is between two quotes."""
+        """The pattern of what is between two quotes."""
         quote, escape = re.escape(self.quote), re.escape(self.escape)
         if not self.escape:
             return f"[^{quote}]*+"
@@ -67,7 +67,7 @@ class CsvDialect:
 
     @cached_property
     def quoted(self) -> str:
-        """A pattern of a quoted value, blanks around it included."""
+        """The pattern of a value in quotes, blanks around it included."""
         before, after = self._blanks
         return f"{before}{re.escape(self.quote)}{self._inner}{re.escape(self.quote)}{after}"
 
@@ -79,7 +79,7 @@ class CsvDialect:
 
     @cached_property
     def plain(self) -> str:
-        """A pattern of a value without quotes around it."""
+        """The pattern of a value without quotes around it."""
         if not self.quote:
             return self._rest
         quote = re.escape(self.quote)
@@ -89,13 +89,13 @@ class CsvDialect:
 
     @property
     def _rest(self) -> str:
-        """A pattern of what is before the next separator."""
+        """The pattern of what is before the next separator."""
         sep = re.escape(self.sep)
         return f"[^{sep}]*+" if len(self.sep) == 1 else f"(?:(?!{sep}).)*+"
 
     @cached_property
     def pattern(self) -> str:
-        """A pattern of a whole record whose quotes are as they should be."""
+        """The pattern of a whole record whose quotes are as they should be."""
         value = f"(?:{self.quoted}|{self.plain})" if self.quote else self.plain
         return f"(?s){value}(?:{re.escape(self.sep)}{value})*+"
 
@@ -112,7 +112,7 @@ class CsvDialect:
     def records(self, lines: Iterable[str], line_break: str = "", *, is_joined: bool = True) -> Iterator[str]:
         """Join a file's lines into records, each without its last line break; a value in quotes may hold line breaks.
 
-        >>> list(Dialect().records(['1,"a\\n', 'b"\\n', '2,c']))
+        >>> list(CsvDialect().records(['1,"a\\n', 'b"\\n', '2,c']))
         ['1,"a\\nb"', '2,c']
         """
         if is_joined and not line_break:
@@ -141,7 +141,7 @@ class CsvDialect:
 
     @cached_property
     def opening(self) -> str:
-        """A pattern of a text in which a quote opens and does not close, without the text's end."""
+        """The pattern of a text in which a quote opens and does not close, without the text's end."""
         quote, sep = re.escape(self.quote), re.escape(self.sep)
         value = f"(?:{self.quoted}{self._rest}|{self.plain})"
         return f"(?:{value}{sep})*+{self._blanks[0]}{quote}{self._inner}"
@@ -153,13 +153,14 @@ class CsvDialect:
 
     @cached_property
     def _stays_open(self) -> re.Pattern[str]:
+        """Return the pattern of a text that begins inside a quote, and at whose end a quote is open."""
         quote, sep = re.escape(self.quote), re.escape(self.sep)
         return re.compile(f"(?s){self._inner}(?:\\Z|{quote}{self._rest}{sep}{self.opening}\\Z)")
 
     def values(self, record: str) -> list[str | None]:
         """Split a sound record into its values; null where nothing is between two separators.
 
-        >>> Dialect().values('1,,"","a""b"')
+        >>> CsvDialect().values('1,,"","a""b"')
         ['1', None, '', 'a"b']
         """
         if not self.quote or self.quote not in record:
@@ -189,7 +190,7 @@ class CsvDialect:
 
 @dataclass(frozen=True)
 class CsvForm:
-    """How records of CSV are taken apart: `columns` are their cells, `selection` those that somebody needs."""
+    """Splits records of CSV into cells: `columns` are those of the header, `selection` those that somebody needs."""
 
     columns: tuple[str, ...]
     dialect: CsvDialect
@@ -197,7 +198,7 @@ class CsvForm:
 
     @cached_property
     def _pattern(self) -> str:
-        """A record whose cells are all as Arrow's parser reads them."""
+        """The pattern of a record whose cells Arrow's parser reads as we do."""
         sep, quote = re.escape(self.dialect.sep), re.escape(self.dialect.quote)
         cell = f"[^{sep}{quote}{NO_TEXT}]*"
         if quote:
@@ -287,7 +288,7 @@ class CsvForm:
 
 @dataclass(frozen=True)
 class CsvForms:
-    """The forms of the files of a source, which may have other headers.
+    """How the records of each file are split, since files may have other headers.
 
     `conflicts` are cells that have to be as a folder's name is: the columns of both.
     """
@@ -312,6 +313,7 @@ class CsvForms:
 
 
 def _without_break(line: str) -> str:
+    """Return a line without the line break at its end."""
     return line[:-2] if line.endswith("\r\n") else line[:-1] if line.endswith(("\n", "\r")) else line
 
 

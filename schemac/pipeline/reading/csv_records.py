@@ -24,7 +24,7 @@ from schemac.pipeline.declaration.source_options import Options
 from schemac.pipeline.errors import PipelineError
 from schemac.pipeline.reading import texts
 from schemac.pipeline.reading.csv_grammar import CsvDialect, CsvForm, CsvForms, dialect_of
-from schemac.pipeline.reading.cutting import FileBatches, Listed, RecordTexts, TextBatches, whole_files
+from schemac.pipeline.reading.cutting import FileBatches, ListedFiles, RecordTexts, TextBatches, whole_files
 from schemac.pipeline.reading.files import (
     FileSplit,
     SourceFile,
@@ -91,7 +91,7 @@ def read_csv(spark: SparkSession, source: Source) -> "Records":
     return Records(lambda: files.texts(tuple(shared.values())), columns, listed.partitions, files)
 
 
-def _headers(source: Source, listed: Listed, dialect: CsvDialect, *, has_header: bool) -> list[Header]:
+def _headers(source: Source, listed: ListedFiles, dialect: CsvDialect, *, has_header: bool) -> list[Header]:
     """Return the different headers, each with its files; without them one with Spark's names. Raises PipelineError if all files are empty."""
     options = Options(source)
     encoding, line_break = options.text("encoding", "UTF-8"), options.text("lineSep")
@@ -128,9 +128,9 @@ def _header(text: str, files: tuple[SourceFile, ...], dialect: CsvDialect) -> He
     return Header(text, tuple(names), files)
 
 
-def _has_open_quotes(spark: SparkSession, listed: Listed, dialect: CsvDialect) -> bool:
+def _has_open_quotes(spark: SparkSession, listed: ListedFiles, dialect: CsvDialect) -> bool:
     """Whether some line leaves a quote open, so that the value goes on in the next."""
-    finder = partial(_open_quotes, dialect)
+    finder = partial(_lines_with_open_quotes, dialect)
     if sum(file.size_bytes for file in listed.files) <= BYTES_WORTH_A_JOB:
         return any(True for file in listed.files for _ in finder(FileSplit(file)))
     open_lines = FileBatches(spark, listed, TextBatches(finder), is_cut=True).texts()
@@ -157,7 +157,7 @@ def csv_lines(headers: Mapping[str, str], comment: str, split: FileSplit) -> Ite
         raise PipelineError(UNREADABLE_HEADER, message, "remove the blank lines and comments before it")
 
 
-def _open_quotes(dialect: CsvDialect, split: FileSplit) -> Iterator[RecordTexts]:
+def _lines_with_open_quotes(dialect: CsvDialect, split: FileSplit) -> Iterator[RecordTexts]:
     """Find the lines of a piece that leave a quote open; most have none, or are seen to be right by a pattern that is quicker than the grammar's."""
     sep, quote = re.escape(dialect.sep), re.escape(dialect.quote)
     cell = f"(?:{quote}(?:[^{quote}]|{quote}{quote})*{quote}|[^{sep}{quote}]*)"

@@ -36,7 +36,7 @@ BYTES_WORTH_A_TASK = 1 << 20
 
 
 class RecordValues(Protocol):
-    """One value for each record, which are taken by their numbers: an array, or what is read when it is asked for."""
+    """A value for each record of a batch, which may be read only when it is taken."""
 
     @property
     def type(self) -> pa.DataType:
@@ -48,7 +48,7 @@ class RecordValues(Protocol):
 
 @dataclass(frozen=True)
 class RecordBatch:
-    """Records as a task reads them.
+    """Records as a task reads them: what fields are read from, and what the quarantine keeps.
 
     Fields are read from `columns`: texts of records of JSON, cells of CSV, names of folders, or columns with a type. `raw` has the
     records as the quarantine keeps them, `origin` the addresses of their files, `faults` the rules that they break as a whole.
@@ -61,7 +61,7 @@ class RecordBatch:
 
 
 class RecordFiles:
-    """The files of records that come one after the other."""
+    """The file of each record of a batch."""
 
     type = pa.string()
 
@@ -79,7 +79,7 @@ class RecordFiles:
 
 
 class BatchReader(Protocol):
-    """Reads the records in pieces of files."""
+    """Reads batches of records from pieces of files."""
 
     @property
     def raw_type(self) -> pa.DataType:
@@ -92,12 +92,12 @@ class BatchReader(Protocol):
         """Read the records of the pieces of a task."""
 
 
-Work = Callable[[Iterator[RecordBatch]], Iterator[pa.RecordBatch]]
+BatchTask = Callable[[Iterator[RecordBatch]], Iterator[pa.RecordBatch]]
 """What a task makes of the records of its files: rows for Spark."""
 
 
 @dataclass(frozen=True)
-class Listed:
+class ListedFiles:
     """The files of a source, and the columns that names of folders give."""
 
     folders: tuple[str, ...]
@@ -111,19 +111,21 @@ class Listed:
 
 @dataclass(frozen=True)
 class FileBatches:
-    """The files of a source, and the reader of their records; with `is_cut` a file may be read by several tasks."""
+    """The files of a source, with the reader of their records; with `is_cut` several tasks may read one file."""
 
     spark: SparkSession
-    listed: Listed
+    listed: ListedFiles
     reader: BatchReader
     is_cut: bool = False
 
-    def mapped(self, work: Work, schema: StructType) -> DataFrame:
+    def mapped(self, work: BatchTask, schema: StructType) -> DataFrame:
         """Return the rows that the tasks make from the records."""
         share = BYTES_WORTH_A_TASK
         if self.is_cut:
             # As much as with Spark's own readers.
-            most = _bytes_of(self.spark.conf.get("spark.sql.files.maxPartitionBytes", "134217728b") or "")
+            most = _size_in_bytes(
+                self.spark.conf.get("spark.sql.files.maxPartitionBytes", "134217728b") or ""
+            )
             total = sum(file.size_bytes for file in self.listed.files)
             share = max(share, min(most, -(-total // _parallelism(self.spark))))
         file_shares = shares(self.listed.files, share, is_cut=self.is_cut)
@@ -150,12 +152,12 @@ class FileBatches:
 
 def _read_in_task(
     reader: BatchReader,
-    work: Work,
+    work: BatchTask,
     shares: list[list[FileSplit]],
     storage: Storage,
     batches: Iterator[pa.RecordBatch],
 ) -> Iterator[pa.RecordBatch]:
-    """Do the work of a task over the pieces of the shares whose numbers it gets."""
+    """Yield what a task makes of the pieces of files whose numbers it gets."""
     with storage_in_use(storage):
         numbers = (number for batch in batches for number in batch.column(0).to_pylist())
         yield from work(reader(split for number in numbers for split in shares[number]))
@@ -174,7 +176,7 @@ TextReader = Callable[[FileSplit], Iterator[RecordTexts]]
 
 @dataclass(frozen=True)
 class TextBatches:
-    """Reads records of JSON, or of CSV, whose cells are described by `forms`; `folders` are columns."""
+    """Reads batches of records that are texts: JSON, or CSV, which `forms` split into cells."""
 
     reader: TextReader
     folders: tuple[str, ...] = ()
@@ -195,7 +197,7 @@ class TextBatches:
         """Join the records of some files with the same header."""
         from schemac.rows.validation.validator import TEXT  # planners read no records
 
-        checked = [_checked(*records) for _, records in parts]
+        checked = [_checked_texts(*records) for _, records in parts]
         origin = RecordFiles(
             [(file, len(texts)) for (file, _), (texts, *_) in zip(parts, checked, strict=True)]
         )
@@ -221,7 +223,7 @@ class TextBatches:
 def file_groups(
     parts: Iterator[tuple[SourceFile, RecordTexts]], form_of: Callable[[SourceFile], Any] = lambda _: None
 ) -> Iterator[list[tuple[SourceFile, RecordTexts]]]:
-    """Join the records of small files of the same form, in their order."""
+    """Yield records of files that follow one another together, as long as they are small and of one form."""
     together: list[tuple[SourceFile, RecordTexts]] = []
     size = 0
     for file, records in parts:
@@ -237,7 +239,7 @@ def file_groups(
         yield together
 
 
-def _checked(texts: pa.Array, faults: pa.Array | None) -> tuple[pa.Array, pa.Array, pa.Array | None]:
+def _checked_texts(texts: pa.Array, faults: pa.Array | None) -> tuple[pa.Array, pa.Array, pa.Array | None]:
     """Return the texts in which nothing is wrong yet, null in place of others; all texts; and what is wrong."""
     if faults is None or faults.null_count == len(faults):
         if pa.types.is_string(texts.type):
@@ -284,7 +286,7 @@ def whole_files(splitter: Splitter, split: FileSplit) -> Iterator[RecordTexts]:
 
 @dataclass(frozen=True)
 class TextRows:
-    """Gives each record as a row, with some of its columns and what is known of its file."""
+    """Makes a row for Spark of each record: its text, its file, and some columns."""
 
     columns: tuple[str, ...]
 
@@ -311,10 +313,10 @@ class TextRows:
             yield pa.record_batch([batch.raw, faults, *columns], names=self.schema.names)
 
 
-def _bytes_of(size_text: str) -> int:
+def _size_in_bytes(size_text: str) -> int:
     """Read a size as Spark writes it.
 
-    >>> _bytes_of("134217728b"), _bytes_of("64m"), _bytes_of("")
+    >>> _size_in_bytes("134217728b"), _size_in_bytes("64m"), _size_in_bytes("")
     (134217728, 67108864, 134217728)
     """
     units = {"b": 0, "k": 10, "m": 20, "g": 30}

@@ -12,6 +12,7 @@ import bz2
 import codecs
 import contextlib
 import io
+import json
 import os
 import re
 from collections.abc import Iterator, Sequence
@@ -43,18 +44,18 @@ CHUNK_BYTES = 1 << 20
 PACKED_BYTES = 1 << 17
 
 
-def _mark(error: UnicodeError) -> tuple[str, int]:
+def _mark_bytes(error: UnicodeError) -> tuple[str, int]:
     """Return a mark for each byte that is no valid text, and where decoding goes on."""
     if isinstance(error, UnicodeDecodeError):
         return "".join(chr(MARK + byte) for byte in error.object[error.start : error.end]), error.end
     raise error
 
 
-codecs.register_error("schemac-mark", _mark)
+codecs.register_error("schemac-mark", _mark_bytes)
 
 
 def codec_name(encoding: str) -> str:
-    """Python's name of an encoding.
+    """Return Python's name of an encoding. Raises PipelineError for one that it does not know.
 
     >>> codec_name("ISO_8859_1"), codec_name("UTF8")
     ('iso8859-1', 'utf-8')
@@ -84,47 +85,37 @@ def check_encoding(path: str) -> None:
 
 
 def _wide_encoding(head: bytes) -> str | None:
-    """Name the encoding of a text's first four bytes, if these are of more than one byte a character.
+    """Return the encoding that a text's first four bytes show, if it has two or four bytes for each character; else None.
 
     >>> _wide_encoding("{}".encode("utf-16")), _wide_encoding(b"{\\0}\\0"), _wide_encoding(b"{}")
     ('UTF-16', 'UTF-16LE', None)
     """
-    if head in (b"\xff\xfe\0\0", b"\0\0\xfe\xff"):
-        return "UTF-32"
-    if head.startswith((b"\xff\xfe", b"\xfe\xff")):
-        return "UTF-16"
-    zeros = [not byte for byte in head]
-    forms: dict[tuple[bool, ...], str] = {
-        (False, True, True, True): "UTF-32LE",
-        (True, True, True, False): "UTF-32BE",
-        (False, True, False, True): "UTF-16LE",
-        (True, False, True, False): "UTF-16BE",
-    }
-    return forms.get(tuple(zeros))
+    encoding = json.detect_encoding(head)
+    return None if encoding.startswith("utf-8") else re.sub("-([lb]e)$", r"\1", encoding).upper()
 
 
 @contextmanager
 def open_file(path: str) -> Iterator[Any]:
-    """Open the bytes of a file, decompressed by the ending of its name."""
+    """Open a file for reading; it is decompressed if the ending of its name says so."""
     refuse_packed(path)
     # What unpacks a file leaves it open.
-    with _opened(path) as packed, _unpacked(packed, os.path.splitext(path)[1].lower()) as stream:
+    with _open_bytes(path) as packed, _decompressed(packed, os.path.splitext(path)[1].lower()) as stream:
         yield stream
 
 
 @contextmanager
 def raw_bytes(path: str) -> Iterator[Any]:
-    """Open the bytes of a file as they are there."""
-    with _opened(path) as stream:
+    """Open a file for reading, without decompressing it."""
+    with _open_bytes(path) as stream:
         yield stream
 
 
 def seekable_file(path: str) -> Any:
-    """Open the bytes of a file as they are there, to be read from any place."""
-    return _opened(path, is_seekable=True)
+    """Open a file for reading from any place, without decompressing it."""
+    return _open_bytes(path, is_seekable=True)
 
 
-def _opened(path: str, *, is_seekable: bool = False) -> Any:
+def _open_bytes(path: str, *, is_seekable: bool = False) -> Any:
     """Return the bytes of a file as a stream, still compressed, on this machine or an object store."""
     local = local_part(path)
     if local is not None:
@@ -135,7 +126,7 @@ def _opened(path: str, *, is_seekable: bool = False) -> Any:
     return file_system.open_input_stream(inner, compression=None)
 
 
-def _unpacked(stream: Any, ending: str) -> Any:
+def _decompressed(stream: Any, ending: str) -> Any:
     """Return a context with the decompressed stream, or the stream itself if the ending names no compression."""
     if ending in (".gz", ".gzip", ".deflate"):
         # Which of both headers there is, the library sees.
@@ -148,7 +139,7 @@ def _unpacked(stream: Any, ending: str) -> Any:
 
 
 class _Bzip2(io.RawIOBase):
-    """The bytes of packed streams, one behind the other, as they are asked for.
+    """Reads the content of bzip2 streams, one behind the other.
 
     What is behind a stream is another one, or an error: Python's `bz2` passes over it, with all packed data that follow. Arrow
     cannot read a stream of nothing behind another one.
@@ -183,7 +174,7 @@ class _Bzip2(io.RawIOBase):
 
 
 @contextmanager
-def reading(path: str) -> Iterator[None]:
+def read_errors_reported(path: str) -> Iterator[None]:
     """Report a file that is missing or truncated when a task reads it."""
     try:
         yield
@@ -196,8 +187,8 @@ def reading(path: str) -> Iterator[None]:
 
 
 def chunks_of(path: str, encoding: str) -> Iterator[str]:
-    """Decode a file piece by piece, without a byte order mark."""
-    with reading(path), open_file(path) as stream:
+    """Yield the text of a file, piece by piece, without a byte order mark. Raises PipelineError."""
+    with read_errors_reported(path), open_file(path) as stream:
         first = stream.read(CHUNK_BYTES)
         codec, skipped = _encoding_after_mark(path, codec_name(encoding), first)
         decoder = codecs.getincrementaldecoder(codec)("schemac-mark")
@@ -226,7 +217,7 @@ def has_marks(text: str) -> bool:
 
 
 def byte_text(text: str, encoding: str) -> str:
-    """Show the bytes of a text that has marks, each as one character of ISO-8859-1."""
+    """Return a text in which each byte of the file is one character of ISO-8859-1."""
     codec = codec_name(encoding)
     codec = f"{codec}-le" if codec in ("utf-16", "utf-32") else codec
     parts = re.split(f"([{chr(MARK)}-{chr(MARK + 255)}]+)", text)
@@ -290,9 +281,9 @@ class FileSplit:
 
 
 def shares(files: Sequence[SourceFile], share_bytes: int, *, is_cut: bool) -> list[list[FileSplit]]:
-    """Distribute files to tasks of about this many bytes: many small files, or, with `is_cut`, a part of a large one.
+    """Return the pieces of files that each task reads, of about so many bytes: many small files, or, with `is_cut`, a part of a large one.
 
-    >>> large, small = File("a", "", 10 << 20), File("b", "", 5)
+    >>> large, small = SourceFile("a", "", 10 << 20), SourceFile("b", "", 5)
     >>> [[(piece.start, piece.end) for piece in share] for share in shares([large, small], 6 << 20, is_cut=True)]
     [[(0, 5242880)], [(5242880, None), (0, None)]]
     """
@@ -313,7 +304,7 @@ def shares(files: Sequence[SourceFile], share_bytes: int, *, is_cut: bool) -> li
 def lines_of_split(split: FileSplit) -> Iterator[pa.Array]:
     """Read the lines that begin in a piece, without their breaks; their bytes are not looked at."""
     path = split.file.path
-    with reading(path), (open_file if split.file.is_packed else seekable_file)(path) as stream:
+    with read_errors_reported(path), (open_file if split.file.is_packed else seekable_file)(path) as stream:
         # The line that begins before the piece is another one's, up to its break.
         first = max(split.start - 1, 0)
         if first:
@@ -362,5 +353,6 @@ def _whole_lines(stream: Any, split: FileSplit, place: int) -> Iterator[bytes]:
 
 
 def _first_break(text: bytes, start: int) -> int:
+    """Return where the first line feed or carriage return from `start` on is; -1 if there is none."""
     breaks = [at for at in (text.find(b"\n", start), text.find(b"\r", start)) if at >= 0]
     return min(breaks, default=-1)

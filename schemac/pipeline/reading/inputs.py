@@ -14,6 +14,7 @@ import uuid
 from dataclasses import dataclass, replace
 
 import pyarrow as pa
+from pyspark.sql.pandas.types import to_arrow_type
 from pyspark.sql.types import (
     ArrayType,
     DataType,
@@ -46,7 +47,7 @@ NUMBER_MARK = f"_number_{uuid.uuid4().hex}_"
 
 @dataclass(frozen=True)
 class Json:
-    """A value inside a variant: a root and the path below it."""
+    """A value inside of a variant of JSON: a column and the path below it."""
 
     root: str
     steps: tuple[Step, ...] = ()
@@ -72,21 +73,21 @@ class Json:
 
 @dataclass(frozen=True)
 class JsonText:
-    """A value as a text of JSON."""
+    """A value in a column of JSON texts."""
 
     text: str
 
 
 @dataclass(frozen=True)
 class Text:
-    """A value as text, without quotes: a cell of a CSV file, a key of a JSON object."""
+    """A value in a column of texts: a cell of CSV, the name of a folder."""
 
     text: str
 
 
 @dataclass(frozen=True)
 class TypedInput:
-    """A value that the source has already typed."""
+    """A value in a column with a type."""
 
     column: str
     type: DataType
@@ -100,7 +101,7 @@ class TypedInput:
 
 
 class CountType(DataType):  # type: ignore[misc]  # PySpark is not followed
-    """A count, in a column of Spark or inside of one, of what Spark has no type for; `arrow_type` is that type."""
+    """The type of a column of integers that count what Spark has no type for, such as nanoseconds; `arrow_type` is what they mean."""
 
     def __init__(self, arrow_type: pa.DataType, count: DataType) -> None:
         self.arrow_type = arrow_type
@@ -121,6 +122,26 @@ def counts_type(data_type: pa.DataType, *, has_counts: bool = True) -> pa.DataTy
     return pa.list_(counted.value_field) if is_of_lists else counted
 
 
+def arrow_type_of(data_type: DataType, text: pa.DataType | None = None) -> pa.DataType:
+    """Return the Arrow type of values of one of Spark's types; that of a count is what it counts, that of texts is `text`.
+
+    Raises PySparkException for a type that Arrow has none for.
+    """
+    if isinstance(data_type, CountType):
+        return data_type.arrow_type
+    if isinstance(data_type, StructType):
+        return pa.struct(
+            [pa.field(part.name, arrow_type_of(part.dataType, text)) for part in data_type.fields]
+        )
+    if isinstance(data_type, MapType):
+        return pa.map_(arrow_type_of(data_type.keyType, text), arrow_type_of(data_type.valueType, text))
+    if isinstance(data_type, ArrayType):
+        return pa.list_(pa.field("element", arrow_type_of(data_type.elementType, text)))
+    if text is not None and isinstance(data_type, StringType):
+        return text
+    return to_arrow_type(data_type, timezone="UTC")
+
+
 def with_counts(spark_type: DataType, data_type: pa.DataType) -> DataType:
     """Return Spark's type of a column with a `CountType` for each count in it, given the Arrow type of the source."""
     is_ = pa.types
@@ -139,7 +160,7 @@ def with_counts(spark_type: DataType, data_type: pa.DataType) -> DataType:
 
 @dataclass(frozen=True)
 class Counted(TypedInput):
-    """A count of what Spark has no type for: nanoseconds since 1970-01-01, or units of a time of day or of a duration."""
+    """A value in a column of counts, such as nanoseconds since 1970-01-01; `arrow_type` is what they mean."""
 
     arrow_type: pa.DataType
 
@@ -160,7 +181,7 @@ def value_sql(input_: Input) -> str:
 
 
 def variant_path(steps: tuple[Step, ...]) -> str:
-    """Spark's path text for steps below a variant."""
+    """Return Spark's path for steps below a variant. Raises PipelineError for a key with both kinds of quotes."""
     parts = ["$"]
     for step in steps:
         if isinstance(step, int):
@@ -176,7 +197,7 @@ def variant_path(steps: tuple[Step, ...]) -> str:
 
 
 def parse_steps(path: str) -> tuple[Step, ...]:
-    """Parse a path such as "properties.mag", "geometry.coordinates[0]", "`a.b`.c"."""
+    """Return the keys and positions of a path such as `properties.mag` or `coordinates[0]`. Raises PipelineError."""
     try:
         return steps_of_path(path)
     except UnreadablePathError as error:
@@ -185,7 +206,7 @@ def parse_steps(path: str) -> tuple[Step, ...]:
 
 
 def typed_input(column: str, data_type: DataType) -> Input:
-    """Choose the input that fits a column of a typed source."""
+    """Return the input that a column of a type is."""
     if isinstance(data_type, VariantType):
         return Json(column)
     if isinstance(data_type, StringType):
@@ -196,7 +217,7 @@ def typed_input(column: str, data_type: DataType) -> Input:
 
 
 def child(parent: Input, label: str) -> Input:
-    """Reach the member of a struct or of a JSON object."""
+    """Return the member of a struct, or of an object of JSON. Raises PipelineError if there is none."""
     if isinstance(parent, Json):
         return replace(parent, steps=(*parent.steps, label))
     if isinstance(parent, TypedInput) and isinstance(parent.type, StructType):
@@ -207,7 +228,7 @@ def child(parent: Input, label: str) -> Input:
 
 
 def follow(parent: Input, steps: tuple[Step, ...]) -> Input:
-    """Reach the value at the end of a path."""
+    """Return the input at the end of a path. Raises PipelineError if it leads nowhere."""
     for step in steps:
         if isinstance(step, str):
             parent = child(parent, step)
@@ -221,7 +242,7 @@ def follow(parent: Input, steps: tuple[Step, ...]) -> Input:
 
 
 def unknown_column(label: str, known: list[str]) -> PipelineError:
-    """Describe the mistake of naming a column that the source does not have."""
+    """Return the error of naming a column that the source does not have."""
     message = f"the source has no column `{label}`"
     return PipelineError(UNKNOWN_SOURCE_COLUMN, message, did_you_mean(label, known))
 
@@ -234,7 +255,7 @@ LONG_NUMBERS = r'("(?:[^"\\]++|\\.)*+")|(-?[0-9]++(?:\.[0-9]++)?[eE][+-]?[0-9]++
 
 
 def with_numbers_marked(text: str) -> str:
-    """Quote and mark the numbers of a JSON text whose digits a variant may lose; a text without them stays unchanged."""
+    """Return SQL of a JSON text whose long numbers are marked strings, since a variant would lose digits of them."""
     marked = f"regexp_replace({text}, {literal(LONG_NUMBERS)}, {literal(f'$1{OPENED}$2{CLOSED}')})"
     for old, new in ((OPENED + CLOSED, ""), (OPENED, f'"{NUMBER_MARK}'), (CLOSED, '"')):
         marked = f"replace({marked}, {literal(old)}, {literal(new)})"
@@ -271,13 +292,13 @@ OF_FILE = f"struct({', '.join(_PARTS)}) as {FILE}"
 
 
 def file_part(place: str | None) -> str | None:
-    """Name what of the record's file is at a place of records, a field's `from`; None for other places."""
+    """Return which fact of the record's file a field's `from` names; None for a place in the record."""
     first, _, rest = (place or "").partition(".")
     return rest if first == METADATA and rest in FILE_TYPES else None
 
 
 def no_file(label: str, format: str) -> PipelineError:
-    """Describe the mistake of asking for the file of a record that is in none."""
+    """Return the error of asking for the file of a record that is in none."""
     message = (
         f"`{label}` is read from the file of a record, but Spark does not report files for a {format} source"
     )

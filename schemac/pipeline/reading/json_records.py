@@ -21,7 +21,7 @@ from schemac.pipeline.declaration.source_options import Options
 from schemac.pipeline.reading import texts
 from schemac.pipeline.reading.cutting import (
     FileBatches,
-    Listed,
+    ListedFiles,
     RecordTexts,
     Splitter,
     TextBatches,
@@ -44,21 +44,25 @@ _decoder = json.JSONDecoder(parse_int=lambda text: text, parse_float=lambda text
 
 
 def records_of(chunks: Iterable[str], member: str | None = None) -> Iterator[str]:
-    """Cut a document, which comes in pieces, into the texts of its records: its items, or those of the array of one of its members.
+    """Yield the texts of the records in a document: its items, or those of the array of its `member`.
 
     >>> list(records_of(['[{"a": 1.10}, {"b": [2]}]']))
     ['{"a": 1.10}', '{"b": [2]}']
     >>> list(records_of(['[{"a": 1}] {"b": 2}', ', x']))
     ['{"a": 1}', '{"b": 2}', 'x']
     """
-    return _Cutter(_Window(chunks), member).records()
+    return _DocumentReader(chunks, member).records()
 
 
-class _Window:
-    """The part of a document that is held, from the record that is being read to the end of a piece; `at` is the reader's place."""
+class _DocumentReader:
+    """Cuts documents into records; each method is at a token, and goes on behind what it has read.
 
-    def __init__(self, chunks: Iterable[str]) -> None:
+    Only a part of a document is held: from the record that is being read to the end of a piece. `at` is the reader's place in it.
+    """
+
+    def __init__(self, chunks: Iterable[str], member: str | None) -> None:
         self._chunks = iter(chunks)
+        self.member = member
         self.text = ""
         self.at = 0
         self.is_last = False
@@ -91,7 +95,7 @@ class _Window:
         self.text = "".join(parts)
 
     def skip(self, blank: re.Pattern[str]) -> None:
-        """Pass over what is between two tokens."""
+        """Move on over what a pattern matches."""
         while True:
             match = blank.match(self.text, self.at)
             self.at = self.at if match is None else match.end()
@@ -100,7 +104,7 @@ class _Window:
             self.more()
 
     def value(self) -> tuple[Any, int]:
-        """Parse the value at the reader's position, and return its end. Raises ValueError or RecursionError."""
+        """Parse the value at the reader's place; return it with its end. Raises ValueError or RecursionError."""
         while True:
             try:
                 value, end = _decoder.raw_decode(self.text, self.at)
@@ -112,105 +116,92 @@ class _Window:
                     raise
             self.more()
 
-    def end_of_broken(self) -> int:
-        """Where a record ends that is not JSON."""
-        while (end := _end_of_broken(self.text, self.at, self.is_last)) is None:
-            self.more()
-        return end
-
     def take(self, end: int) -> str:
-        """Give the text up to a place, and go there."""
+        """Return the text up to a place, and move there."""
         start = self.at if self.needed_from is None else self.needed_from
         text, self.at, self.needed_from = self.text[start:end], end, None
         return text
 
-
-class _Cutter:
-    """Cuts a document; each method is at a token, and goes on behind what it has cut."""
-
-    def __init__(self, window: _Window, member: str | None) -> None:
-        self.window = window
-        self.member = member
-
     def records(self) -> Iterator[str]:
-        """Cut all documents, one after the other."""
-        window = self.window
-        window.skip(BETWEEN)
-        while mark := window.mark:
+        """Yield the records of all documents, one after the other."""
+        self.skip(BETWEEN)
+        while mark := self.mark:
             if mark == "[":
-                window.at += 1
+                self.at += 1
                 yield from self._items()
             elif mark == "{" and self.member is not None:
                 yield from self._collection(self.member)
             else:
                 yield self._record()[0]
-            window.skip(BETWEEN)
+            self.skip(BETWEEN)
 
     def _items(self) -> Iterator[str]:
         """Yield the records of an array, and an empty one behind them if the array does not end."""
-        window, is_broken = self.window, False
+        is_broken = False
         while True:
-            window.skip(BETWEEN)
-            mark = window.mark
+            self.skip(BETWEEN)
+            mark = self.mark
             if not mark:
                 if not is_broken:
                     # The array has no end: what it held more is not there, which a reader of the quarantine has to see.
                     yield ""
                 return
             if mark == "]":
-                window.at += 1
+                self.at += 1
                 return
             record, is_broken = self._record()
             yield record
 
     def _record(self) -> tuple[str, bool]:
-        """Cut one record; whether it is not JSON."""
-        window = self.window
+        """Cut one record; return its text, and whether it is not JSON."""
+        end: int | None = None
         try:
-            end, is_broken = window.value()[1], False
+            end, is_broken = self.value()[1], False
         except (ValueError, RecursionError):
-            end, is_broken = window.end_of_broken(), True
-        return window.take(end).rstrip(), is_broken
+            is_broken = True
+            while (end := _end_of_broken(self.text, self.at, self.is_last)) is None:
+                self.more()
+        return self.take(end).rstrip(), is_broken
 
     def _collection(self, member: str) -> Iterator[str]:
-        """Cut out the items of a member's array; the object itself where it has no such member, as a single feature."""
-        window, has_records = self.window, False
-        window.needed_from = window.at
-        window.at += 1
-        window.skip(BETWEEN)
+        """Yield the items of a member's array; the object itself if it has no such member, as a single feature."""
+        has_records = False
+        self.needed_from = self.at
+        self.at += 1
+        self.skip(BETWEEN)
         try:
-            while window.mark == '"':
-                key, window.at = window.value()
-                window.skip(BLANKS)
-                if window.mark != ":":
+            while self.mark == '"':
+                key, self.at = self.value()
+                self.skip(BLANKS)
+                if self.mark != ":":
                     break
-                window.at += 1
-                window.skip(BLANKS)
-                if key == member and window.mark == "[":
+                self.at += 1
+                self.skip(BLANKS)
+                if key == member and self.mark == "[":
                     has_records = True
-                    window.take(window.at + 1)
+                    self.take(self.at + 1)
                     yield from self._items()
                 else:
-                    window.at = window.value()[1]
-                window.skip(BETWEEN)
+                    self.at = self.value()[1]
+                self.skip(BETWEEN)
         except (ValueError, RecursionError):
             pass
-        if window.mark == "}":
-            whole = window.take(window.at + 1)
+        if self.mark == "}":
+            whole = self.take(self.at + 1)
             if not has_records:
                 yield whole
         elif not has_records:
             # Whatever is there in place of the collection's end.
-            window.at = window.needed_from or 0
+            self.at = self.needed_from or 0
             yield self._record()[0]
-        elif window.mark:
-            while not window.is_last:
-                window.more()
-            yield window.take(len(window.text))
+        elif self.mark:
+            while not self.is_last:
+                self.more()
+            yield self.take(len(self.text))
 
 
 def _end_of_broken(text: str, start: int, is_last: bool) -> int | None:
-    """Where a record ends that is not JSON: behind its last bracket, or before the line on which the next one starts.
+    """Return where a record ends that is not JSON: behind its last bracket, or before the line on which the next one starts.
 
     None if that depends on what follows the text.
     """
@@ -275,7 +266,7 @@ def read_json(spark: SparkSession, source: Source) -> "Records":
     )
 
 
-def _is_line_by_line(spark: SparkSession, source: Source, listed: Listed, encoding: str) -> bool:
+def _is_line_by_line(spark: SparkSession, source: Source, listed: ListedFiles, encoding: str) -> bool:
     """Whether each line is a record: the first line of each file then is an object from brace to brace."""
     if any(local_part(file.path) is None for file in listed.files):
         first = texts.lines(spark, source, listed).select("value").head(1)

@@ -29,7 +29,13 @@ from schemac.pipeline.declaration.source_options import FILES
 from schemac.pipeline.errors import PipelineError
 from schemac.pipeline.reading import texts
 from schemac.pipeline.reading.cutting import FileBatches, RecordBatch, RecordFiles
-from schemac.pipeline.reading.files import FileSplit, SourceFile, open_file, reading, seekable_file
+from schemac.pipeline.reading.files import (
+    FileSplit,
+    SourceFile,
+    open_file,
+    read_errors_reported,
+    seekable_file,
+)
 from schemac.pipeline.reading.inputs import counts_type, with_counts
 from schemac.rows.runs.plain_types import SIGNED, is_count
 from schemac.text.source.catalogue import AMBIGUOUS_COLUMN
@@ -38,7 +44,7 @@ FILES_LOOKED_AT = 100
 
 
 def read_parquet(spark: SparkSession, source: Source) -> tuple[DataFrame, dict[str, DataType]]:
-    """Read the rows, and the types of columns that hold counts."""
+    """Return the rows, and the types of the columns that hold counts."""
     options = {**texts.file_options(source), **source.options}
     reader = spark.read.options(**options)
     paths = texts.spark_paths(source)
@@ -111,7 +117,7 @@ def _leaves(data_type: pa.DataType) -> Iterator[pa.DataType]:
 
 
 def _spark_field(spark: SparkSession, field: pa.Field) -> StructField | None:
-    """Give the column as Spark reads it; None if it cannot."""
+    """Return a column as Spark reads it; None if it cannot."""
     count_schema = pa.schema([pa.field(field.name, counts_type(field.type))])
     with TemporaryDirectory(prefix="schemac-") as folder:
         path = Path(folder) / "schema.parquet"
@@ -146,7 +152,7 @@ _SAME = (
 
 @dataclass(frozen=True)
 class RowGroups:
-    """Reads rows of Parquet files: `schema` has all of their columns in plain types, `labels` are those that fields are read from."""
+    """Reads batches of Parquet rows: `schema` has all columns of the files, `labels` are those that fields are read from."""
 
     schema: pa.Schema
     labels: tuple[str, ...] = ()
@@ -162,7 +168,7 @@ class RowGroups:
 
     def __call__(self, splits: Iterator[FileSplit]) -> Iterator[RecordBatch]:
         """Read the rows of the row groups that begin in the pieces, those of small files together."""
-        parts: list[_Part] = []
+        parts: list[_RowGroupPart] = []
         rows = size = 0
         for part in (part for split in splits for part in self._parts(split)):
             parts.append(part)
@@ -173,23 +179,23 @@ class RowGroups:
         if parts:
             yield self._batch(parts)
 
-    def _batch(self, parts: list["_Part"]) -> RecordBatch:
+    def _batch(self, parts: list["_RowGroupPart"]) -> RecordBatch:
         """Return parts as one batch, with the file that each row is from."""
         columns = pa.concat_batches([part.columns for part in parts])
         origin = RecordFiles([(part.others.file, part.columns.num_rows) for part in parts])
         return RecordBatch(columns, _WholeRows(self.schema, parts), origin)
 
-    def _parts(self, split: FileSplit) -> Iterator["_Part"]:
+    def _parts(self, split: FileSplit) -> Iterator["_RowGroupPart"]:
         """Yield the rows of the row groups that begin in a split, some at a time."""
-        with reading(split.file.path), seekable_file(split.file.path) as stream:
-            file = _opened(stream)
+        with read_errors_reported(split.file.path), seekable_file(split.file.path) as stream:
+            file = _parquet_file(stream)
             for group in range(file.metadata.num_row_groups):
                 about = file.metadata.row_group(group).column(0)
                 first = about.dictionary_page_offset or about.data_page_offset
                 if split.start <= first and (split.end is None or first < split.end):
-                    others, start = _Others(self, split.file, file.metadata, group), 0
+                    others, start = _OtherColumns(self, split.file, file.metadata, group), 0
                     for batch in self.batches(file, group, self.labels):
-                        yield _Part(batch, others, start)
+                        yield _RowGroupPart(batch, others, start)
                         start += batch.num_rows
 
     def batches(self, file: pq.ParquetFile, group: int, labels: tuple[str, ...]) -> Iterator[pa.RecordBatch]:
@@ -199,12 +205,12 @@ class RowGroups:
         count = max(1, min(MOST_ROWS, BYTES_PER_BATCH // row_bytes))
         projected = pa.schema([self.schema.field(label) for label in labels])
         for batch in file.iter_batches(count, row_groups=[group], columns=list(labels), use_threads=False):
-            arrays = [_flat(batch.column(field.name)).cast(field.type) for field in projected]
+            arrays = [_without_offsets(batch.column(field.name)).cast(field.type) for field in projected]
             yield pa.RecordBatch.from_arrays(arrays, schema=projected)
 
 
-class _Others:
-    """The columns of a row group that no field is read from, read as far as they are asked for, always forwards."""
+class _OtherColumns:
+    """The columns of a row group that no field is read from; they are read as far as they are asked for, always forwards."""
 
     def __init__(self, reader: RowGroups, file: SourceFile, metadata: pq.FileMetaData, group: int) -> None:
         self.file = file
@@ -217,8 +223,8 @@ class _Others:
     def _read(self, reader: RowGroups, metadata: pq.FileMetaData, group: int) -> Iterator[pa.RecordBatch]:
         """Yield the columns of a row group that no field is read from, in batches."""
         # By itself: whoever reads the other columns of many files has closed them by now.
-        with reading(self.file.path), seekable_file(self.file.path) as stream:
-            yield from reader.batches(_opened(stream, metadata), group, self._labels)
+        with read_errors_reported(self.file.path), seekable_file(self.file.path) as stream:
+            yield from reader.batches(_parquet_file(stream, metadata), group, self._labels)
 
     def rows(self, start: int, count: int) -> pa.Table:
         """Return so many rows from a place in the row group."""
@@ -234,18 +240,18 @@ class _Others:
         return table.slice(start - self._start, count)
 
 
-class _Part(NamedTuple):
-    """Some rows of a row group, from `start` on: the columns that fields are read from, and on demand the others."""
+class _RowGroupPart(NamedTuple):
+    """Some rows of a row group: the columns that fields are read from, and a way to the others."""
 
     columns: pa.RecordBatch
-    others: _Others
+    others: _OtherColumns
     start: int
 
 
 class _WholeRows:
-    """Rows with all columns of their files, read when they are asked for, which has to be in their order."""
+    """Rows with all columns of their files, which are read when rows are taken; that has to be in their order."""
 
-    def __init__(self, schema: pa.Schema, parts: Sequence[_Part]) -> None:
+    def __init__(self, schema: pa.Schema, parts: Sequence[_RowGroupPart]) -> None:
         self.type = pa.struct(list(schema))
         self._schema, self._parts = schema, parts
 
@@ -270,7 +276,7 @@ class _WholeRows:
         return pa.concat_arrays(structs) if structs else pa.array([], self.type)
 
 
-def _flat(array: pa.Array) -> pa.Array:
+def _without_offsets(array: pa.Array) -> pa.Array:
     """Return an array whose parts begin where it does."""
     return pa.concat_arrays([array, array[:0]]) if array.offset or array.type.num_fields else array
 
@@ -280,7 +286,7 @@ def spark_types(schema: pa.Schema) -> dict[str, DataType]:
     return {field.name: from_arrow_type(field.type, prefer_timestamp_ntz=True) for field in schema}
 
 
-def in_place(spark: SparkSession, source: Source) -> FileBatches | None:
+def files_for_arrow(spark: SparkSession, source: Source) -> FileBatches | None:
     """Look whether Arrow reads from the files of a source what Spark would; None if that is not known."""
     other_options = {option.lower() for option in source.options} - {option.lower() for option in FILES}
     if other_options or any(spark.conf.get(key) != text for key, text in AS_IT_STANDS.items()):
@@ -290,8 +296,8 @@ def in_place(spark: SparkSession, source: Source) -> FileBatches | None:
         return None
     with ThreadPoolExecutor(FOOTERS_AT_ONCE) as pool:
         # A thread does not know by which settings this one opens files.
-        readings = [(copy_context(), file) for file in listed.files]
-        first, *others = pool.map(lambda reading: reading[0].run(_schema, reading[1]), readings)
+        in_contexts = [(copy_context(), file) for file in listed.files]
+        first, *others = pool.map(lambda one: one[0].run(_plain_schema, one[1]), in_contexts)
     if first is None or any(other is None or not other.equals(first) for other in others):
         return None
     # Two columns of one name, and those that differ in case alone for a session that sees no case, are Spark's to judge.
@@ -300,16 +306,16 @@ def in_place(spark: SparkSession, source: Source) -> FileBatches | None:
     return FileBatches(spark, listed, RowGroups(first), is_cut=True)
 
 
-def _opened(stream: Any, metadata: pq.FileMetaData | None = None) -> pq.ParquetFile:
+def _parquet_file(stream: Any, metadata: pq.FileMetaData | None = None) -> pq.ParquetFile:
     """Return a reader of a Parquet file, which reads INT96 as timestamps of microseconds."""
     return pq.ParquetFile(stream, metadata=metadata, coerce_int96_timestamp_unit="us")
 
 
-def _schema(file: SourceFile) -> pa.Schema | None:
+def _plain_schema(file: SourceFile) -> pa.Schema | None:
     """Return the plain types of a file's columns; None if the file cannot be read, or has what only Spark can read."""
     try:
         with seekable_file(file.path) as stream:
-            parquet = _opened(stream)
+            parquet = _parquet_file(stream)
             written: Mapping[bytes, bytes] = parquet.metadata.metadata or {}
             schema = _with_instants(parquet)
             leaves = map(parquet.schema.column, range(len(parquet.schema.names)))
@@ -320,7 +326,7 @@ def _schema(file: SourceFile) -> pa.Schema | None:
         return None
     if written.get(WRITER, b"3") < b"3" or any(key in written for key in OLD_CALENDARS) or has_inner_instants:
         return None
-    types = [plain(field.type) for field in schema]
+    types = [type_in_spark(field.type) for field in schema]
     if any(data_type is None for data_type in types):
         return None
     return pa.schema(
@@ -328,10 +334,10 @@ def _schema(file: SourceFile) -> pa.Schema | None:
     )
 
 
-def plain(data_type: pa.DataType) -> pa.DataType | None:
+def type_in_spark(data_type: pa.DataType) -> pa.DataType | None:
     """Return the type in which Spark holds values that Arrow reads in this one; None if that is not known.
 
-    >>> plain(pa.large_list(pa.uint8())), plain(pa.timestamp("ns"))
+    >>> type_in_spark(pa.large_list(pa.uint8())), type_in_spark(pa.timestamp("ns"))
     (ListType(list<element: int16>), None)
     """
     is_: Any = pa.types
@@ -345,13 +351,13 @@ def plain(data_type: pa.DataType) -> pa.DataType | None:
         return data_type if 0 <= data_type.scale <= data_type.precision else None
     if is_.is_timestamp(data_type):
         return None if data_type.unit == "ns" else pa.timestamp("us", None if data_type.tz is None else "UTC")
-    parts = [plain(data_type.field(i).type) for i in range(data_type.num_fields)]
+    parts = [type_in_spark(data_type.field(i).type) for i in range(data_type.num_fields)]
     if not parts or any(part is None for part in parts):
         return None
     if is_.is_list(data_type) or is_.is_large_list(data_type) or is_.is_fixed_size_list(data_type):
         return pa.list_(pa.field("element", parts[0]))
     if is_.is_map(data_type):
-        return pa.map_(plain(data_type.key_type), plain(data_type.item_type))
+        return pa.map_(type_in_spark(data_type.key_type), type_in_spark(data_type.item_type))
     if is_.is_struct(data_type):
         return pa.struct([pa.field(field.name, part) for field, part in zip(data_type, parts, strict=True)])
     return None

@@ -111,15 +111,20 @@ def refuse_packed(path: str) -> None:
         raise PipelineError(PACKED_INPUT, message, "decompress it, or compress it with gzip, bzip2 or zstd")
 
 
-Seen = dict[str, tuple[int, int]]
+FileStates = dict[str, tuple[int, int]]
 
 
-def look(paths: Iterable[str]) -> Seen:
+def file_states(paths: Iterable[str]) -> FileStates:
     """Note the size and the time of change of each local file that a source names."""
-    return {file: state for path in paths for file in _files(path) if (state := _state(file)) is not None}
+    return {
+        file: state
+        for path in paths
+        for file in _local_files(path)
+        if (state := _file_state(file)) is not None
+    }
 
 
-def _files(path: str) -> Iterator[str]:
+def _local_files(path: str) -> Iterator[str]:
     """Yield the files that a pattern of paths matches, or that are below it; none if it is not local."""
     local = local_part(path)
     for file in () if local is None else listed_files(local):
@@ -129,7 +134,7 @@ def _files(path: str) -> Iterator[str]:
             yield file
 
 
-def _state(file: str) -> tuple[int, int] | None:
+def _file_state(file: str) -> tuple[int, int] | None:
     """Return the size in bytes and the time of the last change in nanoseconds; None if the file cannot be examined."""
     try:
         status = os.stat(file)
@@ -138,20 +143,20 @@ def _state(file: str) -> tuple[int, int] | None:
     return status.st_size, status.st_mtime_ns
 
 
-def note(seen: Seen, file: Path) -> None:
+def write_states(seen: FileStates, file: Path) -> None:
     """Write down what was seen, for the process that commits."""
     file.write_text(json.dumps(seen))
 
 
-def check_unchanged(file: str) -> None:
-    """Raise where a file is gone or another one than it was when `note` was called."""
-    check_seen({path: tuple(state) for path, state in json.loads(Path(file).read_text()).items()})
+def check_noted_files(file: str) -> None:
+    """Raise where a file is gone or another one than it was when `write_states` was called."""
+    check_files_unchanged({path: tuple(state) for path, state in json.loads(Path(file).read_text()).items()})
 
 
-def check_seen(seen: Seen, place: tuple[str, ...] = ("source", "path")) -> None:
+def check_files_unchanged(seen: FileStates, place: tuple[str, ...] = ("source", "path")) -> None:
     """Raise where a file is gone or another one than it was; `place` is the setting that names it."""
     for path, expected in seen.items():
-        current = _state(path)
+        current = _file_state(path)
         if current != expected:
             what = "is gone" if current is None else "changed"
             message = f"`{path}` {what} while it was read"
@@ -161,11 +166,11 @@ def check_seen(seen: Seen, place: tuple[str, ...] = ("source", "path")) -> None:
             )  # fmt: skip
 
 
-def changed_since(error: PipelineError, seen: Seen, place: tuple[str, ...]) -> PipelineError:
+def changed_since(error: PipelineError, seen: FileStates, place: tuple[str, ...]) -> PipelineError:
     """Return the error of a run that reads files which a setting at a place names; a file that its tasks do not see may be one that is gone for its driver too."""
     if error.code is NOT_SHARED:
         try:
-            check_seen(seen, place)
+            check_files_unchanged(seen, place)
         except PipelineError as changed:
             changed.__cause__ = error
             return changed

@@ -33,7 +33,16 @@ from schemac.pipeline.reading.inputs import (
     with_numbers_marked,
 )
 from schemac.pipeline.spark.packed import RAW
-from schemac.pipeline.spark.sql import concat, first_of, fresh, is_alone, literal, name, parsed, struct, when
+from schemac.pipeline.spark.sql import (
+    concat,
+    fresh_variable,
+    is_one_value_sql,
+    literal,
+    name,
+    parse_json_sql,
+    struct,
+    when,
+)
 from schemac.rows.judging.settings import Step, own_steps
 from schemac.text.source.catalogue import SOURCE_TYPE_MISMATCH, UNEXPECTED_COLUMN, UNKNOWN_SOURCE_COLUMN
 
@@ -48,45 +57,44 @@ def items_of_texts(texts: DataFrame, explode: Explode) -> DataFrame:
     other_columns = [name(label) for label in texts.columns if label not in (RAW, FAULT)]
     columns = [RAW, FAULT, *other_columns]
     whole = Json(WHOLE, (0,), is_marked=True)
-    head, tail = _around(whole, steps)
+    head, tail = _json_around(whole, steps)
     place = Json(WHOLE, (0, *steps))
     items = f"try_variant_get({place.variant}, '$', 'array<variant>')"
-    parsed_frame = texts.selectExpr(*columns, f"{parsed(with_numbers_marked(RAW))} as {WHOLE}")
+    parsed_frame = texts.selectExpr(*columns, f"{parse_json_sql(with_numbers_marked(RAW))} as {WHOLE}")
     parts = (f"{items} as {LIST}", f"{head} as {HEAD}", f"{tail} as {TAIL}")
     frame = parsed_frame.selectExpr(*columns, WHOLE, *parts)
-    frame = frame.selectExpr(*other_columns, f"explode({_entries(place, explode)}) as {ITEM}")
+    frame = frame.selectExpr(*other_columns, f"explode({_entries_sql(place, explode)}) as {ITEM}")
     return frame.selectExpr(*other_columns, f"{ITEM}.r as {RAW}", f"{ITEM}.f as {FAULT}")
 
 
-def _entries(place: Json, explode: Explode) -> str:
+def _entries_sql(place: Json, explode: Explode) -> str:
     """Each record with its fault, as an array."""
-    x = fresh()
-    as_it_is = f"array({_entry(RAW, FAULT)})"
-    is_broken = f"({FAULT} is not null or not {is_alone(WHOLE)} or not startswith(ltrim({RAW}), '{{'))"
+    x = fresh_variable()
+    as_it_is = f"array({_entry_sql(RAW, FAULT)})"
+    is_broken = (
+        f"({FAULT} is not null or not {is_one_value_sql(WHOLE)} or not startswith(ltrim({RAW}), '{{'))"
+    )
     is_nothing = f"({place.variant} is null or is_variant_null({place.variant}))"
     items = f"if(size({LIST}) = 0, array(parse_json('null')), {LIST})" if explode.keep_empty else LIST
     item = f"coalesce({Json(x, is_marked=True).text}, 'null')"
-    each = f"transform({items}, {x} -> {_entry(concat([HEAD, item, TAIL]), 'null')})"
+    each = f"transform({items}, {x} -> {_entry_sql(concat([HEAD, item, TAIL]), 'null')})"
     none = f"slice({as_it_is}, 1, 0)"
-    return first_of(
-        [
-            (is_broken, as_it_is),
-            (is_nothing, as_it_is if explode.keep_empty else none),
-            (f"{LIST} is null", f"array({_entry(RAW, literal(NO_LIST))})"),
-        ],
-        each,
+    no_list = f"array({_entry_sql(RAW, literal(NO_LIST))})"
+    return (
+        f"case when {is_broken} then {as_it_is} when {is_nothing} then {as_it_is if explode.keep_empty else none}"
+        f" when {LIST} is null then {no_list} else {each} end"
     )
 
 
-def _entry(text: str, fault: str) -> str:
+def _entry_sql(text: str, fault: str) -> str:
     """Return SQL of a struct with the text of a record as `r`, and its fault as `f`."""
     return struct([("r", text), ("f", f"cast({fault} as string)")])
 
 
-def _around(whole: Json, steps: tuple[str, ...]) -> tuple[str, str]:
+def _json_around(whole: Json, steps: tuple[str, ...]) -> tuple[str, str]:
     """Write what is in a record before and behind the value at a path: SQL text of two texts."""
     first, *rest = steps
-    k, v = fresh(), fresh()
+    k, v = fresh_variable(), fresh_variable()
     members = f"try_variant_get({whole.variant}, '$', 'map<string,variant>')"
     others = f"to_json(map_filter({members}, ({k}, {v}) -> {k} <> {literal(first)}))"
     unmarked = Json("{}", is_marked=True).text.replace("to_json({})", others)
@@ -95,7 +103,7 @@ def _around(whole: Json, steps: tuple[str, ...]) -> tuple[str, str]:
     head = concat([opened, literal(json.dumps(first, ensure_ascii=False) + ":")])
     tail = literal("}")
     if rest:
-        inner_head, inner_tail = _around(Json(whole.root, (*whole.steps, first), True), tuple(rest))
+        inner_head, inner_tail = _json_around(Json(whole.root, (*whole.steps, first), True), tuple(rest))
         return concat([head, inner_head]), concat([inner_tail, tail])
     return head, tail
 
@@ -150,7 +158,9 @@ class JsonTexts:
 
     def parsed(self, frame: DataFrame) -> DataFrame:
         """Add the records as variants, for what Spark computes with them."""
-        return frame if RECORD in frame.columns else frame.selectExpr("*", f"{parsed(RAW)} as {RECORD}")
+        return (
+            frame if RECORD in frame.columns else frame.selectExpr("*", f"{parse_json_sql(RAW)} as {RECORD}")
+        )
 
     def steps_of(self, label: str, origin: FieldSource) -> tuple[Step, ...]:
         """Where a field is in a record."""
@@ -169,7 +179,7 @@ class JsonTexts:
     def is_broken(self, partitions: dict[str, str]) -> str | None:
         """Return the condition that a record is malformed."""
         # A record is an object: a number or a list where a record should be is as unreadable as a broken one.
-        is_record = f"{FAULT} is null and {is_alone(RECORD)} and startswith(ltrim({RAW}), '{{')"
+        is_record = f"{FAULT} is null and {is_one_value_sql(RECORD)} and startswith(ltrim({RAW}), '{{')"
         conditions = [f"not ({is_record})"]
         for label, column in partitions.items():
             path = literal(variant_path((*IN_RECORD, *self.member_steps(label))))

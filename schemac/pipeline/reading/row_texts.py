@@ -21,7 +21,6 @@ from typing import Any
 import pyarrow as pa
 from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame
-from pyspark.sql.pandas.types import to_arrow_type
 from pyspark.sql.types import (
     ArrayType,
     BinaryType,
@@ -44,10 +43,10 @@ from pyspark.sql.types import (
     TimestampType,
 )
 
-from schemac.pipeline.reading.inputs import CountType
+from schemac.pipeline.reading.inputs import CountType, arrow_type_of
 from schemac.pipeline.spark.executors import mapped
 from schemac.pipeline.spark.packed import RAW
-from schemac.pipeline.spark.sql import concat, fresh, literal, name, struct, when
+from schemac.pipeline.spark.sql import concat, fresh_variable, literal, name, struct, when
 
 TYPES, ROW = "types", "row"
 EPOCH, _NOT_PLAIN = "timestamp_ntz'1970-01-01'", "decode(X'00', 'ISO-8859-1')"
@@ -108,11 +107,11 @@ def _json_sql(data_type: DataType, x: str) -> str:
     if isinstance(data_type, DayTimeIntervalType):
         return f"timestampdiff(MICROSECOND, {EPOCH}, {EPOCH} + {x})"
     if isinstance(data_type, ArrayType):
-        item = fresh()
+        item = fresh_variable()
         inner = _json_sql(data_type.elementType, item)
         return x if inner == item else f"transform({x}, {item} -> {inner})"
     if isinstance(data_type, MapType):
-        pair = fresh()
+        pair = fresh_variable()
         key = _json_sql(data_type.keyType, f"{pair}.key")
         value = _json_sql(data_type.valueType, f"{pair}.value")
         return f"transform(map_entries({x}), {pair} -> {struct([('key', key), ('value', value)])})"
@@ -128,12 +127,12 @@ def _json_sql(data_type: DataType, x: str) -> str:
 def types_of_text(types_json: str) -> dict[str, DataType]:
     """Return the types in the texts of rows. Raises UnreadableRowError."""
     try:
-        return {label: _type(data_type) for label, data_type in json.loads(types_json).items()}
+        return {label: _type_of_json(data_type) for label, data_type in json.loads(types_json).items()}
     except (ValueError, TypeError, AttributeError) as error:
         raise UnreadableRowError(types_json) from error
 
 
-def _type(type_json: Any) -> DataType:
+def _type_of_json(type_json: Any) -> DataType:
     """Return Spark's type from its form in JSON; `void` and texts of limited length are texts. Raises UnreadableRowError."""
     if isinstance(type_json, str):
         if type_json in COUNTED:
@@ -149,37 +148,39 @@ def _type(type_json: Any) -> DataType:
         return data_type
     ((kind, parts),) = type_json.items()
     if kind == "array":
-        return ArrayType(_type(parts))
+        return ArrayType(_type_of_json(parts))
     if kind == "map":
-        return MapType(*map(_type, parts))
-    return StructType([StructField(label, _type(part)) for label, part in parts.items()])
+        return MapType(*map(_type_of_json, parts))
+    return StructType([StructField(label, _type_of_json(part)) for label, part in parts.items()])
 
 
 def rows_of_texts(texts: DataFrame, types: Mapping[str, DataType]) -> DataFrame:
     """Return the rows of texts in the column `_raw`, next to all columns of the frame."""
-    stored_types = StructType([StructField(label, _stored(data_type)) for label, data_type in types.items()])
+    stored_types = StructType(
+        [StructField(label, _spark_type(data_type)) for label, data_type in types.items()]
+    )
     all_types = StructType([*stored_types.fields, *texts.schema.fields])
-    return mapped(texts, partial(_rows, stored_types), all_types)
+    return mapped(texts, partial(_with_row_columns, stored_types), all_types)
 
 
-def _stored(data_type: DataType) -> DataType:
+def _spark_type(data_type: DataType) -> DataType:
     """Return the type of a column as Spark has it."""
     if isinstance(data_type, CountType):
         return data_type.count
     if isinstance(data_type, ArrayType):
-        return ArrayType(_stored(data_type.elementType))
+        return ArrayType(_spark_type(data_type.elementType))
     if isinstance(data_type, MapType):
-        return MapType(_stored(data_type.keyType), _stored(data_type.valueType))
+        return MapType(_spark_type(data_type.keyType), _spark_type(data_type.valueType))
     if isinstance(data_type, StructType):
-        return StructType([StructField(part.name, _stored(part.dataType)) for part in data_type.fields])
+        return StructType([StructField(part.name, _spark_type(part.dataType)) for part in data_type.fields])
     return data_type
 
 
-def _rows(types: StructType, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+def _with_row_columns(types: StructType, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
     """Insert the columns of the rows before those of each batch."""
-    read = _value_of(types)
+    read = _value_reader(types)
     # Bytes first, because texts may be none; Arrow would not make those of Python's.
-    with_bytes, with_texts = _arrow_type(types, pa.binary()), _arrow_type(types, pa.string())
+    with_bytes, with_texts = arrow_type_of(types, pa.binary()), arrow_type_of(types)
     for batch in batches:
         texts = (json.loads(text, parse_int=str, parse_float=str) for text in batch.column(RAW).to_pylist())
         rows = pa.array([read(text[ROW]) for text in texts], with_bytes).view(with_texts)
@@ -187,42 +188,29 @@ def _rows(types: StructType, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.R
         yield pa.RecordBatch.from_arrays([*rows.flatten(), *batch.columns], names=names)
 
 
-def _arrow_type(data_type: DataType, text: pa.DataType) -> pa.DataType:
-    if isinstance(data_type, StringType):
-        return text
-    if isinstance(data_type, TimestampType):
-        return pa.timestamp("us", "UTC")
-    if isinstance(data_type, ArrayType):
-        return pa.list_(pa.field("element", _arrow_type(data_type.elementType, text)))
-    if isinstance(data_type, MapType):
-        return pa.map_(_arrow_type(data_type.keyType, text), _arrow_type(data_type.valueType, text))
-    if isinstance(data_type, StructType):
-        return pa.struct([(part.name, _arrow_type(part.dataType, text)) for part in data_type.fields])
-    return to_arrow_type(data_type)
-
-
 Read = Callable[[Any], Any]
 
 
-def _value_of(data_type: DataType) -> Read:
+def _value_reader(data_type: DataType) -> Read:
     """Return what makes the value of a type of what is in the text of a row."""
     if isinstance(data_type, ArrayType):
-        item = _value_of(data_type.elementType)
+        item = _value_reader(data_type.elementType)
         return _unless_null(lambda x: [item(part) for part in x])
     if isinstance(data_type, MapType):
-        key, value = _value_of(data_type.keyType), _value_of(data_type.valueType)
+        key, value = _value_reader(data_type.keyType), _value_reader(data_type.valueType)
         return _unless_null(lambda x: [(key(pair["key"]), value(pair["value"])) for pair in x])
     if isinstance(data_type, StructType):
-        parts = [(part.name, _value_of(part.dataType)) for part in data_type.fields]
+        parts = [(part.name, _value_reader(part.dataType)) for part in data_type.fields]
         return _unless_null(lambda x: {label: read(x[label]) for label, read in parts})
     return _unless_null(_LEAVES[type(data_type)])
 
 
 def _unless_null(read: Read) -> Read:
+    """Return a reader that leaves null as it is."""
     return lambda x: None if x is None else read(x)
 
 
-def _timestamp_sql(text: str) -> int:
+def _microseconds(text: str) -> int:
     """Return the microseconds since 1970-01-01; years have as many digits as they need, and a sign."""
     match = _TIMESTAMP.fullmatch(text)
     assert match is not None, text
@@ -243,7 +231,7 @@ _LEAVES: dict[type[DataType], Read] = {
     FloatType: lambda x: pa.scalar(x).cast(pa.float32()).as_py(),
     DoubleType: float,
     DecimalType: Decimal,
-    DateType: lambda x: _timestamp_sql(x) // 86_400_000_000,
-    TimestampType: _timestamp_sql,
-    TimestampNTZType: _timestamp_sql,
+    DateType: lambda x: _microseconds(x) // 86_400_000_000,
+    TimestampType: _microseconds,
+    TimestampNTZType: _microseconds,
 }

@@ -28,7 +28,7 @@ from schemac.pipeline.reading.csv_records import read_csv
 from schemac.pipeline.reading.files import check_encoding
 from schemac.pipeline.reading.inputs import FILE, METADATA, NO_FILE_KNOWN, OF_FILE, typed_input
 from schemac.pipeline.reading.json_records import read_json
-from schemac.pipeline.reading.parquet import in_place, read_parquet, spark_types
+from schemac.pipeline.reading.parquet import files_for_arrow, read_parquet, spark_types
 from schemac.pipeline.reading.paths import check_path
 from schemac.pipeline.reading.records import (
     JsonTexts,
@@ -79,18 +79,18 @@ WIDE_DECIMAL = "DECIMAL_PRECISION_EXCEEDS_MAX_PRECISION"
 def open_records(spark: SparkSession, job: Job) -> Records:
     """Open the records of the job's source."""
     check_input(job)
-    with _reading(job):
-        records = _opened(spark, job)
+    with _spark_errors_as_unreadable(job):
+        records = _open_by_format(spark, job)
 
     def rows() -> DataFrame:
-        with _reading(job):
+        with _spark_errors_as_unreadable(job):
             return records.rows()
 
     return replace(records, rows=rows)
 
 
 @contextmanager
-def _reading(job: Job) -> Iterator[None]:
+def _spark_errors_as_unreadable(job: Job) -> Iterator[None]:
     """Raise Spark's errors as errors of reading the source."""
     try:
         yield
@@ -111,7 +111,7 @@ def _reading(job: Job) -> Iterator[None]:
         raise PipelineError(UNREADABLE_INPUT, deepest(str(error)), help, place=("source",)) from error
 
 
-def _opened(spark: SparkSession, job: Job) -> Records:
+def _open_by_format(spark: SparkSession, job: Job) -> Records:
     """Return records by the format of the source; Parquet is read in place where that is possible."""
     source = job.source
     if source.format in ("json", "geojson"):
@@ -125,9 +125,9 @@ def _opened(spark: SparkSession, job: Job) -> Records:
     if source.format in source_names():
         return records_of_frame(*read_tables(spark, source, job.storage_options), explode=source.explode)
     if source.format == "parquet":
-        files = in_place(spark, source) if source.explode is None else None
+        files = files_for_arrow(spark, source) if source.explode is None else None
         if files is not None:
-            columns = _columns_of(spark_types(pa.schema(list(files.reader.raw_type))))
+            columns = _typed_columns(spark_types(pa.schema(list(files.reader.raw_type))))
             return Records(lambda: with_file(read_parquet(spark, source)[0]), columns, files=files)
         return records_of_frame(*read_parquet(spark, source), explode=source.explode)
     options = {**texts.file_options(source), **source.options}
@@ -139,7 +139,7 @@ def _opened(spark: SparkSession, job: Job) -> Records:
 
 def records_of_row_texts(texts: DataFrame, types: Mapping[str, DataType]) -> Records:
     """See rows that were written as texts as the records that they were; the columns next to the text are kept."""
-    values = replace(_columns_of(types), raw_columns=(RAW,), row_text=lambda place: place(RAW))
+    values = replace(_typed_columns(types), raw_columns=(RAW,), row_text=lambda place: place(RAW))
     return Records(lambda: rows_of_texts(texts, types), values)
 
 
@@ -171,10 +171,11 @@ def records_of_frame(
             frame = frame.selectExpr("*", f"cast(null as string) as {SOURCE}")
     if explode is not None:
         frame, types = items_of_columns(frame, types, explode)
-    return Records(lambda: frame, _columns_of(types), has_file=has_file)
+    return Records(lambda: frame, _typed_columns(types), has_file=has_file)
 
 
-def _columns_of(types: Mapping[str, DataType]) -> TypedColumns:
+def _typed_columns(types: Mapping[str, DataType]) -> TypedColumns:
+    """Return the columns of a frame, but for `_source`, as inputs of fields."""
     types = {label: data_type for label, data_type in types.items() if label != SOURCE}
     columns = {label: typed_input(name(label), data_type) for label, data_type in types.items()}
     return TypedColumns(columns, tuple(types), partial(text_of_row, types))

@@ -40,10 +40,10 @@ except ImportError:  # earlier PySpark: what comes after a batch that is tried a
 
 def table_frame(spark: SparkSession, reader: "TableReader") -> DataFrame:
     """Return the rows that a reader gives."""
-    return spark.read.format(_registered(spark, reader)).load()
+    return spark.read.format(_register_reader(spark, reader)).load()
 
 
-def _registered(spark: SparkSession, reader: "TableReader") -> str:
+def _register_reader(spark: SparkSession, reader: "TableReader") -> str:
     """Make a reader known to a session; return its word for `format`."""
     # Made here, and not found by its name: Spark's workers get the class itself. A session may keep the first of two
     # with one name.
@@ -58,7 +58,7 @@ def read_tables(
     """Read the rows of one or more tables of one schema, and the types of columns that hold counts."""
     frames, counts = [], []
     for path in source.path:
-        version = int(source.options.get("version", _newest(source.format, path, storage)))
+        version = int(source.options.get("version", _newest_version(source.format, path, storage)))
         table = TableVersion(source.format, path, version, storage.resolved(), is_exact=True)
         frames.append(table_frame(spark, TableReader(table)))
         counts.append(_count_types(frames[-1], table))
@@ -78,15 +78,15 @@ def stream_table(
 ) -> tuple[DataFrame, dict[str, DataType]]:
     """Open the stream of the rows that are added to a table, and the types of columns that hold counts."""
     (path,) = source.path
-    newest = _newest(source.format, path, storage)
+    newest = _newest_version(source.format, path, storage)
     table = TableVersion(source.format, path, newest, storage.resolved(), is_exact=True)
-    frame = spark.readStream.format(_registered(spark, TableReader(table))).load()
+    frame = spark.readStream.format(_register_reader(spark, TableReader(table))).load()
     return frame, _count_types(frame, table)
 
 
 def _count_types(frame: DataFrame, table: "TableVersion") -> dict[str, DataType]:
     """Return the types of columns that hold counts."""
-    stored = _engine(table.engine).schema(table.path, table.version, table.storage, is_exact=True)
+    stored = _source_format(table.engine).schema(table.path, table.version, table.storage, is_exact=True)
     return {
         field.name: with_counts(frame.schema[field.name].dataType, field.type)
         for field in stored
@@ -94,16 +94,16 @@ def _count_types(frame: DataFrame, table: "TableVersion") -> dict[str, DataType]
     }
 
 
-def _newest(format: str, path: str, storage: Storage) -> int:
+def _newest_version(format: str, path: str, storage: Storage) -> int:
     """Return the version number of a table. Raises PipelineError if there is no table."""
-    newest = _engine(format).newest_version(path, storage)
+    newest = _source_format(format).newest_version(path, storage)
     if newest is None:
         message = f"there is no {registered(format).title} table at `{path}`"
         raise PipelineError(INPUT_NOT_FOUND, message, place=("source", "path"))
     return newest
 
 
-def _engine(name: str) -> SourceFormat:
+def _source_format(name: str) -> SourceFormat:
     """Return the source of an engine, which has one."""
     engine = source_of(name)
     assert engine is not None
@@ -111,7 +111,7 @@ def _engine(name: str) -> SourceFormat:
 
 
 class TableSource(DataSource):  # type: ignore[misc]  # PySpark is not followed
-    """Spark's way to a table of an engine; `_registered` makes the class of one reader."""
+    """Spark's way to a table of an engine; `_register_reader` makes the class of one reader."""
 
     made: "TableReader"
     word = ""
@@ -149,7 +149,9 @@ class TableVersion(NamedTuple):
     @property
     def schema(self) -> pa.Schema:
         """The columns that the engine reads."""
-        columns = _engine(self.engine).schema(self.path, self.version, self.storage, is_exact=self.is_exact)
+        columns = _source_format(self.engine).schema(
+            self.path, self.version, self.storage, is_exact=self.is_exact
+        )
         return pa.schema(
             [field.with_type(counts_type(field.type, has_counts=self.is_exact)) for field in columns]
         )
@@ -169,15 +171,15 @@ class TableStream(DataSourceStreamReader, SupportsTriggerAvailableNow):  # type:
 
     def latestOffset(self, start: object = None, limit: object = None) -> dict[str, int]:  # noqa: N802  PySpark's name
         """End with the newest version; a stream of what is available with the one that was the newest at its start."""
-        return {"version": self._newest() if self.last is None else self.last}
+        return {"version": self._newest_version() if self.last is None else self.last}
 
     def prepareForTriggerAvailableNow(self) -> None:  # noqa: N802  PySpark's name
         """Fix where the stream ends. Without this method Spark runs one batch: a batch that is tried again, and nothing after it."""
-        self.last = self._newest()
+        self.last = self._newest_version()
 
-    def _newest(self) -> int:
+    def _newest_version(self) -> int:
         """Return the newest version number of the table, 0 if there is no table."""
-        return _engine(self.table.engine).newest_version(self.table.path, self.table.storage) or 0
+        return _source_format(self.table.engine).newest_version(self.table.path, self.table.storage) or 0
 
     def partitions(self, start: dict[str, int], end: dict[str, int]) -> list[InputPartition]:
         """One for each part that was added."""
@@ -185,7 +187,7 @@ class TableStream(DataSourceStreamReader, SupportsTriggerAvailableNow):  # type:
         if not version:
             return []
         engine, path, _, storage, _ = self.table
-        added = _engine(engine).added(path, start["version"], version, storage)
+        added = _source_format(engine).added(path, start["version"], version, storage)
         return [InputPartition((version, part)) for part in added]
 
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
@@ -235,7 +237,7 @@ class TableReader(DataSourceReader):  # type: ignore[misc]  # PySpark is not fol
     def partitions(self) -> list[InputPartition]:
         """One for each part."""
         engine, path, version, storage, _ = self.table
-        parts = _engine(engine).parts(path, version, storage) if self.parts is None else self.parts
+        parts = _source_format(engine).parts(path, version, storage) if self.parts is None else self.parts
         return [InputPartition(part) for part in parts]
 
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
@@ -248,7 +250,7 @@ class TableReader(DataSourceReader):  # type: ignore[misc]  # PySpark is not fol
         columns = None if self.columns is None else tuple(self.columns)
         projection = Projection(columns, self.filter, self.row_id, self.address, is_exact)
         schema = self.schema
-        batches = _engine(name).read(path, version, partition.value, projection, storage)
+        batches = _source_format(name).read(path, version, partition.value, projection, storage)
         for batch in batches:
             source = [pa.array([path] * batch.num_rows, pa.string())] if columns is None else []
             arrays = [
@@ -281,7 +283,7 @@ def reader_of_table(options: Mapping[str, str], engine: str, requested: StructTy
     columns = {field.name: field.nullable for field in requested.fields}
     filter = options.get("filter")
     if filter is not None:
-        _engine(engine).check_filter(path, table.version, filter, table.storage)
+        _source_format(engine).check_filter(path, table.version, filter, table.storage)
     return TableReader(table, columns, filter=filter)
 
 
@@ -295,7 +297,7 @@ def _table_version(options: Mapping[str, str], engine: str) -> TableVersion:
         raise PipelineError(SINK_OPTION, message, help)
     # Looked up here: executors on other machines do not have the variables.
     storage = Storage.from_json(options.get("storageOptions", "{}")).resolved()
-    newest = _engine(engine).newest_version(options["path"], storage)
+    newest = _source_format(engine).newest_version(options["path"], storage)
     if newest is None:
         message = f"there is no {engine} table at `{options['path']}`"
         raise PipelineError(INPUT_NOT_FOUND, message)

@@ -17,7 +17,7 @@ from pyspark.sql import DataFrame, SparkSession
 
 from schemac.pipeline.declaration.job import Source
 from schemac.pipeline.declaration.source_options import FILES, Options
-from schemac.pipeline.reading.cutting import FAULT, Listed
+from schemac.pipeline.reading.cutting import FAULT, ListedFiles
 from schemac.pipeline.reading.files import BAD_ENCODING, SourceFile, byte_text, has_marks
 from schemac.pipeline.reading.inputs import METADATA, OF_FILE
 from schemac.pipeline.reading.paths import base_path, is_hidden, local_part, spark_path
@@ -49,7 +49,7 @@ def spark_paths(source: Source) -> list[str]:
     return [hadoop_address(spark_path(path)) for path in source.path]
 
 
-def lines(spark: SparkSession, source: Source, listed: Listed) -> DataFrame:
+def lines(spark: SparkSession, source: Source, listed: ListedFiles) -> DataFrame:
     """Each line of UTF-8 files that does not only hold blanks, as `value`, with what is known of its file."""
     options = file_options(source) | Options(source).some(("lineSep",))
     with folders_as_text(spark):
@@ -60,7 +60,7 @@ def lines(spark: SparkSession, source: Source, listed: Listed) -> DataFrame:
     return frame.selectExpr("value", f"{METADATA}.file_path as {SOURCE}", OF_FILE, *others).where(has_text)
 
 
-def is_in_reach(listed: Listed) -> bool:
+def is_in_reach(listed: ListedFiles) -> bool:
     """Whether tasks of ours can read the files, and not Spark alone."""
     return all(local_part(file.path) is not None or is_s3(file.path) for file in listed.files)
 
@@ -75,7 +75,7 @@ def checked_lines(frame: DataFrame) -> DataFrame:
     return checked.selectExpr(f"{raw} as {RAW}", f"{fault} as {FAULT}", *other_columns)
 
 
-def files_of(spark: SparkSession, source: Source) -> Listed:
+def files_of(spark: SparkSession, source: Source) -> ListedFiles:
     """All files of a source."""
     with folders_as_text(spark):
         listed = spark.read.format("binaryFile").options(**file_options(source)).load(spark_paths(source))
@@ -100,7 +100,7 @@ def files_of(spark: SparkSession, source: Source) -> Listed:
             SourceFile(path, uri, size, modified, tuple(values))
             for path, uri, size, modified, *values in rows
         ]
-    return Listed(tuple(folders), tuple(sorted(files, key=lambda file: file.path)))
+    return ListedFiles(tuple(folders), tuple(sorted(files, key=lambda file: file.path)))
 
 
 def _names_files_once(paths: Sequence[str]) -> bool:

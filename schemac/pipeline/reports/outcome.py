@@ -20,11 +20,11 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from schemac.language.physical import ArrowSchema
-from schemac.pipeline.reports.run_facts import RunFacts, run_text
+from schemac.pipeline.reports.run_report import RunReport, offenders_of, run_page, run_text
 from schemac.project.writing import replace_file
 from schemac.rows.judging.settings import ReasonCount
 from schemac.rows.runs.identity import without_secrets
-from schemac.rows.runs.storage import NO_STORAGE, storage_in_use
+from schemac.rows.runs.storage import NO_STORAGE
 from schemac.text.source.diagnostic import Diagnostic
 from schemac.version import __version__
 
@@ -42,7 +42,7 @@ class RunOutcome:
     """The pipeline file, as it was named."""
     job: "Job | None"
     """None if the file could not be read."""
-    report: RunFacts | None
+    report: RunReport | None
     """None if nothing was committed."""
     diagnostics: tuple[Diagnostic, ...]
     exit_code: int
@@ -71,12 +71,10 @@ def write_report(outcome: RunOutcome, path: Path) -> None:
     """Write the report in the form of the file's name ending. Raises OSError."""
     ending = path.suffix.lower()
     if ending == ".html":
-        from schemac.pipeline.reports.run_report import first_offenders, run_page
         from schemac.rows.runs.tables import runs_of  # for those who ask for a page
 
         storage = NO_STORAGE if outcome.job is None else outcome.job.storage_options
-        with storage_in_use(storage):
-            offenders = () if outcome.report is None else first_offenders(outcome.report)
+        offenders = () if outcome.report is None else offenders_of(outcome.report, storage)
         try:
             runs = () if outcome.job is None else runs_of(outcome.job.target.path, storage_options=storage)
         except (OSError, ValueError, ImportError):
@@ -235,7 +233,9 @@ def metrics_text(outcome: RunOutcome) -> str:
         lines += [f"# UNIT {label} {unit}"] if unit in ("seconds", "records") else []
         lines += [f"# HELP {label} {_escaped(help)}"]
         for more, value in samples:
-            lines.append(f"{label}{_labels({'pipeline': outcome.pipeline, **more})} {value:.15g}")
+            labels = {"pipeline": outcome.pipeline, **more}
+            label_text = ",".join(f'{key}="{_escaped(text)}"' for key, text in labels.items())
+            lines.append(f"{label}{{{label_text}}} {value:.15g}")
     return "\n".join([*lines, "# EOF"]) + "\n"
 
 
@@ -269,11 +269,6 @@ def _families(outcome: RunOutcome) -> Iterator[tuple[str, str, Samples]]:
 def _samples(reasons: Iterable[ReasonCount]) -> Samples:
     """Return how often each reason came."""
     return [({"field": one.path, "rule": one.rule}, one.count) for one in reasons]
-
-
-def _labels(labels: Mapping[str, str]) -> str:
-    """Return labels in braces, as OpenMetrics writes them."""
-    return "{" + ",".join(f'{key}="{_escaped(text)}"' for key, text in labels.items()) + "}"
 
 
 def _escaped(text: str) -> str:

@@ -1,218 +1,204 @@
-"""The report of a run, as users get it: an object, HTML, and the first records that broke each rule.
+"""The report of a run: an object, text for a terminal or a log, and HTML for a notebook or as a page.
 
 Layer: pipeline.
-Shape: a `RunReport`. Its HTML is a fragment for notebooks, or a page. The page loads nothing, so that it can be mailed and kept; it
-      follows the reader's choice of light or dark, and fits a phone. Texts of others are escaped here, and nowhere else. `Offender`s are a
-      few records for each field and rule, in the order of the quarantine; they are looked up in their files, so that a person can open
-      the file at the line.
-Units: `line` is one-based. It is None if the file is not on this machine, is not a text, or is longer than is looked through;
-       of records that read alike, it is the first one's.
+Source: the database of time zones is that of Python's `zoneinfo`: the first folder of `TZPATH` that has a zone, else the package `tzdata`.
 """
 
-import contextlib
-import itertools
-import re
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
-from html import escape
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
-from urllib.parse import unquote, urlsplit
+from zoneinfo import TZPATH
 
-import pyarrow as pa
-import pyarrow.compute as pc
-
-from schemac.pipeline.reports.run_facts import RunFacts, compared, run_text, stopped_after
-from schemac.rows.judging.settings import POSITIONS, ReasonCount
+from schemac.pipeline.errors import AbsentPath
+from schemac.pipeline.reports.run_html import (
+    MOST_RUNS,
+    Offender,
+    escaped,
+    first_offenders,
+    offenders_list,
+    page,
+    reasons_table,
+    runs_history,
+    titled_list,
+)
+from schemac.rows.judging.settings import ReasonCount
 from schemac.rows.runs.history import CommittedRun
-from schemac.rows.runs.storage import NO_STORAGE, Storage, current_storage, storage_in_use
-from schemac.rows.runs.tables import runs_of, sink_engine, source_of
+from schemac.rows.runs.identity import Mode, RunIdentity
+from schemac.rows.runs.storage import NO_STORAGE, Storage, storage_in_use
 from schemac.text.source.diagnostic import Diagnostic
-from schemac.text.source.phrases import printable
-
-OF_EACH = 3
-"""How many offending records are reported for one field and rule."""
-
-
-ROWS_LOOKED_AT = 200_000
-
-
-BYTES_LOOKED_THROUGH = 256 << 20
-
-
-PACKED = {".gz": "gzip", ".bz2": "bz2", ".zst": "zstd"}
+from schemac.text.source.phrases import counted
 
 
 @dataclass(frozen=True)
-class Offender:
-    """A record that broke a rule."""
+class RunReport:
+    """What a run did."""
 
-    path: str
-    """The field's, with positions: `items[3].price`."""
-    rule: str
-    value: str | None
-    source: str | None
-    """The file that the record is in."""
-    raw: str | None
-    line: int | None = None
+    run: str
+    """Its id, which its rows in the quarantine carry."""
+    identity: RunIdentity
+    rows_in: int
+    rows_written: int
+    rows_quarantined: int
+    reasons: tuple[ReasonCount, ...]
+    seconds: float
+    table_path: str
+    table_version: int
+    quarantine_path: str | None
+    quarantine_version: int | None
+    differences: tuple[str, ...]
+    is_repeat: bool = False
+    """Whether the run had already been committed, as `table_version`: the counts are those of that commit, and nothing was written."""
+    warnings: tuple[ReasonCount, ...] = ()
+    """Like `reasons`, for rules that only warn; these records were written."""
+    superseded: int = 0
+    """Records that were superseded by a later one, or by the table's row, with their key."""
+    deleted: int = 0
+    """Records that deleted the row of their key."""
+    unmatched: Mapping[str, int] = field(default_factory=dict)
+    """By join of a backfill: rows whose key its source does not have."""
+    stopped: str | None = None
+    """Why Spark stopped after the commit; the counts are then those of the commit, and reasons may be missing."""
+    is_compared: bool = True
+    """Whether `differences` is known: files cannot be read back if Spark stopped before."""
 
-    @property
-    def group(self) -> tuple[str, str]:
-        """Field and rule, as the counts of a report have them."""
-        return re.sub(POSITIONS, "[]", self.path), self.rule
+    absent: tuple[AbsentPath, ...] = ()
+    """Paths in the pipeline file that none of the records has."""
+    reader: str | None = None
+    """How the records were read, in the words of `--explain`; None if none were, or if they were conformed before."""
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the report as JSON."""
+        quarantine = None
+        if self.quarantine_path is not None:
+            quarantine = {"path": self.quarantine_path, "version": self.quarantine_version}
+        return {
+            **self.identity.report(),
+            "repeat": self.is_repeat,
+            "stopped": self.stopped,
+            "seconds": round(self.seconds, 3),
+            "reader": self.reader,
+            "records": {
+                "in": self.rows_in,
+                "written": self.rows_written,
+                "quarantined": self.rows_quarantined,
+                "superseded": self.superseded,
+                "deleted": self.deleted,
+            },
+            "reasons": [asdict(reason) for reason in self.reasons],
+            "unmatched": dict(self.unmatched),
+            "warnings": [asdict(reason) for reason in self.warnings],
+            "absent": [{"path": one.path, "setting": ".".join(map(str, one.place))} for one in self.absent],
+            "table": {"path": self.table_path, "version": self.table_version},
+            "quarantine": quarantine,
+            "differences": list(self.differences) if self.is_compared else None,
+            "timeZones": zone_database(),
+        }
+
+    def to_html(self, *, title: str = "schemac run", storage_options: Storage = NO_STORAGE) -> str:
+        """Write a page that needs no other file: counts, the first offenders of each rule, and the runs of the table."""
+        from schemac.rows.runs.tables import runs_of
+
+        runs = runs_of(self.table_path, storage_options=storage_options)
+        return run_page(title, self, offenders=offenders_of(self, storage_options), runs=runs)
+
+    def __str__(self) -> str:
+        return run_text(self)
+
+    def _repr_html_(self) -> str:
+        return run_fragment(self)
 
 
-def first_offenders(report: RunFacts) -> tuple[Offender, ...]:
-    """Find the first records of each field and rule; none where the run has quarantined none."""
-    if report.quarantine_path is None:
+def offenders_of(report: RunReport, storage_options: Storage = NO_STORAGE) -> tuple[Offender, ...]:
+    """Return the first records that broke each rule; none where the run has quarantined none."""
+    if report.quarantine_path is None or report.quarantine_version is None:
         return ()
-    remaining = {(reason.path, reason.rule): OF_EACH for reason in report.reasons}
-    offenders: list[Offender] = []
-    for row in itertools.islice(_rows(report), ROWS_LOOKED_AT):
-        for error in row["errors"]:
-            offender = Offender(error["path"], error["rule"], error["value"], row["source"], row["raw"])
-            if remaining.get(offender.group, 0) > 0:
-                remaining[offender.group] -= 1
-                offenders.append(offender)
-        if not any(remaining.values()):
-            break
-    lines: dict[tuple[str, str], int] = {}
-    files = {offender.source for offender in offenders if offender.source is not None}
-    for file in sorted(files):
-        raws = {one.raw for one in offenders if one.source == file and one.raw}
-        with contextlib.suppress(OSError, pa.ArrowException):
-            lines |= {(file, raw): line for raw, line in lines_of(file, raws).items()}
-    return tuple(replace(one, line=lines.get((one.source or "", one.raw or ""))) for one in offenders)
+    with storage_in_use(storage_options):
+        return first_offenders(report.run, report.quarantine_path, report.quarantine_version, report.reasons)
 
 
-def _rows(report: RunFacts) -> Iterator[dict[str, Any]]:
-    """Read the rows that the run added to its quarantine, which is a table of the default engine."""
-    source = source_of(sink_engine(None).name)
-    path, version = report.quarantine_path, report.quarantine_version
-    if source is None or path is None or version is None:
-        return
-    # The parts that were written last are those of this run.
-    for part in reversed(source.parts(path, version, current_storage())):
-        for batch in source.read(path, version, part, storage_options=current_storage()):
-            of_this_run = pc.equal(batch.column("run"), report.run)
-            if pc.any(of_this_run).as_py():
-                yield from batch.filter(of_this_run).to_pylist()
-            else:
-                return
-
-
-def lines_of(file: str, records: set[str]) -> dict[str, int]:
-    """Find the line of a file that each record begins in."""
-    path = local_file(file)
-    if path is None or path.stat().st_size > BYTES_LOOKED_THROUGH:
-        return {}
-    with pa.input_stream(str(path), compression=PACKED.get(path.suffix)) as stream:
-        content = stream.read(BYTES_LOOKED_THROUGH)
-    lines = {}
-    for record in records:
-        at = _position(content, record)
-        if at is not None:
-            lines[record] = content.count(b"\n", 0, at) + 1
-    return lines
-
-
-def local_file(file: str) -> Path | None:
-    """Return the path of a file that Spark names by its address; None if it is on another machine."""
-    parts = urlsplit(file)
-    if parts.scheme not in ("", "file"):
-        return None
-    path = Path(unquote(parts.path) if parts.scheme else file)
-    return path if path.is_file() else None
-
-
-def _position(content: bytes, record: str) -> int | None:
-    """Find a record in a file; one on lines of its own before one that is part of a line."""
-    for encoding in ("utf-8", "iso-8859-1"):
-        with contextlib.suppress(UnicodeEncodeError):
-            text = re.escape(record.encode(encoding))
-            alone = re.search(rb"(?m)^[ \t\r\xef\xbb\xbf]*" + text + rb"[ \t\r]*$", content)
-            if alone is not None:
-                return alone.end() - len(alone[0].lstrip(b" \t\r\xef\xbb\xbf"))
-            at = content.find(record.encode(encoding))
-            if at >= 0:
-                return at
-    return None
-
-
-POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'"
-"""What the page may do: nothing but show itself. Its own style is in it."""
-
-
-MOST_RUNS = 40
-"""How many runs the chart has."""
-
-
-CHART_HEIGHT, BAR = 96, 14
-
-
-STYLE = """
-:root { color-scheme: light dark; --text: #1d2530; --dim: #5c6773; --page: #fff; --line: #d5dae0; --good: #2a7d4f; --bad: #c4432b;
-  --soft: #f4f6f8 }
-@media (prefers-color-scheme: dark) { :root { --text: #e4e8ec; --dim: #9aa5b1; --page: #14181d; --line: #353d46; --good: #57b983;
-  --bad: #f08067; --soft: #1d232a } }
-* { box-sizing: border-box }
-body { margin: 0 auto; padding: 1.5rem 1rem 3rem; max-width: 62rem; font: 16px/1.5 system-ui, sans-serif; color: var(--text);
-  background: var(--page) }
-h1 { font-size: 1.4rem; margin: 0 0 .25rem; overflow-wrap: anywhere } h2 { font-size: 1.1rem; margin: 2rem 0 .5rem }
-.dim { color: var(--dim) } .good { color: var(--good) } .bad { color: var(--bad) }
-dl { display: grid; grid-template-columns: repeat(auto-fit, minmax(9rem, 1fr)); gap: .75rem; margin: 1rem 0 }
-dl div { background: var(--soft); border-radius: .5rem; padding: .6rem .8rem } dt { color: var(--dim); font-size: .85rem }
-dd { margin: 0; font-size: 1.3rem; font-variant-numeric: tabular-nums }
-.wide { overflow-x: auto } table { border-collapse: collapse; width: 100% }
-th, td { text-align: left; padding: .35rem .6rem .35rem 0; border-bottom: 1px solid var(--line); vertical-align: top }
-th { color: var(--dim); font-weight: 500; font-size: .85rem } td.n, th.n { text-align: right; font-variant-numeric: tabular-nums }
-code, pre { font: 13px/1.45 ui-monospace, monospace; overflow-wrap: anywhere; white-space: pre-wrap; margin: 0 }
-details { border-bottom: 1px solid var(--line); padding: .4rem 0 } summary { cursor: pointer }
-details li { margin: .6rem 0 } ol, ul { padding-left: 1.2rem } svg { display: block; max-width: 100%; height: auto }
-"""
-
-
-def conform_fragment(rows: int, fitting: int, reasons: Sequence[ReasonCount]) -> str:
-    """Show the counts of a conformed frame."""
-    cards = (("rows", rows), ("fit", fitting), ("do not fit", rows - fitting))
-    cards_html = ", ".join(f"<b>{count:,}</b> {_text(label)}" for label, count in cards)
-    return f"<div><p>{cards_html}</p>{_reasons(reasons)}</div>"
-
-
-def conformed_fragment(dataset: str, columns: Iterable[tuple[str, str]]) -> str:
-    """Show the columns of a conformed frame; its rows are not computed for that."""
-    rows = "".join(
-        f"<tr><td><code>{_text(label)}</code></td><td><code>{_text(column_type)}</code></td></tr>"
-        for label, column_type in columns
+def run_text(report: RunReport) -> str:
+    """Write the counts, the reasons and the places of a run, a line each."""
+    if report.is_repeat:
+        return (
+            f"already committed as version {report.table_version} of {relative_path(report.table_path)}, by the run {report.run}:"
+            f" {counted(report.rows_written, 'row')} written, {report.rows_quarantined:,} quarantined; nothing was written now.\n"
+            "To write the same input again, use `--again` or a new `--run-id`."
+        )
+    if report.identity.mode == Mode.BACKFILL:
+        filled, table = f"{_row_count(report.rows_written)} filled", relative_path(report.table_path)
+        lines = [f"{filled:<30} {table} (version {report.table_version})"]
+        unmatched = [(label, count) for label, count in report.unmatched.items() if count]
+        lines += [f"{_row_count(count)} without a match in `{label}`" for label, count in unmatched]
+        return "\n".join([*lines, f"{report.seconds:>11.1f}s; {_schema_state(report)}"])
+    share = report.rows_quarantined / report.rows_in if report.rows_in else 0.0
+    table, quarantine = relative_path(report.table_path), relative_path(report.quarantine_path or "-")
+    paths = ", ".join(f"`{one.path}`" for one in report.absent)
+    what = "path" if len(report.absent) == 1 else "paths"
+    met = (
+        (report.superseded, "records superseded by later ones with their keys"),
+        (report.deleted, "records that delete the rows of their keys"),
     )
-    head = f"<p>A frame that was conformed to <b>{_text(dataset)}</b>; <code>report()</code> counts its rows.</p>"
-    return f"<div>{head}<table><tr><th>field</th><th>type</th></tr>{rows}</table></div>"
+    lines = [
+        f"{_row_count(report.rows_in)} in",
+        f"{_row_count(report.rows_written) + ' written':<30} {table} (version {report.table_version})",
+        f"{_row_count(report.rows_quarantined) + ' quarantined':<30} {quarantine} ({share:.2%})",
+        *(f"{count:>12,} {those}" for count, those in met if count),
+        *(f"{reason.count:>16,} × {reason.path or 'the record'}: {reason.rule}" for reason in report.reasons),
+        *([f"{len(report.absent):>12,} {what} that no record has: {paths}"] if report.absent else []),
+    ]
+    return "\n".join([*lines, f"{report.seconds:>11.1f}s; {_schema_state(report)}"])
 
 
-def run_fragment(report: RunFacts) -> str:
+def _row_count(rows: int) -> str:
+    """Return a number of rows, the number in a column of 12 characters."""
+    number, noun = counted(rows, "row").split()
+    return f"{number:>12} {noun}"
+
+
+def _schema_state(report: RunReport) -> str:
+    """Return a line on whether the table has the schema, and another one if the run stopped early."""
+    state = f"the table's schema {comparison_text(report, 'the artifact')}"
+    return state if report.stopped is None else f"{state}\n{stopped_after(report.stopped)}"
+
+
+def comparison_text(report: RunReport, what: str) -> str:
+    """Describe whether a table matches its schema."""
+    if report.differences:
+        return f"differs from {what}"
+    return f"matches {what}" if report.is_compared else f"was not compared with {what}"
+
+
+def stopped_after(stopped: str) -> str:
+    """Return the note that a run is committed although Spark stopped."""
+    return f"Spark stopped after the commit, so the run counts, and need not be run again: {stopped}."
+
+
+def run_fragment(report: RunReport) -> str:
     """Show a run in a notebook."""
     if report.is_repeat:
         return f"<div><p>{_repeat(report)}</p></div>"
-    place = f"<code>{_text(report.table_path)}</code>, version {report.table_version}"
+    place = f"<code>{escaped(report.table_path)}</code>, version {report.table_version}"
     counts = (
         f"<b>{report.rows_in:,}</b> records read, <b>{report.rows_written:,}</b> written to {place}; "
         f"<b>{report.rows_quarantined:,}</b> quarantined"
     )
     if report.quarantine_path is not None:
-        counts += f" in <code>{_text(report.quarantine_path)}</code>"
-    return f"<div><p>{counts}; {report.seconds:.1f} s</p>{_reasons((*report.reasons, *report.warnings))}{_absent(report)}{_differences(report)}</div>"
+        counts += f" in <code>{escaped(report.quarantine_path)}</code>"
+    return f"<div><p>{counts}; {report.seconds:.1f} s</p>{reasons_table((*report.reasons, *report.warnings))}{_absent(report)}{_differences(report)}</div>"
 
 
 def run_page(
     title: str,
-    report: RunFacts | None,
+    report: RunReport | None,
     diagnostics: Sequence[Diagnostic] = (),
     offenders: Sequence[Offender] = (),
     runs: Sequence[CommittedRun] = (),
 ) -> str:
     """Return the page of a run; `report` is None for one that was not committed, `runs` are the table's, newest first."""
     findings = tuple(f"{d}" + (f" Help: {d.help}" if d.help else "") for d in diagnostics)
-    parts = [_head(title, report), _list("Findings", findings)]
+    parts = [_heading(title, report), titled_list("Findings", findings)]
     if report is not None:
         share = report.rows_quarantined / report.rows_in if report.rows_in else 0.0
         rate = report.rows_in / report.seconds if report.seconds else 0.0
@@ -225,167 +211,72 @@ def run_page(
             ("version of the table", f"{report.table_version}"),
         )
         cards_html = "".join(f"<div><dt>{label}</dt><dd>{text}</dd></div>" for label, text in cards)
-        places = [f"Table <code>{_text(report.table_path)}</code>"]
+        places = [f"Table <code>{escaped(report.table_path)}</code>"]
         if report.quarantine_path is not None:
-            places.append(f"quarantine <code>{_text(report.quarantine_path)}</code>")
+            places.append(f"quarantine <code>{escaped(report.quarantine_path)}</code>")
         parts += [f'<dl>{cards_html}</dl><p class="dim">{"; ".join(places)}</p>', _differences(report)]
         if report.reasons:
-            parts.append(f"<h2>Why records were quarantined</h2>{_reasons(report.reasons)}")
-        parts.append(_offenders(offenders))
+            parts.append(f"<h2>Why records were quarantined</h2>{reasons_table(report.reasons)}")
+        parts.append(offenders_list(offenders))
         if report.warnings:
-            parts.append(f"<h2>Warnings: these records were written</h2>{_reasons(report.warnings)}")
+            parts.append(f"<h2>Warnings: these records were written</h2>{reasons_table(report.warnings)}")
         parts.append(_absent(report))
-    parts.append(_history(runs[:MOST_RUNS]))
-    return (
-        '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
-        '<meta name="viewport" content="width=device-width, initial-scale=1">'
-        f'<meta http-equiv="Content-Security-Policy" content="{POLICY}">'
-        f"<title>{_text(title)}</title><style>{STYLE}</style></head>\n<body>\n"
-        + "\n".join(part for part in parts if part)
-        + "\n</body></html>\n"
-    )
+    parts.append(runs_history(runs[:MOST_RUNS]))
+    return page(title, parts)
 
 
-def _text(text: str) -> str:
-    """Write a text of others: nothing in it is markup, and what cannot be seen is shown."""
-    return escape(printable(text, keep="\n"))
-
-
-def _head(title: str, report: RunFacts | None) -> str:
+def _heading(title: str, report: RunReport | None) -> str:
     """Return HTML of the title with the run's identity, or with the news that it stopped or had run before."""
     if report is None:
-        return f'<h1>{_text(title)}</h1><p class="bad">The run stopped. Nothing was committed, unless the message says otherwise.</p>'
+        return f'<h1>{escaped(title)}</h1><p class="bad">The run stopped. Nothing was committed, unless the message says otherwise.</p>'
     if report.is_repeat:
-        return f'<h1>{_text(title)}</h1><p class="dim">{_repeat(report)}</p>'
-    state = compared(report, "its schema")
+        return f'<h1>{escaped(title)}</h1><p class="dim">{_repeat(report)}</p>'
+    state = comparison_text(report, "its schema")
     started = report.identity.started.strftime("%Y-%m-%d %H:%M:%S UTC")
-    run_html = f"run <code>{_text(report.run)}</code> of {started}, mode {_text(report.identity.mode)}; the table {state}"
+    run_html = f"run <code>{escaped(report.run)}</code> of {started}, mode {escaped(report.identity.mode)}; the table {state}"
     tone = "bad" if report.differences else "dim"
-    stopped = "" if report.stopped is None else f'<p class="bad">{_text(stopped_after(report.stopped))}</p>'
-    return f'<h1>{_text(title)}</h1><p class="{tone}">{run_html}</p>{stopped}'
+    stopped = "" if report.stopped is None else f'<p class="bad">{escaped(stopped_after(report.stopped))}</p>'
+    return f'<h1>{escaped(title)}</h1><p class="{tone}">{run_html}</p>{stopped}'
 
 
-def _repeat(report: RunFacts) -> str:
+def _repeat(report: RunReport) -> str:
     """Return HTML that names the run and the version that were committed earlier."""
     return (
-        f"Already committed as version {report.table_version} of <code>{_text(report.table_path)}</code>, by the run"
-        f" <code>{_text(report.run)}</code>; nothing was written now."
+        f"Already committed as version {report.table_version} of <code>{escaped(report.table_path)}</code>, by the run"
+        f" <code>{escaped(report.run)}</code>; nothing was written now."
     )
 
 
-def _reasons(reasons: Sequence[ReasonCount]) -> str:
-    """Return an HTML table of paths, rules and counts; empty if there are none."""
-    if not reasons:
-        return ""
-    rows = "".join(
-        f"<tr><td><code>{_text(one.path or 'the record')}</code></td><td><code>{_text(one.rule)}</code></td>"
-        f'<td class="n">{one.count:,}</td></tr>'
-        for one in reasons
-    )
-    head = '<tr><th>field</th><th>rule</th><th class="n">times</th></tr>'
-    return f'<div class="wide"><table>{head}{rows}</table></div>'
-
-
-def _differences(report: RunFacts) -> str:
+def _differences(report: RunReport) -> str:
     """Return an HTML list of how the table differs from its schema; empty if it does not."""
-    return _list("The table differs from its schema", report.differences)
+    return titled_list("The table differs from its schema", report.differences)
 
 
-def _absent(report: RunFacts) -> str:
+def _absent(report: RunReport) -> str:
     """Return an HTML list of the paths that no record has; empty if there are none."""
-    return _list("Paths that no record has", tuple(one.message for one in report.absent))
+    return titled_list("Paths that no record has", tuple(one.message for one in report.absent))
 
 
-def _list(title: str, lines: Sequence[str]) -> str:
-    """Return an HTML list under a title, the lines escaped and the title not; empty without lines."""
-    if not lines:
-        return ""
-    return f"<h2>{title}</h2><ul>" + "".join(f"<li>{_text(line)}</li>" for line in lines) + "</ul>"
+def relative_path(path: str) -> str:
+    """Return a path from the working folder where it is below it."""
+    try:
+        return Path(path).relative_to(Path.cwd()).as_posix()
+    except ValueError:
+        return path
 
 
-def _offenders(offenders: Sequence[Offender]) -> str:
-    """Return HTML of records grouped by path and rule, the first group open; empty if there are none."""
-    if not offenders:
-        return ""
-    groups: dict[tuple[str, str], list[Offender]] = {}
-    for offender in offenders:
-        groups.setdefault(offender.group, []).append(offender)
-    rows_html = "".join(
-        f"<details{' open' if number == 0 else ''}><summary><code>{_text(path or 'the record')}</code>: "
-        f"<code>{_text(rule)}</code></summary><ol>{''.join(map(_offender, rows))}</ol></details>"
-        for number, ((path, rule), rows) in enumerate(groups.items())
-    )
-    return f"<h2>First records that broke each rule</h2>{rows_html}"
+_VERSION = "# version "
 
 
-def _offender(offender: Offender) -> str:
-    """Return an HTML list item of one record: file, line, path, value and raw text, as far as they are known."""
-    source = offender.source
-    place = "no file" if source is None else str(local_file(source) or source)
-    if offender.line is not None:
-        place += f", line {offender.line}"
-    value = "" if offender.value is None else f"<div>value <code>{_text(offender.value)}</code></div>"
-    path = f"<div><code>{_text(offender.path)}</code></div>" if offender.path != offender.group[0] else ""
-    raw = "" if offender.raw is None else f"<pre>{_text(offender.raw)}</pre>"
-    return f'<li><div class="dim">{_text(place)}</div>{path}{value}{raw}</li>'
-
-
-def _history(runs: Sequence[CommittedRun]) -> str:
-    """Return HTML of a chart and a table of committed runs, in order of `runs`; empty if there are none."""
-    if not runs:
-        return ""
-    rows = "".join(
-        f"<tr><td>{run.committed.strftime('%Y-%m-%d %H:%M')}</td><td>{_text(run.identity.mode)}</td>"
-        f'<td class="n">{run.rows:,}</td><td class="n">{run.rows_quarantined:,}</td>'
-        f'<td class="n">{run.version}</td></tr>'
-        for run in runs
-    )
-    head = (
-        '<tr><th>committed (UTC)</th><th>mode</th><th class="n">written</th><th class="n">quarantined</th>'
-        '<th class="n">version</th></tr>'
-    )
-    table = f'<div class="wide"><table>{head}{rows}</table></div>'
-    return f"<h2>Runs of this table</h2>{_chart(tuple(reversed(runs)))}{table}"
-
-
-def _chart(runs: Iterable[CommittedRun]) -> str:
-    """Draw a bar for each run, oldest first: what was written, and on top what was quarantined."""
-    runs = tuple(runs)
-    most = max((run.rows + run.rows_quarantined for run in runs), default=0) or 1
-    bars = []
-    for place, run in enumerate(runs):
-        good = run.rows / most * CHART_HEIGHT
-        bad = run.rows_quarantined / most * CHART_HEIGHT
-        left = place * BAR + 2
-        tooltip = (
-            f"{run.committed:%Y-%m-%d %H:%M}: {run.rows:,} written, {run.rows_quarantined:,} quarantined"
-        )
-        bars.append(
-            f"<g><title>{tooltip}</title>"
-            f'<rect x="{left}" y="{CHART_HEIGHT - good:.1f}" width="{BAR - 4}" height="{good:.1f}" fill="var(--good)"/>'
-            f'<rect x="{left}" y="{CHART_HEIGHT - good - bad:.1f}" width="{BAR - 4}" height="{bad:.1f}" fill="var(--bad)"/></g>'
-        )
-    width = max(len(runs), 1) * BAR + 2
-    label = "Records of each run, oldest first: written below, quarantined above"
-    return (
-        f'<svg viewBox="0 0 {width} {CHART_HEIGHT}" width="{width}" height="{CHART_HEIGHT}" role="img" '
-        f'aria-label="{label}">{"".join(bars)}</svg>'
-    )
-
-
-@dataclass(frozen=True)
-class RunReport(RunFacts):
-    """What a run did."""
-
-    def to_html(self, *, title: str = "schemac run", storage_options: Storage = NO_STORAGE) -> str:
-        """Write a page that needs no other file: counts, the first offenders of each rule, and the runs of the table."""
-        with storage_in_use(storage_options):
-            offenders = first_offenders(self)
-        runs = runs_of(self.table_path, storage_options=storage_options)
-        return run_page(title, self, offenders=offenders, runs=runs)
-
-    def __str__(self) -> str:
-        return run_text(self)
-
-    def _repr_html_(self) -> str:
-        return run_fragment(self)
+def zone_database() -> str:
+    """Name the database: its version, if the system records it, and where it is; `none` if there is none."""
+    for folder in map(Path, TZPATH):
+        if (folder / "UTC").exists():
+            listing = folder / "tzdata.zi"
+            first = listing.read_text(encoding="utf-8").partition("\n")[0] if listing.is_file() else ""
+            name = first.removeprefix(_VERSION) if first.startswith(_VERSION) else "unknown version"
+            return f"{name} in {folder}"
+    try:
+        return f"{version('tzdata')} of the package tzdata"
+    except PackageNotFoundError:
+        return "none"

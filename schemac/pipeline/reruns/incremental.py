@@ -37,7 +37,7 @@ LINKS_TO_A_STATE = 64
 
 @dataclass(frozen=True)
 class KnownFile:
-    """A file as a run has read it."""
+    """A file that a run has read."""
 
     path: str
     size_bytes: int
@@ -78,8 +78,8 @@ def state_of(runs: Iterable[CommittedRun]) -> ReadFiles:
     return state
 
 
-class News(NamedTuple):
-    """A job that reads only new input, None if there is none; and the properties of its commit."""
+class NewInput(NamedTuple):
+    """A job that reads only new files, None if there are none; and what its commit says of them."""
 
     job: Job | None
     properties: dict[str, str]
@@ -87,17 +87,17 @@ class News(NamedTuple):
     """Whether earlier runs have taken other files of the source."""
 
 
-def news(spark: SparkSession, job: Job, sink: Sink) -> News:
-    """Leave only what is new to the table in the sources of a job."""
+def find_new_input(spark: SparkSession, job: Job, sink: Sink) -> NewInput:
+    """Return a job that reads only what is new to its table."""
     if not is_incremental(job):
-        return News(job, {})
+        return NewInput(job, {})
     target = job.target
     is_there = sink.find(target.path, job.storage_options) is not None
-    return only_new(spark, job, sink.runs(target.path, job.storage_options) if is_there else ())
+    return only_new_files(spark, job, sink.runs(target.path, job.storage_options) if is_there else ())
 
 
-def only_new(spark: SparkSession, job: Job, runs: Iterable[CommittedRun]) -> News:
-    """Leave only what is new in the sources of a job, by the runs of its table."""
+def only_new_files(spark: SparkSession, job: Job, runs: Iterable[CommittedRun]) -> NewInput:
+    """Return a job that reads only the files that no run of its table has read."""
     state = state_of(runs)
     parts, known_files = [], []
     for i, part in enumerate(job.parts):
@@ -112,21 +112,21 @@ def only_new(spark: SparkSession, job: Job, runs: Iterable[CommittedRun]) -> New
             raise
         known_files += part_files
         if part_files:
-            source = restricted(part.source, [file.path for file in part_files])
+            source = with_paths(part.source, [file.path for file in part_files])
             parts.append(source.model_copy(update={"fields": part.fields}))
     if not parts:
-        return News(None, {})
+        return NewInput(None, {})
     commit_properties = properties(state, known_files)
     if not job.sources:
         # As the file has it, so that what is told of a setting finds its place.
-        left = job.model_copy(update={"source_": restricted(job.source, [file.path for file in known_files])})
-        return News(left, commit_properties, is_rest=bool(state.files))
+        left = job.model_copy(update={"source_": with_paths(job.source, [file.path for file in known_files])})
+        return NewInput(left, commit_properties, is_rest=bool(state.files))
     left = job.model_copy(update={"source_": None, "sources": tuple(parts), "fields": {}})
-    return News(left, commit_properties, is_rest=bool(state.files))
+    return NewInput(left, commit_properties, is_rest=bool(state.files))
 
 
 def new_files(source: Source, files: Iterable[SourceFile], state: ReadFiles) -> Iterator[KnownFile]:
-    """Find the files that a state does not have, by the declared rule for those that have changed."""
+    """Yield the files that no run has read, by the declared rule for those that have changed. Raises PipelineError."""
     for file in files:
         known = state.files.get(file.path)
         state_now = file.size_bytes, file.modified_micros
@@ -145,15 +145,15 @@ def new_files(source: Source, files: Iterable[SourceFile], state: ReadFiles) -> 
 
 def properties(state: ReadFiles, new_files: list[KnownFile]) -> dict[str, str]:
     """Return the commit properties with the files that the run has read; from time to time those of all earlier runs too."""
-    commit_properties = {FILES: _encoded(new_files), LINK: str(state.links + 1)}
+    commit_properties = {FILES: _packed_files(new_files), LINK: str(state.links + 1)}
     if state.links + 1 >= LINKS_TO_A_STATE:
         files = state.files | {file.path: file for file in new_files}
-        commit_properties |= {STATE: _encoded(files.values()), LINK: "1"}
+        commit_properties |= {STATE: _packed_files(files.values()), LINK: "1"}
     return commit_properties
 
 
-def restricted(source: Source, paths: list[str]) -> Source:
-    """Read these files alone; columns in names of folders stay what they were."""
+def with_paths(source: Source, paths: list[str]) -> Source:
+    """Return a source that reads these files alone; columns in names of folders stay what they were."""
     options = dict(source.options)
     here = local_part(source.path[0]) if len(source.path) == 1 else None
     base = source.path[0] if here is not None and os.path.isdir(here) else base_path(source.path)
@@ -162,7 +162,7 @@ def restricted(source: Source, paths: list[str]) -> Source:
     return source.model_copy(update={"path": tuple(paths), "options": options})
 
 
-def _encoded(files: Iterable[KnownFile]) -> str:
+def _packed_files(files: Iterable[KnownFile]) -> str:
     """Return files as JSON that is compressed by zlib, in base64."""
     rows = [[file.path, file.size_bytes, file.modified_micros, file.digest] for file in files]
     return base64.b64encode(zlib.compress(json.dumps(rows).encode())).decode()

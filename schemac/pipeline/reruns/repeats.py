@@ -26,7 +26,7 @@ from schemac.pipeline.spark.python_functions import digest_of_function
 from schemac.rows.runs.errors import CommitState
 from schemac.rows.runs.history import CommittedRun, records_in
 from schemac.rows.runs.identity import Mode, RunIdentity, RunRequest, random_id
-from schemac.rows.runs.storage import Storage, is_local, seen_from
+from schemac.rows.runs.storage import Storage, is_local, path_from_quarantine
 from schemac.rows.runs.tables import Sink, TableForm, source_of
 from schemac.text.source.catalogue import INVALID_RUN
 
@@ -37,14 +37,14 @@ def fingerprint_of_interval(job: Job, interval: str) -> str:
     """Return the id of the run of a job for an interval of its schedule, whatever it finds to read."""
     sources = [part.source.model_dump(mode="json") for part in job.parts]
     inputs: dict[str, object] = {"source": sources[0]} if len(sources) == 1 else {"sources": sources}
-    return _digest({**inputs, "interval": interval, **_table(job)})
+    return _digest({**inputs, "interval": interval, **_table_key(job)})
 
 
 def fingerprint(job: Job, form: TableForm) -> str | None:
     """Return the id of the run of a job over its present input. Raises PipelineError if that is not there."""
     if job.is_backfill:
         # What it computes, independent of the table's rows.
-        inputs = {label: _inputs(job.part_of_join(label)) for label in job.joins}
+        inputs = {label: _input_digests(job.part_of_join(label)) for label in job.joins}
         if None in inputs.values():
             return None
         functions = {
@@ -59,18 +59,18 @@ def fingerprint(job: Job, form: TableForm) -> str | None:
                 origin["python"] = None if origin["python"] is None else origin["python"].rpartition(":")[2]
         joins = {label: join.model_dump(mode="json", exclude={"path"}) for label, join in job.joins.items()}
         sources = {"joins": joins, "inputs": inputs, "functions": functions}
-        return _digest({"backfill": settings, **sources, "schema": form.version_name, **_table(job)})
-    contents = [_content(part, form) for part in job.parts]
+        return _digest({"backfill": settings, **sources, "schema": form.version_name, **_table_key(job)})
+    contents = [_source_content(part, form) for part in job.parts]
     known = [content for content in contents if content is not None]
     if len(known) < len(contents):
         return None
     content: dict[str, object] = known[0] if len(known) == 1 else {"sources": known}
-    return _digest(content | _table(job))
+    return _digest(content | _table_key(job))
 
 
-def _content(job: Job, form: TableForm) -> dict[str, object] | None:
+def _source_content(job: Job, form: TableForm) -> dict[str, object] | None:
     """Return the content of one source and how it is used; None if that cannot be known without reading it."""
-    inputs = _inputs(job)
+    inputs = _input_digests(job)
     if inputs is None:
         return None
     source = job.source.model_dump(mode="json", exclude={"path"})
@@ -83,7 +83,7 @@ def _content(job: Job, form: TableForm) -> dict[str, object] | None:
     return {"source": source, "inputs": inputs, "settings": settings, "schema": form.version_name}
 
 
-def _inputs(job: Job) -> list[tuple[object, object]] | None:
+def _input_digests(job: Job) -> list[tuple[object, object]] | None:
     """Return the versions of tables, or the names and the digests of files; None if they cannot be known."""
     engine = source_of(job.source.format)
     if engine is not None:
@@ -92,16 +92,16 @@ def _inputs(job: Job) -> list[tuple[object, object]] | None:
     paths = check_input(job) if job.source.path else []
     if not paths or any(local_part(path) is None for path in paths):
         return None
-    files = sorted({pair for path in paths for pair in _below(Path(local_part(path) or path))})
+    files = sorted({pair for path in paths for pair in _visible_files(Path(local_part(path) or path))})
     with ThreadPoolExecutor() as pool:
         digests = pool.map(_digest_of_file, (file for _, file in files))
     return [(name, digest) for (name, _), digest in zip(files, digests, strict=True)]
 
 
-def _table(job: Job) -> dict[str, str]:
+def _table_key(job: Job) -> dict[str, str]:
     """Return the path of the target as part of a fingerprint, relative to the quarantine if both are local."""
     # A quarantine may be shared: the same input for two tables is two runs.
-    return {"table": seen_from(job.quarantine_path, job.target.path)}
+    return {"table": path_from_quarantine(job.quarantine_path, job.target.path)}
 
 
 def _digest(content: dict[str, object]) -> str:
@@ -110,7 +110,7 @@ def _digest(content: dict[str, object]) -> str:
     return hashlib.sha256(text.encode()).hexdigest()[:ID_LENGTH]
 
 
-def _below(path: Path) -> Iterator[tuple[str, Path]]:
+def _visible_files(path: Path) -> Iterator[tuple[str, Path]]:
     """Yield the files of a path with their names as the job sees them; hidden ones are not read."""
     if path.is_file():
         yield path.name, path
@@ -124,6 +124,7 @@ def _below(path: Path) -> Iterator[tuple[str, Path]]:
 
 
 def _digest_of_file(path: Path) -> str:
+    """Return the SHA-256 of a file's content in hexadecimal digits."""
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
@@ -135,35 +136,31 @@ class IdentifiedRun(NamedTuple):
     earlier: CommittedRun | None
 
 
-def begin(job: Job, form: TableForm, request: RunRequest, sink: Sink) -> IdentifiedRun:
-    """Identify the run that is asked for; earlier attempts of it that go on without their driver cannot commit from then on."""
+def identify_and_fence(job: Job, form: TableForm, request: RunRequest, sink: Sink) -> IdentifiedRun:
+    """Return the run that is asked for, with its commit if there is one; earlier attempts of it cannot commit from then on."""
     if request.replay is not None and not (request.id or request.interval):
         # What a replay reads changes with each: what fits is gone from there.
         request = RunRequest(random_id())
-    identified = identify(job, form, request, sink)
+    table, storage = sink.find(job.target.path, job.storage_options), job.storage_options
+    runs = () if table is None else tuple(sink.runs(job.target.path, storage))
+    identified = identify_among(job, form, request, runs, 0 if table is None else table.version)
     if identified.earlier is not None:
         return identified
     identity, quarantine = identified.identity, None if job.is_backfill else job.quarantine_path
-    earlier = fence_and_find_commit(identity, job.target.path, quarantine, sink, job.storage_options)
-    return IdentifiedRun(identity, earlier)
-
-
-def identify(job: Job, form: TableForm, request: RunRequest, sink: Sink) -> IdentifiedRun:
-    """Identify the run that is asked for."""
-    table = sink.find(job.target.path, job.storage_options)
-    runs = () if table is None else tuple(sink.runs(job.target.path, job.storage_options))
-    return identify_among(job, form, request, runs, 0 if table is None else table.version)
+    return IdentifiedRun(
+        identity, fence_and_find_commit(identity, job.target.path, quarantine, sink, storage)
+    )
 
 
 def identify_among(
     job: Job, form: TableForm, request: RunRequest, runs: Sequence[CommittedRun], version: int
 ) -> IdentifiedRun:
-    """Identify the run that is asked for among those of the target, the last one first, which is at a version."""
+    """Return the run that is asked for, with its commit if `runs` has it: those of the target at a version, the last one first."""
     id = request.id or (fingerprint_of_interval(job, request.interval) if request.interval else "")
     id = id or ("" if request.again else job.run or "")
     earlier: CommittedRun | None = None
     if id and request.again:
-        id = _next(id, runs)
+        id = _next_id(id, runs)
     elif id:
         earlier = next((run for run in runs if run.id == id), None)
     elif (base := fingerprint(job, form)) is None:
@@ -178,37 +175,37 @@ def identify_among(
         is_of_input = re.compile(f"{base}(?:-[0-9]+)?")
         if not request.again:
             earlier = next((run for run in known if is_of_input.fullmatch(run.id)), None)
-        id = _next(base, runs) if earlier is None else earlier.id
-    return IdentifiedRun(_named(id, job, form, request), earlier)
+        id = _next_id(base, runs) if earlier is None else earlier.id
+    return IdentifiedRun(_new_identity(id, job, form, request), earlier)
 
 
-def _named(id: str, job: Job, form: TableForm, request: RunRequest) -> RunIdentity:
+def _new_identity(id: str, job: Job, form: TableForm, request: RunRequest) -> RunIdentity:
     """Return the identity of a run under an id, with its sources, mode, interval and schema version."""
     sources = [(part.source.format, part.source.path) for part in job.parts]
     return RunIdentity.new(id, sources, job.target.mode, interval=request.interval, schema=form.version_name)
 
 
-def unnamed(job: Job, form: TableForm, request: RunRequest) -> RunIdentity:
-    """Identify a run into a table that does not record runs. Raises PipelineError if a recorded run is requested."""
+def identify_unrecorded(job: Job, form: TableForm, request: RunRequest) -> RunIdentity:
+    """Return the identity of a run into a table that does not record runs. Raises PipelineError for an id or an interval."""
     if request != RunRequest() or job.run:
         format = job.target.format
         message = f"a run with an id or an interval is committed once, and a {format} table does not record its runs"
         help = "leave the id, the interval and `--again` out, so that each run is a new one; or leave `format` out of `target`, or name one of files such as parquet"
         raise PipelineError(INVALID_RUN, message, help, place=("run",) if job.run else ())
-    return _named(random_id(), job, form, request)
+    return _new_identity(random_id(), job, form, request)
 
 
 def fence_and_find_commit(
     identity: RunIdentity, table: str, quarantine: str | None, sink: Sink, storage_options: Storage
 ) -> CommittedRun | None:
-    """Keep earlier attempts of a run from committing, and find the commit of one that has."""
+    """Keep earlier attempts of a run from committing; return the commit of one that has, None if none has."""
     sink.fence(identity, (table,) if quarantine is None else (table, quarantine))
     sink.recover(table, quarantine, storage_options)
     return sink.find_run(identity, table, storage_options)
 
 
-def committed_nevertheless(error: PipelineError, identity: RunIdentity, job: Job, sink: Sink) -> CommittedRun:
-    """Find the commit of a run that Spark has stopped in, once none of its processes can commit any more.
+def commit_in_spite_of(error: PipelineError, identity: RunIdentity, job: Job, sink: Sink) -> CommittedRun:
+    """Return the commit of a run in which Spark has stopped, once none of its processes can commit any more.
 
     Raises the error if there is none, so that "nothing was written" is true.
     """
@@ -216,16 +213,18 @@ def committed_nevertheless(error: PipelineError, identity: RunIdentity, job: Job
     try:
         committed_run = fence_and_find_commit(identity, table, quarantine, sink, job.storage_options)
     except (PipelineError, OSError, RuntimeError) as reason:
-        raise _unknown(error, f"it is unknown whether this run was committed ({reason})", job) from error
+        raise _without_promise(
+            error, f"it is unknown whether this run was committed ({reason})", job
+        ) from error
     if committed_run is not None:
         return committed_run
     if is_local(table) or error.commit_state is CommitState.UNKNOWN:
         raise error
     # Nobody can be kept from committing there: a process of Spark may still be at it.
-    raise _unknown(error, "nothing of this run is in the table so far", job) from error
+    raise _without_promise(error, "nothing of this run is in the table so far", job) from error
 
 
-def _unknown(error: PipelineError, reason: str, job: Job) -> PipelineError:
+def _without_promise(error: PipelineError, reason: str, job: Job) -> PipelineError:
     """Return the error without its promise."""
     return error.with_outcome(f"{reason}: `schemac runs {job.target.path}` lists it if it was")
 
@@ -257,7 +256,7 @@ def committed_in_format(
     raise error if is_known else error.with_outcome(left)
 
 
-def _next(base: str, runs: Sequence[CommittedRun]) -> str:
+def _next_id(base: str, runs: Sequence[CommittedRun]) -> str:
     """Return the id of the next run over the same input."""
     used = {run.id for run in runs}
     if base not in used:

@@ -23,7 +23,7 @@ from schemac.pipeline.reading.row_texts import TYPES, UnreadableRowError, types_
 from schemac.pipeline.reading.source import records_of_row_texts
 from schemac.pipeline.reading.table_source import TableReader, TableVersion, table_frame
 from schemac.pipeline.spark.packed import ADDRESS, RAW, SOURCE
-from schemac.pipeline.spark.sql import literal, parsed
+from schemac.pipeline.spark.sql import literal, parse_json_sql
 from schemac.rows.judging.settings import POSITIONS
 from schemac.rows.runs.history import CommittedRun
 from schemac.rows.runs.identity import Mode, Replay
@@ -68,7 +68,12 @@ def check_replay(job: Job, replay: Replay) -> int:
         message = "a quarantine of a csv source cannot be replayed"
         help = "correct the records at their source, and run the pipeline over them"
         raise PipelineError(REPLAY, message, help, place=job.place_of(0, ("source", "format")))
-    _check_file_parts(job)
+    for label, origin in job.parts[0].origins.items():
+        part = file_part(origin.from_)
+        if part is not None and part not in COLUMNS_OF_FILE:
+            message = f"`{label}` is read from `{METADATA}.{part}`, which the quarantine does not keep"
+            help = "correct the records at their source, and run the pipeline over them"
+            raise PipelineError(REPLAY, message, help, place=job.place_of(0, ("fields", label, "from")))
     if not (is_local(job.target.path) and is_local(job.quarantine_path)):
         message = "a table on an object store cannot be replayed to"
         raise PipelineError(REPLAY, message, "replay where table and quarantine are local", place=("target",))
@@ -76,7 +81,7 @@ def check_replay(job: Job, replay: Replay) -> int:
         message = f"there is no table `{job.target.path}`, so no run has quarantined records of it"
         help = "name the table that a run has written"
         raise PipelineError(REPLAY, message, help, place=("target", "path"))
-    runs = [run.id for run in _current(job)]
+    runs = [run.id for run in _current_runs(job)]
     if replay.run and replay.run not in runs:
         message = f"the table has no rows of a run `{replay.run}`"
         raise PipelineError(REPLAY, message, did_you_mean(replay.run, runs))
@@ -84,38 +89,31 @@ def check_replay(job: Job, replay: Replay) -> int:
     return 0 if quarantine is None else quarantine.version
 
 
-def _check_file_parts(job: Job) -> None:
-    """Refuse fields that are read from what the quarantine does not keep of a file."""
-    for label, origin in job.parts[0].origins.items():
-        reason = file_part(origin.from_)
-        if reason is not None and reason not in COLUMNS_OF_FILE:
-            message = f"`{label}` is read from `{METADATA}.{reason}`, which the quarantine does not keep"
-            help = "correct the records at their source, and run the pipeline over them"
-            raise PipelineError(REPLAY, message, help, place=job.place_of(0, ("fields", label, "from")))
-
-
-def _current(job: Job) -> tuple[CommittedRun, ...]:
+def _current_runs(job: Job) -> tuple[CommittedRun, ...]:
     """Return the runs whose rows the table still has, the last one first."""
     return runs_of(job.target.path, current=True, format=job.target.format)
 
 
 def open_quarantine(spark: SparkSession, job: Job, replay: Replay, version: int) -> list[Records]:
-    """Open the records of the quarantine as records of the source; those of other columns are apart."""
+    """Return the records of the quarantine as records of the source; those with other columns are apart."""
     engine, storage = job.target.engine.name, job.storage_options
     quarantine = TableVersion(engine, job.quarantine_path, version, storage.resolved())
-    rows = _requested(table_frame(spark, TableReader(quarantine, has_addresses=True)), job, replay)
+    rows = _selected_rows(table_frame(spark, TableReader(quarantine, has_addresses=True)), job, replay)
     source = job.parts[0].source
-    recordses = [_texts(rows, source)] if source.format in OF_TEXT else list(_rows(rows, source))
+    recordses = (
+        [_text_records(rows, source)] if source.format in OF_TEXT else list(_typed_records(rows, source))
+    )
     return [
-        replace(records, partitions={ADDRESS: ADDRESS}) for records in recordses or [_texts(rows, source)]
+        replace(records, partitions={ADDRESS: ADDRESS})
+        for records in recordses or [_text_records(rows, source)]
     ]
 
 
 _BOOKKEEPING = (f"source as {SOURCE}", f"{OF_SOURCE} as {FILE}", f"cast({ADDRESS} as string) as {ADDRESS}")
 
 
-def _texts(rows: DataFrame, source: Source) -> Records:
-    """See rows of the quarantine as records of text."""
+def _text_records(rows: DataFrame, source: Source) -> Records:
+    """Return rows of the quarantine as records that are texts of JSON. Raises PipelineError for records of folders."""
     if not rows.where(functions.expr(f"source rlike {literal(IN_FOLDER)}")).isEmpty():
         message = (
             "records of folders such as `day=2024-01-01/` cannot be replayed: the names are not in their text"
@@ -127,7 +125,7 @@ def _texts(rows: DataFrame, source: Source) -> Records:
         # What is no list has not become items; it may well look like one.
         is_whole = f"exists(errors, e -> e.path = '' and e.rule = {literal(NO_LIST)})"
         # One that is a list in its place was quarantined before the pipeline had `explode`: it is not one item, and it stays.
-        place = Json(parsed("raw"), (*IN_RECORD, *parse_steps(source.explode.path)))
+        place = Json(parse_json_sql("raw"), (*IN_RECORD, *parse_steps(source.explode.path)))
         is_list = f"try_variant_get({place.variant}, '$', 'array<variant>') is not null"
         fault = (
             f"case when {is_whole} then {literal(NO_LIST)} when {is_list} then 'malformed' else {fault} end"
@@ -136,12 +134,12 @@ def _texts(rows: DataFrame, source: Source) -> Records:
     return Records(lambda: frame, JsonTexts(source.format == "geojson"))
 
 
-def _rows(rows: DataFrame, source: Source) -> Iterator[Records]:
+def _typed_records(rows: DataFrame, source: Source) -> Iterator[Records]:
     """Return the rows of the quarantine with the columns that are in their texts; of frames of JSON texts the texts."""
     types = f"get_json_object(raw, '$.{TYPES}')"
     for (types_json,) in rows.selectExpr(f"coalesce({types}, '')").distinct().collect():
         if source.format == FRAME and not types_json:
-            yield _texts(rows.where(f"{types} is null"), source)
+            yield _text_records(rows.where(f"{types} is null"), source)
             continue
         try:
             known = types_of_text(types_json)
@@ -157,9 +155,9 @@ def _rows(rows: DataFrame, source: Source) -> Iterator[Records]:
         yield records_of_row_texts(typed_rows.selectExpr(f"raw as {RAW}", *_BOOKKEEPING), known)
 
 
-def _requested(rows: DataFrame, job: Job, replay: Replay) -> DataFrame:
+def _selected_rows(rows: DataFrame, job: Job, replay: Replay) -> DataFrame:
     """Return the rows of the quarantine of the requested run, rule and path. Raises PipelineError for misspelt ones."""
-    runs = [replay.run] if replay.run else [run.id for run in _current(job)]
+    runs = [replay.run] if replay.run else [run.id for run in _current_runs(job)]
     rows = rows.where(functions.col("run").isin(runs))
     conditions = []
     if replay.rule:

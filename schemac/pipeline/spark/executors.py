@@ -57,7 +57,7 @@ def is_connect(spark: SparkSession) -> bool:
 
 
 def ship(spark: SparkSession) -> None:
-    """Give the package to the Python workers of a session whose executors are processes of their own."""
+    """Send the package to the Python workers of a session whose executors are processes of their own."""
     is_remote = is_connect(spark)
     if not is_remote and is_local_master(spark.sparkContext.master):
         return
@@ -84,7 +84,7 @@ def ship(spark: SparkSession) -> None:
 
 
 def archive() -> bytes:
-    """Pack the package; the same bytes for the same files."""
+    """Return a zip of the package; the same bytes for the same files."""
     packed = io.BytesIO()
     with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as file:
         for path in sorted(PACKAGE.rglob("*")):
@@ -100,7 +100,7 @@ Task = Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]
 
 
 def mapped(frame: DataFrame, task: Task, schema: StructType) -> DataFrame:
-    """Apply a task to each partition: `DataFrame.mapInArrow` without pandas, which PySpark requires but does not use here."""
+    """Return the rows that a task makes of each partition: `DataFrame.mapInArrow` without pandas, which PySpark requires but does not use here."""
     spark = frame.sparkSession
     if is_connect(spark):
         return frame.mapInArrow(task, schema)
@@ -114,7 +114,7 @@ def mapped(frame: DataFrame, task: Task, schema: StructType) -> DataFrame:
 
 
 def collected(frame: DataFrame, task: Callable[[Iterator[pa.RecordBatch]], Iterator[Any]]) -> list[Any]:
-    """Apply a task to each partition; return all that it yields, as this process can pickle it."""
+    """Return all that a task yields for the partitions of a frame."""
     results = mapped(frame, partial(_pickled, task), StructType([StructField("result", BinaryType())]))
     return [pickle.loads(row[0]) for row in results.collect()]  # noqa: S301  our own tasks have written it
 
@@ -154,7 +154,7 @@ def active(spark: SparkSession) -> Iterator[None]:
 
 @contextmanager
 def settings_in_place(spark: SparkSession, settings: Mapping[str, str]) -> Iterator[None]:
-    """Set settings of a session; it has its own again afterwards."""
+    """Set settings of a session for as long as the context lasts."""
     before = {key: spark.conf.get(key, None) for key in settings}
     before = {key: text for key, text in before.items() if text != settings[key]}
     try:

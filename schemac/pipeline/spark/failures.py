@@ -45,7 +45,7 @@ LOGGED = re.compile(r"[0-9/]+ [0-9:]+ (?:WARN|INFO|DEBUG) |WARNING: |Using Spark
 
 @dataclass(frozen=True)
 class Cause:
-    """A cause that Spark reports in a form of its own."""
+    """A cause that Spark reports in words of its own, and what to do about it."""
 
     pattern: str
     """In any case of its letters."""
@@ -228,7 +228,7 @@ CAUSES = (
 
 @contextmanager
 def spark_errors_reported() -> Iterator[None]:
-    """Spark's errors as ours."""
+    """Raise errors of Spark as PipelineError."""
     try:
         yield
     except (PySparkException, Py4JError) as error:
@@ -256,7 +256,7 @@ def error_of_text(text: str) -> PipelineError:
 
 
 def not_started(text: str, log: str, master: Master) -> PipelineError:
-    """Name the error of a session that did not start; Java's log often has the cause that the exception lacks."""
+    """Return the error of a session that did not start; Java's log often has the cause that the exception lacks."""
     if NO_KIND.search(log) or NO_KIND.search(text):
         return master.of_no_kind()
     known = known_cause(log) or known_cause(text)

@@ -40,7 +40,7 @@ NOT_PACKED = f"cast(null as {PACKED_TYPE.simpleString()}) as {PACKED}"
 
 
 def packed(batch: pa.RecordBatch) -> pa.Array:
-    """Pack a batch of records: an array of one value."""
+    """Return a batch of records as one value."""
     sink = pa.BufferOutputStream()
     with pa.ipc.new_stream(sink, batch.schema) as stream:
         stream.write_batch(batch)
@@ -51,7 +51,7 @@ def packed(batch: pa.RecordBatch) -> pa.Array:
 
 
 def unpacked(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    """Give every record a row of its own again; columns that packed records do not have are null in their rows."""
+    """Yield batches in which every record has a row of its own; columns that packed records lack are null in their rows."""
     for batch in batches:
         at = batch.schema.get_field_index(PACKED)
         if at < 0:

@@ -47,7 +47,7 @@ def digest_of_function(text: str) -> str:
 
 @dataclass(frozen=True)
 class PythonFunction:
-    """A function of one field; it travels to the tasks."""
+    """A Python function that computes a field; it travels to the tasks."""
 
     label: str
     module: str
@@ -66,14 +66,14 @@ class PythonFunction:
                 code = Path(module).read_text(encoding="utf-8")
             except (OSError, UnicodeDecodeError) as error:
                 reason = getattr(error, "strerror", None) or error
-                raise _wrong(label, f"`{module}` cannot be read: {reason}") from error
+                raise _function_error(label, f"`{module}` cannot be read: {reason}") from error
         python_function = cls(label, module, attribute, code)
         python_function.load()
         return python_function
 
     @property
     def qualified_name(self) -> str:
-        """The function's name in the file, without folders."""
+        """The name of the file, without folders, or of the module, and that of the function."""
         return f"{Path(self.module).name if self.code is not None else self.module}:{self.name}"
 
     def load(self) -> Function:
@@ -82,12 +82,12 @@ class PythonFunction:
             module = import_module(self.module) if self.code is None else _executed(self.module, self.code)
         except Exception as error:
             message = f"`{self.qualified_name}` cannot be loaded: {_error_text(error)}"
-            raise _wrong(self.label, message) from error
+            raise _function_error(self.label, message) from error
         function: Any = getattr(module, self.name, None)
         if not callable(function):
             known = [name for name, value in vars(module).items() if callable(value) and name[0] != "_"]
             message = f"`{self.qualified_name}` is not there: the module has no function `{self.name}`"
-            raise _wrong(self.label, message, did_you_mean(self.name, known))
+            raise _function_error(self.label, message, did_you_mean(self.name, known))
         loaded: Function = function
         return loaded
 
@@ -98,56 +98,42 @@ class PythonFunction:
         except PipelineError:
             raise
         except Exception as error:
-            raise _wrong(self.label, f"`{self.qualified_name}` raised {_error_text(error)}") from error
+            raise _function_error(
+                self.label, f"`{self.qualified_name}` raised {_error_text(error)}"
+            ) from error
         if isinstance(result, pa.ChunkedArray):
             result = result.combine_chunks()
         if not isinstance(result, pa.Array):
             message = f"`{self.qualified_name}` returned a {type(result).__name__}, not an Arrow array"
-            raise _wrong(self.label, message, "return `pa.array(values)`")
+            raise _function_error(self.label, message, "return `pa.array(values)`")
         if len(result) != rows.num_rows:
             message = f"`{self.qualified_name}` returned {counted(len(result), 'value')} for {counted(rows.num_rows, 'row')}"
-            raise _wrong(self.label, message, "return one value for each row, in their order")
+            raise _function_error(self.label, message, "return one value for each row, in their order")
         return result
 
 
-@dataclass(frozen=True)
-class Computed:
-    """The values of a function as a column of Spark."""
+def computed_column(function: PythonFunction, columns: tuple[str, ...], arrow_type: pa.DataType) -> Column:
+    """Return the values of a function of some columns as a column of Spark. Raises PipelineError if Spark has no type for them."""
+    from pyspark.sql.pandas.types import from_arrow_type
 
-    function: PythonFunction
-    columns: tuple[str, ...]
-    """The columns that the function gets."""
-    arrow_type: pa.DataType
+    try:
+        spark_type = from_arrow_type(arrow_type, prefer_timestamp_ntz=True)
+    except Exception as error:
+        message = f"`{function.qualified_name}` returned {arrow_type}, which Spark has no type for"
+        raise _function_error(function.label, message) from error
 
-    def column(self) -> Column:
-        """Return the column. Raises PipelineError if Spark has no type for it."""
-        from pyspark.sql.pandas.types import from_arrow_type
-
-        try:
-            kind = from_arrow_type(self.arrow_type, prefer_timestamp_ntz=True)
-        except Exception as error:
-            message = (
-                f"`{self.function.qualified_name}` returned {self.arrow_type}, which Spark has no type for"
-            )
-            raise _wrong(self.function.label, message) from error
-
-        def values(rows: pa.Array) -> pa.Array:
-            return self.of(rows)
-
-        return arrow_udf(values, returnType=kind)(struct(*map(name, self.columns)))
-
-    def of(self, rows: pa.StructArray) -> pa.Array:
-        """Compute the values of a batch, whose columns are members of a struct."""
+    def values(rows: pa.Array) -> pa.Array:
+        # A batch comes as structs of its columns.
         if not len(rows):
-            return pa.array([], self.arrow_type)
-        batch = pa.RecordBatch.from_arrays(rows.flatten(), names=list(self.columns))
-        result = self.function(batch)
+            return pa.array([], arrow_type)
+        result = function(pa.RecordBatch.from_arrays(rows.flatten(), names=list(columns)))
         try:
-            return as_plain(result, self.arrow_type)
+            return as_plain(result, arrow_type)
         except (pa.ArrowException, ValueError) as error:
-            function = self.function
-            message = f"`{function.qualified_name}` returned {result.type} for some rows, and {self.arrow_type} for the first ones: {_error_text(error)}"
-            raise _wrong(function.label, message, "return one type for all batches") from error
+            message = f"`{function.qualified_name}` returned {result.type} for some rows, and {arrow_type} for the first ones: {_error_text(error)}"
+            raise _function_error(function.label, message, "return one type for all batches") from error
+
+    return arrow_udf(values, returnType=spark_type)(struct(*map(name, columns)))
 
 
 def type_of(function: PythonFunction, rows: pa.RecordBatch | None, declared: pa.DataType) -> pa.DataType:
@@ -160,13 +146,13 @@ def type_of(function: PythonFunction, rows: pa.RecordBatch | None, declared: pa.
                 as_plain(result, result_type)
             except (pa.ArrowException, ValueError) as error:
                 message = f"`{function.qualified_name}` returned {result.type}: {_error_text(error)}"
-                raise _wrong(function.label, message) from error
+                raise _function_error(function.label, message) from error
             return result_type
     return plain_type(declared)
 
 
 def as_plain(array: pa.Array, plain: pa.DataType) -> pa.Array:
-    """Bring an array to its plain type. Raises ArrowInvalid where a value would change."""
+    """Return an array in its plain type. Raises pa.ArrowInvalid where a value would change."""
     if isinstance(array, pa.ExtensionArray):
         array = array.storage
     if isinstance(array, pa.DictionaryArray):
@@ -186,9 +172,10 @@ def _executed(path: str, code: str) -> ModuleType:
 
 
 def _error_text(error: BaseException) -> str:
+    """Return the class of an error and the first line of its message."""
     return f"{type(error).__name__}: {(str(error).strip().splitlines() or [''])[0]}"
 
 
-def _wrong(label: str, message: str, help: str | None = None) -> PipelineError:
+def _function_error(label: str, message: str, help: str | None = None) -> PipelineError:
     """Return an error at the `python` setting of a field."""
     return PipelineError(PYTHON_FUNCTION, message, help, place=("fields", label, "python"))

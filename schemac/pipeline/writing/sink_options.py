@@ -24,7 +24,7 @@ from schemac.text.source.catalogue import EMPTIED_TABLE, SINK_OPTION, TOO_MANY_Q
 
 @dataclass(frozen=True)
 class SinkOptions:
-    """Options of the sink: `path` and `schema` are needed, the schema as a path of IPC bytes, or these in base64."""
+    """The options of the sink; `path` and `schema` are needed. The schema is the path of an IPC file, or its bytes in base64."""
 
     path: str
     schema: str
@@ -33,7 +33,7 @@ class SinkOptions:
     """The run's identity as JSON, or only its id."""
     report: str | None = None
     inputs: str | None = None
-    """Path of what `paths.note` has written: files that have to be the same still at the commit."""
+    """Path of what `paths.write_states` has written: files that have to be the same still at the commit."""
     must_create: bool = False
     keep_rows: bool = False
     """Whether an overwrite without any row is refused where the table has some."""
@@ -57,11 +57,11 @@ class SinkOptions:
         return TableForm(self.read_schema(), self.native, self.storage_version)
 
     def limits(self) -> Limits:
-        """Decode the limits of records that do not fit."""
+        """Return the limits of records that do not fit."""
         return TypeAdapter(AuthoredLimits).validate_json(self.max_quarantined or "null")
 
     def read_schema(self) -> pa.Schema:
-        """Decode the table's Arrow schema."""
+        """Return the table's Arrow schema. Raises PipelineError."""
         try:
             if len(self.schema) < 4096 and self.schema.endswith(".arrow"):
                 with open(self.schema, "rb") as file:
@@ -73,7 +73,7 @@ class SinkOptions:
 
 
 def encode_schema(schema: pa.Schema) -> str:
-    """Encode the schema as the option `schema` takes it."""
+    """Return a schema as the option `schema` has it."""
     return base64.b64encode(schema.serialize().to_pybytes()).decode()
 
 
@@ -89,7 +89,7 @@ def sink_options(options: Any, format: str) -> SinkOptions:
 
 
 def encode_options(options: SinkOptions) -> dict[str, str]:
-    """Encode the options as Spark takes them."""
+    """Return the options as Spark takes them."""
     texts = {}
     for name, value in asdict(options).items():
         if value is not None:
@@ -102,7 +102,7 @@ MOST_REASONS = 5
 
 @dataclass(frozen=True)
 class SinkReport:
-    """The numbers of one write."""
+    """What one write did, in numbers."""
 
     rows_written: int
     rows_quarantined: int
@@ -139,7 +139,7 @@ class SinkReport:
 
 
 def nothing_fits(report: SinkReport, path: str) -> PipelineError:
-    """Describe a first run of whose records none fits: its table would have no row."""
+    """Return the error of a first run of whose records none fits: its table would have no row."""
     worst = report.reasons[:MOST_REASONS]
     reasons_text = ", ".join(f"`{one.path}` {one.rule} {one.count}".removeprefix("`` ") for one in worst)
     count = report.rows_quarantined
@@ -150,7 +150,7 @@ def nothing_fits(report: SinkReport, path: str) -> PipelineError:
 
 
 def too_many_quarantined(passed: Passed, report: SinkReport) -> PipelineError:
-    """Describe the limit that was passed, with the reasons that come most often."""
+    """Return the error of a limit that was passed, with the most frequent reasons."""
     worst = ", ".join(f"`{one.path}` {one.rule} {one.count}" for one in report.reasons[:MOST_REASONS])
     message = f"{passed.message}; nothing was written"
     help = f"most of them: {worst}"

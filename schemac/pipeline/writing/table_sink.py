@@ -24,7 +24,7 @@ from pyspark.sql.datasource import DataSource, DataSourceArrowWriter, WriterComm
 from pyspark.sql.types import StructType
 
 from schemac.pipeline.declaration.parts import Key
-from schemac.pipeline.reading.paths import check_unchanged
+from schemac.pipeline.reading.paths import check_noted_files
 from schemac.pipeline.reading.table_source import TableReader, reader_of_table, schema_of_table
 from schemac.pipeline.reports.progress import TaskCount
 from schemac.pipeline.spark.executors import register
@@ -42,7 +42,7 @@ from schemac.rows.judging.settings import ReasonCount
 from schemac.rows.runs.errors import PipelineError
 from schemac.rows.runs.history import DELETED, QUARANTINED, ROWS, SUPERSEDED, TABLE, CommittedRun
 from schemac.rows.runs.identity import Mode, RunIdentity
-from schemac.rows.runs.storage import Storage, seen_from
+from schemac.rows.runs.storage import Storage, path_from_quarantine
 from schemac.rows.runs.tables import (
     Merge,
     MergedRows,
@@ -58,7 +58,7 @@ from schemac.text.source.catalogue import EMPTIED_TABLE, TABLE_EXISTS, TOO_MANY_
 
 @dataclass
 class WrittenRows(WriterCommitMessage):  # type: ignore[misc]  # PySpark is not followed
-    """What one task wrote."""
+    """What one task has written."""
 
     pieces: list[str] = field(default_factory=list)
     rows: int = 0
@@ -85,7 +85,7 @@ class WrittenRows(WriterCommitMessage):  # type: ignore[misc]  # PySpark is not 
 
 
 class TableSink(DataSource):  # type: ignore[misc]  # PySpark is not followed
-    """Spark's way in; `spark_sink` makes the class of one engine."""
+    """The data source that writes, and reads, tables of an engine; `spark_sink` makes the class of one."""
 
     engine = ""
 
@@ -154,7 +154,7 @@ class TableWriter(DataSourceArrowWriter):  # type: ignore[misc]  # PySpark is no
         self.quarantine = None
         if quarantine is not None:
             place = self._place(quarantine, "append")
-            self.quarantine = replace(place, table=seen_from(place.path, self.table.path))
+            self.quarantine = replace(place, table=path_from_quarantine(place.path, self.table.path))
         try:
             for one in self._places():
                 self.sink.open_staging(one)
@@ -166,7 +166,7 @@ class TableWriter(DataSourceArrowWriter):  # type: ignore[misc]  # PySpark is no
 
     @property
     def sink(self) -> Sink:
-        """What the engine does for runs: found again in every process."""
+        """The engine's capability to write tables, found again in every process."""
         return sink_of(self.engine)
 
     @property
@@ -190,6 +190,7 @@ class TableWriter(DataSourceArrowWriter):  # type: ignore[misc]  # PySpark is no
         )
 
     def _storage_options(self) -> Storage:
+        """Return the settings of object stores with their secrets."""
         # Looked up here, where Spark's driver runs: executors on other machines do not have the variables.
         return Storage.from_json(self.options.storage_options).resolved()
 
@@ -201,7 +202,7 @@ class TableWriter(DataSourceArrowWriter):  # type: ignore[misc]  # PySpark is no
             context = TaskContext.get()
             staging = self.table.staging if self.table.is_staged else None
             notes = TaskCount(staging, None if context is None else int(context.partitionId()))
-            good = self._good_batches(_counted(unpacked(iterator), notes), bad, written)
+            good = self._good_batches(_with_progress(unpacked(iterator), notes), bad, written)
             if self.merge is not None and self.merge.deletes is not None:
                 good = self._without_deletes(good, written)
             good = (to_schema(one, schema) for one in good)
@@ -213,12 +214,13 @@ class TableWriter(DataSourceArrowWriter):  # type: ignore[misc]  # PySpark is no
             if bad.rows and not self.options.replay:
                 assert self.quarantine is not None
                 written.bad.pieces = self.sink.write(self.quarantine, QUARANTINE_SCHEMA, bad.read())
-                written.bad.broken = bad.broken.counts
+                written.bad.broken = bad.broken
         return written
 
     def _good_batches(
         self, batches: Iterator[pa.RecordBatch], bad: QuarantineBuffer, written: WrittenRows
     ) -> Iterator[pa.RecordBatch]:
+        """Yield the rows that fit; `bad` takes the others, `written` counts what comes by."""
         for batch in batches:
             if self.is_split:
                 batch = bad.take_from(batch)
@@ -233,7 +235,7 @@ class TableWriter(DataSourceArrowWriter):  # type: ignore[misc]  # PySpark is no
     def _without_deletes(
         self, batches: Iterator[pa.RecordBatch], written: WrittenRows
     ) -> Iterator[pa.RecordBatch]:
-        """Pass on the records that are rows, and keep the keys that the others delete."""
+        """Yield the records that are rows, and keep the keys that the others delete."""
         assert self.merge is not None
         schema, remaining = self._deletes_schema, []
         for batch in batches:
@@ -251,11 +253,12 @@ class TableWriter(DataSourceArrowWriter):  # type: ignore[misc]  # PySpark is no
 
     @property
     def _deletes_schema(self) -> pa.Schema:
+        """Return the columns that decide which row a record deletes."""
         assert self.merge is not None
         return pa.schema([self.schema.field(name) for name in self.merge.columns])
 
-    def _judged(self, total: WrittenRows) -> MergedRows | None:
-        """Judge the records against the rows of the table; None where keys do not matter."""
+    def _merged_rows(self, total: WrittenRows) -> MergedRows | None:
+        """Decide which records count against the rows of the table; return None where keys do not matter."""
         if self.merge is None:
             return None
         schema = self._deletes_schema
@@ -269,7 +272,7 @@ class TableWriter(DataSourceArrowWriter):  # type: ignore[misc]  # PySpark is no
         Readers of the quarantine find in the table which of its rows are valid (see `history`).
         """
         if self.options.inputs is not None:
-            check_unchanged(self.options.inputs)
+            check_noted_files(self.options.inputs)
         total = WrittenRows.total(messages)
         good, bad, moved = total.pieces, total.bad.pieces, total.moved
         reasons, warnings = map(ReasonCount.sorted, (total.bad.reasons, total.warnings))
@@ -277,7 +280,7 @@ class TableWriter(DataSourceArrowWriter):  # type: ignore[misc]  # PySpark is no
         self._check_limits(report, total.bad.broken)
         if self.options.replay and not moved:
             # Nothing fits: everything stays where it is.
-            self._end(replace(report, version=self.table.read_version))
+            self._finish(replace(report, version=self.table.read_version))
             return
         self._check_emptied(report)
         self.sink.claim(self.table, good)
@@ -289,13 +292,13 @@ class TableWriter(DataSourceArrowWriter):  # type: ignore[misc]  # PySpark is no
             if self.options.report is not None:
                 replace(SinkReport.of_commit(earlier), is_repeat=True).write(self.options.report)
             return
-        merged = self._judged(total)
+        merged = self._merged_rows(total)
         if merged is not None:
             written = report.rows_written - merged.superseded - merged.deleted
             superseded, deleted, good = merged.superseded, merged.deleted, merged.fragments
             report = replace(report, rows_written=written, superseded=superseded, deleted=deleted)
         # What does not fit in a replay is where it was.
-        rows = _counts(replace(report, rows_quarantined=0) if self.options.replay else report)
+        rows = _commit_counts(replace(report, rows_quarantined=0) if self.options.replay else report)
         more = tuple(json.loads(self.options.properties).items())
         table = replace(self.table, properties=(*rows, *more))
         quarantine_version = self._commit_quarantine(rows, bad, moved)
@@ -310,9 +313,10 @@ class TableWriter(DataSourceArrowWriter):  # type: ignore[misc]  # PySpark is no
             if quarantine_version is not None and self.quarantine is not None and happened is None:
                 self.sink.take_back(self.quarantine, quarantine_version)
             raise
-        self._end(replace(report, version=version, quarantine_version=quarantine_version))
+        self._finish(replace(report, version=version, quarantine_version=quarantine_version))
 
     def _find_run(self) -> CommittedRun | None:
+        """Return the commit of this run in the table; None if there is none."""
         return self.sink.find_run(self.run, self.table.path, self.table.storage_options)
 
     def _commit_quarantine(
@@ -327,7 +331,7 @@ class TableWriter(DataSourceArrowWriter):  # type: ignore[misc]  # PySpark is no
         form = TableForm(QUARANTINE_SCHEMA, storage_version=quarantine.storage_version)
         return self.sink.commit(quarantine, form, bad, may_join=True)
 
-    def _end(self, report: SinkReport) -> None:
+    def _finish(self, report: SinkReport) -> None:
         """Remove the folders that tasks wrote to, and write the report."""
         for place in self._places():
             self.sink.close_staging(place)
@@ -335,6 +339,7 @@ class TableWriter(DataSourceArrowWriter):  # type: ignore[misc]  # PySpark is no
             report.write(self.options.report)
 
     def _check_limits(self, report: SinkReport, broken: Counter[Key]) -> None:
+        """Refuse to commit if a limit of quarantined records was passed; the report says which."""
         records = report.rows_quarantined + report.rows_written
         passed = self.options.limits().passed(records, report.rows_quarantined, broken)
         if passed is not None:
@@ -370,7 +375,7 @@ class TableWriter(DataSourceArrowWriter):  # type: ignore[misc]  # PySpark is no
             self.sink.discard(self.quarantine, total.bad.pieces)
 
 
-def _counts(report: SinkReport) -> tuple[tuple[str, str], ...]:
+def _commit_counts(report: SinkReport) -> tuple[tuple[str, str], ...]:
     """Return the numbers as commits have them."""
     counts = {
         ROWS: report.rows_written,
@@ -381,8 +386,8 @@ def _counts(report: SinkReport) -> tuple[tuple[str, str], ...]:
     return tuple((key, str(count)) for key, count in counts.items() if count or key in (ROWS, QUARANTINED))
 
 
-def _counted(batches: Iterator[pa.RecordBatch], notes: TaskCount) -> Iterator[pa.RecordBatch]:
-    """Pass the batches on, and count their rows for the progress."""
+def _with_progress(batches: Iterator[pa.RecordBatch], notes: TaskCount) -> Iterator[pa.RecordBatch]:
+    """Yield the batches, and count their rows for the progress."""
     for batch in batches:
         notes.add(batch.num_rows)
         yield batch

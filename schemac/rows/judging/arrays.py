@@ -3,7 +3,7 @@
 Layer: rows.
 Shape: `laid_out` takes an array of any layout, and returns the same values without extensions, dictionaries, runs and views, at every
        depth. `to_field` brings an array of plain types to the field's own type. Buffers are shared where they can be. A blob counts as
-       one value, whatever its storage. The loose type of a field is its plain type, nullable at every depth, with lists for vectors and texts and bytes in their
+       one value, whatever its storage. The nullable type of a field is its plain type, nullable at every depth, with lists for vectors and texts and bytes in their
        large layout: it also holds values which do not fit. What is stored in a form of its own, such as a blob, keeps that form where the
        source has it too.
 Errors: pyarrow.ArrowInvalid for what does not fit; MissingMemberError if a struct lacks a member.
@@ -29,40 +29,40 @@ _OWN_LAYOUTS = (
 )
 
 
-def laid_out(array: pa.Array) -> pa.Array:
+def plain_layout(array: pa.Array) -> pa.Array:
     """Return an array in a layout that can be filtered, compared and cast."""
     type_, is_ = array.type, pa.types
-    if is_laid_out(type_):
+    if has_plain_layout(type_):
         return array
     if isinstance(type_, pa.BaseExtensionType):
-        return laid_out(array.storage)
+        return plain_layout(array.storage)
     if is_.is_dictionary(type_):
-        return laid_out(array.dictionary).take(array.indices)
+        return plain_layout(array.dictionary).take(array.indices)
     if is_.is_run_end_encoded(type_):
-        return laid_out(pc.run_end_decode(array))
+        return plain_layout(pc.run_end_decode(array))
     if type_ in _PLAIN:
         return array.cast(_PLAIN[type_])
     if is_.is_list_view(type_) or is_.is_large_list_view(type_):
         # Arrow's cast gives lists that lack their last offset.
-        return lists_of(array, laid_out(array.flatten()))
+        return lists_of(array, plain_layout(array.flatten()))
     if is_.is_struct(type_):
-        children = [laid_out(child) for child in array.flatten()]
+        children = [plain_layout(child) for child in array.flatten()]
         fields = [part.with_type(child.type) for part, child in zip(type_, children, strict=True)]
         return pa.StructArray.from_arrays(children, fields=fields, mask=mask_of(array))
     if is_.is_map(type_):
         lists = entries_of(array)
-        keys, items = (laid_out(child) for child in lists.flatten().flatten())
+        keys, items = (plain_layout(child) for child in lists.flatten().flatten())
         return maps_of(lists, keys, items, pa.map_(keys.type, type_.item_field.with_type(items.type)))
-    return lists_of(array, laid_out(array.flatten()))
+    return lists_of(array, plain_layout(array.flatten()))
 
 
-def is_laid_out(type_: pa.DataType) -> bool:
+def has_plain_layout(type_: pa.DataType) -> bool:
     """Whether nothing in a type has a different layout."""
     if isinstance(type_, pa.BaseExtensionType) or type_ in _PLAIN:
         return False
     if any(has_layout(type_) for has_layout in _OWN_LAYOUTS):
         return False
-    return all(is_laid_out(type_.field(i).type) for i in range(type_.num_fields))
+    return all(has_plain_layout(type_.field(i).type) for i in range(type_.num_fields))
 
 
 def maps_of(lists: pa.Array, keys: pa.Array, items: pa.Array, type_: pa.DataType) -> pa.Array:
@@ -75,7 +75,7 @@ def maps_of(lists: pa.Array, keys: pa.Array, items: pa.Array, type_: pa.DataType
 
 
 def extension_name(field: pa.Field) -> str | None:
-    """Name of the field's extension type, registered with pyarrow or only written in the metadata."""
+    """Return the name of a field's extension type, which is registered with pyarrow or only in the metadata; None if it has none."""
     if isinstance(field.type, pa.BaseExtensionType):
         return str(field.type.extension_name)
     name = (field.metadata or {}).get(b"ARROW:extension:name")
@@ -89,19 +89,19 @@ def role_of(field: pa.Field) -> Role | None:
 
 
 def keeps_value(member: pa.Field, source: pa.Field) -> bool:
-    """Whether a value is stored in a form of its own, which the source has as well."""
+    """Whether a field takes the values of its source as they are stored: both are of one role, such as blobs, that is no text."""
     role = role_of(member)
     return role is not None and not is_string(storage_type(member.type)) and role_of(source) is role
 
 
-def takes_bytes(member: pa.Field) -> bool:
+def is_bytes_field(member: pa.Field) -> bool:
     """Whether values of a field are bytes."""
     role = role_of(member)
     return role is Role.BLOB or (role is None and is_bytes(storage_type(member.type)))
 
 
 def storage_type(data_type: pa.DataType) -> pa.DataType:
-    """Give the type whose values are read: storage of an extension, values of a dictionary."""
+    """Return the type whose values are read: the storage of an extension, the values of a dictionary, or the type itself."""
     if isinstance(data_type, pa.BaseExtensionType):
         return storage_type(data_type.storage_type)
     if pa.types.is_dictionary(data_type):
@@ -148,14 +148,14 @@ def is_scalar(field: pa.Field) -> bool:
     return not (is_list(data_type) or pa.types.is_map(data_type) or pa.types.is_struct(data_type))
 
 
-def opened(field: pa.Field) -> pa.Field:
+def storage_field(field: pa.Field) -> pa.Field:
     """Return a field with lists for views of lists, and with the storage of extension types that have parts and no role, such as tensors."""
     if role_of(field) is not None:
         return field
     if isinstance(field.type, pa.BaseExtensionType):
         storage = field.type.storage_type
-        return opened(field.with_type(storage)) if pa.types.is_nested(storage) else field
-    data_type = with_parts(field.type, opened)
+        return storage_field(field.with_type(storage)) if pa.types.is_nested(storage) else field
+    data_type = with_parts(field.type, storage_field)
     if pa.types.is_large_list_view(data_type):
         data_type = pa.large_list(data_type.value_field)
     elif pa.types.is_list_view(data_type):
@@ -163,20 +163,20 @@ def opened(field: pa.Field) -> pa.Field:
     return field.with_type(data_type)
 
 
-def opened_schema(schema: pa.Schema) -> pa.Schema:
-    """Return a schema of which each field is opened, with its metadata."""
-    return pa.schema(map(opened, schema), schema.metadata)
+def storage_schema(schema: pa.Schema) -> pa.Schema:
+    """Return a schema with the `storage_field` of each of its fields, and with its metadata."""
+    return pa.schema(map(storage_field, schema), schema.metadata)
 
 
 _BITS_OF_DECIMAL = 128
 
 
 class MissingMemberError(Exception):
-    """A struct without a member that its field has."""
+    """A struct lacks a member that its field has; the message is its name."""
 
 
 def to_batches(rows: pa.RecordBatch, schema: pa.Schema) -> Iterator[pa.RecordBatch]:
-    """Bring rows to a schema, in as many batches as it takes: a dictionary has only so many values."""
+    """Yield rows in the types of a schema, in as many batches as it takes: a dictionary has only so many values. Raises pa.ArrowInvalid."""
     try:
         arrays = [to_field(column, member) for column, member in zip(rows.columns, schema, strict=True)]
     except pa.ArrowInvalid:
@@ -191,7 +191,7 @@ def to_batches(rows: pa.RecordBatch, schema: pa.Schema) -> Iterator[pa.RecordBat
 
 
 def to_field(array: pa.Array, field: pa.Field) -> pa.Array:
-    """Bring an array to the type of the field."""
+    """Return an array in the type of a field. Raises pa.ArrowInvalid for a value that does not fit, and MissingMemberError."""
     target = field.type
     if role_of(field) is Role.BRAIN_FLOATS and pa.types.is_float32(array.type):
         array = _bfloat16(array)
@@ -219,7 +219,7 @@ def to_field(array: pa.Array, field: pa.Field) -> pa.Array:
     if pa.types.is_list_view(target) or pa.types.is_large_list_view(target):
         is_large = pa.types.is_large_list_view(target)
         lists = pa.large_list(target.value_field) if is_large else pa.list_(target.value_field)
-        return _views(to_field(array, field.with_type(lists)), target)
+        return _list_views(to_field(array, field.with_type(lists)), target)
     if pa.types.is_map(target):
         array = _unsliced(array)
         validity, offsets = array.buffers()[:2]
@@ -229,17 +229,18 @@ def to_field(array: pa.Array, field: pa.Field) -> pa.Array:
         return pa.Array.from_buffers(target, len(array), [validity, offsets], array.null_count, 0, [entries])
     if pa.types.is_dictionary(target):
         return _dictionary(array, target)
-    return _plain_values(array, target)
+    return _cast_values(array, target)
 
 
-def _plain_values(array: pa.Array, target: pa.DataType) -> pa.Array:
+def _cast_values(array: pa.Array, target: pa.DataType) -> pa.Array:
+    """Return an array without parts in another type. Raises pa.ArrowInvalid if a value does not fit."""
     if pa.types.is_null(target):
         if array.null_count < len(array):
             raise pa.ArrowInvalid("a field of type null holds a value")
         return pa.nulls(len(array))
     if pa.types.is_decimal(array.type):
         if is_string(target):
-            return plain_numbers(array, target)
+            return decimal_texts(array, target)
         validity, values = array.buffers()
         if values is not None and values.address % 16:
             aligned = pa.allocate_buffer(values.size)
@@ -259,7 +260,7 @@ def _plain_values(array: pa.Array, target: pa.DataType) -> pa.Array:
     return array.cast(target)
 
 
-def plain_numbers(decimals: pa.Array, target: pa.DataType) -> pa.Array:
+def decimal_texts(decimals: pa.Array, target: pa.DataType) -> pa.Array:
     """Return decimals as texts with all of their digits; Arrow's cast writes some with an exponent."""
     texts = [None if value is None else format(value, "f") for value in decimals.to_pylist()]
     return pa.array(texts, target)
@@ -284,13 +285,13 @@ def _struct(array: pa.Array, target: pa.StructType) -> pa.Array:
             raise MissingMemberError(field.name)
         member = members[index]
         if array.null_count:
-            member = _filled(member, field, array.is_valid())
+            member = _with_zeros_below_null(member, field, array.is_valid())
         children.append(to_field(member, field))
     mask = array.is_null() if array.null_count else None
     return pa.StructArray.from_arrays(children, fields=list(target), mask=mask)
 
 
-def _views(lists: pa.Array, target: pa.DataType) -> pa.Array:
+def _list_views(lists: pa.Array, target: pa.DataType) -> pa.Array:
     """Return lists as views of lists, to which Arrow casts none."""
     offsets = lists.offsets
     sizes = pc.subtract(offsets.slice(1), offsets.slice(0, len(lists)))
@@ -300,6 +301,7 @@ def _views(lists: pa.Array, target: pa.DataType) -> pa.Array:
 
 
 def _fixed_size_list(array: pa.Array, target: pa.DataType, label: str) -> pa.Array:
+    """Return lists as vectors. Raises pa.ArrowInvalid, with the field's name, for a list of another length."""
     length_items = target.list_size
     if pa.types.is_fixed_size_list(array.type):
         # `flatten` leaves out what is sliced off, and what lies below null.
@@ -320,30 +322,33 @@ def _fixed_size_list(array: pa.Array, target: pa.DataType, label: str) -> pa.Arr
     places[~is_valid] = len(items)
     # Taken before they have their type: Arrow takes nothing of views.
     values = to_field(
-        _with_a_blank(items, target.value_field).take(pa.array(places.ravel())), target.value_field
+        _with_zero_value(items, target.value_field).take(pa.array(places.ravel())), target.value_field
     )
     return pa.FixedSizeListArray.from_arrays(values, type=target, mask=array.is_null())
 
 
-def _filled(array: pa.Array, field: pa.Field, is_valid: pa.Array) -> pa.Array:
+def _with_zeros_below_null(array: pa.Array, field: pa.Field, is_valid: pa.Array) -> pa.Array:
     """Return values of a field with a blank in each place that is not valid: what is below null is not a null of a required field."""
     if isinstance(array, pa.ExtensionArray):
-        return pa.ExtensionArray.from_storage(array.type, _filled(array.storage, field, is_valid))
+        return pa.ExtensionArray.from_storage(
+            array.type, _with_zeros_below_null(array.storage, field, is_valid)
+        )
     type_, is_ = array.type, pa.types
     is_short = is_.is_decimal(type_) and type_.bit_width < _BITS_OF_DECIMAL
     # Arrow has no `if_else` of short decimals and of views.
     if not array.null_count or is_short or is_.is_string_view(type_) or is_.is_binary_view(type_):
         return array
-    return pc.if_else(is_valid, array, _blank(type_, field.type)[0])
+    return pc.if_else(is_valid, array, _zero_value(type_, field.type)[0])
 
 
-def _with_a_blank(values: pa.Array, field: pa.Field) -> pa.Array:
+def _with_zero_value(values: pa.Array, field: pa.Field) -> pa.Array:
+    """Return values with one more at the end, which is a zero or empty."""
     if isinstance(values, pa.ExtensionArray):
-        return pa.ExtensionArray.from_storage(values.type, _with_a_blank(values.storage, field))
-    return pa.concat_arrays([values, _blank(values.type, field.type)])
+        return pa.ExtensionArray.from_storage(values.type, _with_zero_value(values.storage, field))
+    return pa.concat_arrays([values, _zero_value(values.type, field.type)])
 
 
-def _blank(source: pa.DataType, target: pa.DataType) -> pa.Array:
+def _zero_value(source: pa.DataType, target: pa.DataType) -> pa.Array:
     """Return one value that can be brought to a type and is not null, nor is any part of it: of zeros, or empty."""
     is_ = pa.types
     if isinstance(target, pa.BaseExtensionType):
@@ -353,12 +358,12 @@ def _blank(source: pa.DataType, target: pa.DataType) -> pa.Array:
     if is_.is_struct(source) and source.num_fields:
         places = [target.get_field_index(part.name) if is_.is_struct(target) else -1 for part in source]
         parts = [
-            _blank(part.type, part.type if place < 0 else target.field(place).type)
+            _zero_value(part.type, part.type if place < 0 else target.field(place).type)
             for part, place in zip(source, places, strict=True)
         ]
         return pa.StructArray.from_arrays(parts, fields=list(source))
     if is_.is_fixed_size_list(target) and is_.is_nested(source):
-        items = pa.concat_arrays([_blank(source.value_type, target.value_type)] * target.list_size)
+        items = pa.concat_arrays([_zero_value(source.value_type, target.value_type)] * target.list_size)
         if is_.is_fixed_size_list(source):
             return pa.FixedSizeListArray.from_arrays(items, type=source)
         is_large = is_.is_large_list(source)
@@ -370,7 +375,7 @@ def _blank(source: pa.DataType, target: pa.DataType) -> pa.Array:
         return pa.array(["0"], source)
     if is_.is_dictionary(source):
         index = pa.array([0], source.index_type)
-        values = _blank(source.value_type, target)
+        values = _zero_value(source.value_type, target)
         return pa.DictionaryArray.from_arrays(index, values, ordered=source.ordered)
     if is_.is_null(source):
         return pa.nulls(1)
@@ -391,7 +396,7 @@ def _dictionary(array: pa.Array, target: pa.DictionaryType) -> pa.Array:
 
 
 def _bfloat16(array: pa.Array) -> pa.Array:
-    """Keep the upper half of each float, rounded to the nearest, ties to even."""
+    """Return floats as bfloat16 in two bytes: the upper half, rounded to the nearest, ties to even."""
     bits = pc.cast(array.view(pa.int32()), pa.int64())
     odd = pc.bit_wise_and(pc.shift_right(bits, 16), 1)
     rounded = pc.bit_wise_and(pc.shift_right(pc.add(bits, pc.add(odd, 0x7FFF)), 16), 0xFFFF)
@@ -418,16 +423,12 @@ def value_type(field: pa.Field) -> pa.DataType:
         return pa.large_binary()
     if is_scalar(field):
         return storage_type(data_type)
-    return with_parts(data_type, _value_field)
-
-
-def _value_field(part: pa.Field) -> pa.Field:
-    # Its metadata may say what its storage stands for.
-    return part.with_type(value_type(part))
+    # The metadata of a part may say what its storage stands for.
+    return with_parts(data_type, lambda part: part.with_type(value_type(part)))
 
 
 def nullable_type(member: pa.Field, source: pa.Field | None = None) -> pa.DataType:
-    """Return the loose type of a field; `source` is the field that its values come from, where they have a type."""
+    """Return the nullable type of a field; `source` is the field that its values come from, where they have a type."""
     target_type, is_ = member.type, pa.types
     if source is not None and keeps_value(member, source):
         return storage_type(source.type)

@@ -18,6 +18,7 @@ from schemac.language.kinds.answers import ARROW_PER_SECOND
 from schemac.rows.judging.arrays import (
     integer_limits,
     is_bytes,
+    is_bytes_field,
     is_list,
     is_scalar,
     is_string,
@@ -26,26 +27,25 @@ from schemac.rows.judging.arrays import (
     nullable_type,
     role_of,
     storage_type,
-    takes_bytes,
 )
 from schemac.rows.judging.scalars import zone_of, zone_of_clock
 from schemac.rows.judging.text_proofs import (
     Proof,
     Proven,
     TextProof,
-    either,
+    joined_masks,
+    mask_or_none,
     proven_lists,
     proven_structs,
-    some,
 )
-from schemac.rows.judging.typed_values import binary_width, is_alike, range_of
+from schemac.rows.judging.typed_values import binary_width, is_same_but_range, range_of
 
 Kernel = Callable[[pa.Array], pa.Array]
 
 
 @dataclass(frozen=True)
 class ColumnProof:
-    """What is certain of the values of a field; by itself, that every value of the type is one of the field."""
+    """Reads the values of a column that are certainly values of a field: all of them, but for `misfits` and forbidden nulls."""
 
     member: pa.Field
     source: pa.Field
@@ -56,13 +56,13 @@ class ColumnProof:
 
     def __call__(self, array: pa.Array) -> Proven:
         """Read values."""
-        doubtful = _absent(self.member, array)
+        doubtful = _forbidden_nulls(self.member, array)
         if self.misfits is not None:
-            doubtful = either(some(self.misfits(array)), doubtful)
+            doubtful = joined_masks(mask_or_none(self.misfits(array)), doubtful)
         if doubtful is None:
             return Proven(self._convert(array), None)
         is_certain = pc.invert(doubtful)
-        return Proven(_in_places(self._convert(array.filter(is_certain)), is_certain), doubtful)
+        return Proven(_at_certain_rows(self._convert(array.filter(is_certain)), is_certain), doubtful)
 
     @cached_property
     def _type(self) -> pa.DataType:
@@ -74,18 +74,18 @@ class ColumnProof:
         return array.cast(self._type) if self.converted is None else self.converted(array)
 
 
-def _in_places(values: pa.Array, is_certain: pa.Array) -> pa.Array:
+def _at_certain_rows(values: pa.Array, is_certain: pa.Array) -> pa.Array:
     """Return values where something is certain, null elsewhere."""
     places = pc.subtract(pc.cumulative_sum(is_certain.cast(pa.int64())), 1)
     return values.take(pc.if_else(is_certain, places, pa.scalar(None, pa.int64())))
 
 
-def _absent(member: pa.Field, array: pa.Array) -> pa.Array | None:
+def _forbidden_nulls(member: pa.Field, array: pa.Array) -> pa.Array | None:
     """Return which values are null though they must not be; None if none is."""
     return array.is_null() if array.null_count and not member.nullable else None
 
 
-def proof_of(member: pa.Field, source: pa.Field, null_texts: Sequence[str]) -> Proof | None:
+def column_proof(member: pa.Field, source: pa.Field, null_texts: Sequence[str]) -> Proof | None:
     """Return what reads the values of a column with a type; None where every value is in doubt."""
     if (
         is_string(storage_type(source.type))
@@ -96,7 +96,7 @@ def proof_of(member: pa.Field, source: pa.Field, null_texts: Sequence[str]) -> P
     # Of a text inside of a value that means null no proof knows.
     if null_texts and pa.types.is_nested(storage_type(source.type)):
         return None
-    proof = _proof_of(member, source)
+    proof = _typed_proof(member, source)
     if proof is not None:
         return proof
     # Values that are read from the texts that Arrow writes for them, as far as these are those of `typed_values`.
@@ -108,7 +108,7 @@ def proof_of(member: pa.Field, source: pa.Field, null_texts: Sequence[str]) -> P
     return None if text is None else lambda array: text(array.cast(pa.string()))
 
 
-def _proof_of(member: pa.Field, source: pa.Field) -> Proof | None:
+def _typed_proof(member: pa.Field, source: pa.Field) -> Proof | None:
     """Return what takes values as they are stored, by their counts, or part by part."""
     target_type, source_type, is_ = member.type, storage_type(source.type), pa.types
     if keeps_value(member, source):
@@ -116,17 +116,17 @@ def _proof_of(member: pa.Field, source: pa.Field) -> Proof | None:
     if is_scalar(member):
         return _scalar_proof(member, source)
     if is_list(target_type) and is_list(source_type):
-        items = _proof_of(target_type.value_field, source_type.value_field)
+        items = _typed_proof(target_type.value_field, source_type.value_field)
         return None if items is None else _list_proof(member, source, items)
     if is_.is_map(target_type) and is_.is_map(source_type):
-        key = _proof_of(target_type.key_field, source_type.key_field)
-        item = _proof_of(target_type.item_field, source_type.item_field)
+        key = _typed_proof(target_type.key_field, source_type.key_field)
+        item = _typed_proof(target_type.item_field, source_type.item_field)
         return None if key is None or item is None else _map_proof(member, source, key, item)
     if is_.is_struct(target_type) and is_.is_struct(source_type):
         parts: list[tuple[int, Proof]] = []
         for part in target_type:
             place = source_type.get_field_index(part.name)
-            proof = _proof_of(part, source_type.field(place)) if place >= 0 else None
+            proof = _typed_proof(part, source_type.field(place)) if place >= 0 else None
             if proof is None:
                 return None
             parts.append((place, proof))
@@ -135,8 +135,9 @@ def _proof_of(member: pa.Field, source: pa.Field) -> Proof | None:
 
 
 def _scalar_proof(member: pa.Field, source: pa.Field) -> Proof | None:
+    """Return what takes the values of a field without parts; None if none is certain."""
     target_type, source_type, is_ = storage_type(member.type), storage_type(source.type), pa.types
-    if takes_bytes(member):
+    if is_bytes_field(member):
         return _bytes_proof(member, source) if is_bytes(source_type) else None
     if role_of(member) is not None or isinstance(member.type, pa.BaseExtensionType):
         return None
@@ -161,14 +162,14 @@ def _scalar_proof(member: pa.Field, source: pa.Field) -> Proof | None:
             and target_type.precision - target_type.scale >= source_type.precision - source_type.scale
         )
         return ColumnProof(member, source) if has_room else None
-    if is_.is_null(target_type) or not is_alike(target_type, source_type):
+    if is_.is_null(target_type) or not is_same_but_range(target_type, source_type):
         return None
     limits = range_of(target_type)
     return ColumnProof(member, source, None if limits is None else lambda array: _out_of_range(array, limits))
 
 
 class NotUnicodeError(ValueError):
-    """A column of text has bytes that are not UTF-8, so its rows cannot be shown."""
+    """A column of text has bytes that are not UTF-8, so that its rows cannot be shown."""
 
 
 def _text_misfits(source: pa.Field) -> Kernel:
@@ -186,7 +187,7 @@ def _text_misfits(source: pa.Field) -> Kernel:
 
 
 def _bytes_proof(member: pa.Field, source: pa.Field) -> Proof:
-    """Take bytes of any length, or of one."""
+    """Return what reads bytes, of any length or of one; in doubt are those of another length."""
     width, type_, source_type = binary_width(member), nullable_type(member, source), storage_type(source.type)
 
     def converted(array: pa.Array) -> pa.Array:
@@ -201,7 +202,7 @@ def _bytes_proof(member: pa.Field, source: pa.Field) -> Proof:
 
 def _out_of_range(array: pa.Array, limits: tuple[int, int]) -> pa.Array:
     """Return which dates or times of day are out of their range."""
-    counts = pc.cast(_counts(array), pa.int64())
+    counts = pc.cast(_ticks(array), pa.int64())
     if pa.types.is_date64(array.type):
         # Of a day that is none of Python's the remainder decides too.
         days = pc.floor(pc.divide(counts, 86_400_000))
@@ -211,13 +212,13 @@ def _out_of_range(array: pa.Array, limits: tuple[int, int]) -> pa.Array:
 
 
 def _timestamp_proof(member: pa.Field, source: pa.Field) -> Proof:
-    """Take timestamps of any unit whose counts have as many digits as the field keeps."""
+    """Return what reads timestamps of any unit; in doubt are those with more digits than the field keeps, or out of its range."""
     target_type, source_type = storage_type(member.type), storage_type(source.type)
     to, of = ARROW_PER_SECOND[target_type.unit], ARROW_PER_SECOND[source_type.unit]
     factor, step, limits, type_ = to // of, of // to, range_of(target_type), nullable_type(member, source)
 
     def misfits(array: pa.Array) -> pa.Array:
-        counts = _counts(array)
+        counts = _ticks(array)
         if not factor:
             shorter = pc.divide(counts, step)
             is_cut = pc.not_equal(pc.multiply(shorter, step), counts)
@@ -233,7 +234,7 @@ def _timestamp_proof(member: pa.Field, source: pa.Field) -> Proof:
         return result
 
     def converted(array: pa.Array) -> pa.Array:
-        counts = _counts(array)
+        counts = _ticks(array)
         if to != of:
             counts = pc.multiply(counts, factor) if factor else pc.divide(counts, step)
         return counts.view(type_)
@@ -242,7 +243,7 @@ def _timestamp_proof(member: pa.Field, source: pa.Field) -> Proof:
 
 
 def _list_proof(member: pa.Field, source: pa.Field, items: Proof) -> Proof:
-    """Take lists, and vectors of one length."""
+    """Return what reads lists, and vectors, whose items `items` reads."""
     type_ = nullable_type(member, source)
 
     def read(array: pa.Array) -> Proven:
@@ -251,13 +252,15 @@ def _list_proof(member: pa.Field, source: pa.Field, items: Proof) -> Proof:
         lists = lists_of(array, array.flatten()) if is_vector else compact(array)
         is_there = lists.is_valid().to_numpy(zero_copy_only=False)
         lengths = pc.list_value_length(lists).drop_null().to_numpy()
-        return proven_lists(member, type_, is_there, lengths, items(lists.flatten()), _absent(member, array))
+        return proven_lists(
+            member, type_, is_there, lengths, items(lists.flatten()), _forbidden_nulls(member, array)
+        )
 
     return read
 
 
 def _map_proof(member: pa.Field, source: pa.Field, key: Proof, item: Proof) -> Proof:
-    """Take maps whose keys differ."""
+    """Return what reads maps; in doubt are those with a key that is null, is there twice, or is in doubt itself."""
     type_ = nullable_type(member, source)
 
     def read(array: pa.Array) -> Proven:
@@ -269,30 +272,30 @@ def _map_proof(member: pa.Field, source: pa.Field, key: Proof, item: Proof) -> P
             # Arrow does not group all of these.
             return Proven(pa.nulls(len(lists), type_), pa.repeat(pa.scalar(True), len(lists)))
         proven_items, doubtful_items = item(items)
-        wrong = either(either(doubtful_keys, some(keys.is_null())), doubtful_items)
+        wrong = joined_masks(joined_masks(doubtful_keys, mask_or_none(keys.is_null())), doubtful_items)
         keys_of_rows = pa.table({"row": rows, "key": proven_keys})
         groups = keys_of_rows.group_by(["row", "key"]).aggregate([([], "count_all")])
         twice = groups.filter(pc.greater(groups.column("count_all"), 1)).column("row").combine_chunks()
         if wrong is not None:
             twice = pa.concat_arrays([twice, rows.filter(wrong)])
-        in_doubt = some(pc.is_in(pa.array(range(len(lists)), rows.type), value_set=twice))
-        doubtful = either(in_doubt, _absent(member, array))
+        in_doubt = mask_or_none(pc.is_in(pa.array(range(len(lists)), rows.type), value_set=twice))
+        doubtful = joined_masks(in_doubt, _forbidden_nulls(member, array))
         if doubtful is None:
             return Proven(maps_of(lists, proven_keys, proven_items, type_), None)
         is_certain = pc.invert(doubtful)
         is_in = is_certain.take(rows)
         maps = maps_of(lists.filter(is_certain), proven_keys.filter(is_in), proven_items.filter(is_in), type_)
-        return Proven(_in_places(maps, is_certain), doubtful)
+        return Proven(_at_certain_rows(maps, is_certain), doubtful)
 
     return read
 
 
 def _struct_proof(member: pa.Field, source: pa.Field, parts: Sequence[tuple[int, Proof]]) -> Proof:
-    """Take structs, by the names of their members."""
+    """Return what reads structs by the proofs of their members, each with its number in the source."""
     type_ = nullable_type(member, source)
 
     def read(array: pa.Array) -> Proven:
-        is_there, absent = array.is_valid(), _absent(member, array)
+        is_there, absent = array.is_valid(), _forbidden_nulls(member, array)
         if not parts:
             return Proven(pa.array([{} if there else None for there in is_there.to_pylist()], type_), absent)
         members = array.flatten()
@@ -302,7 +305,7 @@ def _struct_proof(member: pa.Field, source: pa.Field, parts: Sequence[tuple[int,
     return read
 
 
-def _counts(array: pa.Array) -> pa.Array:
+def _ticks(array: pa.Array) -> pa.Array:
     """Return the integers behind dates, times or timestamps, of the same 32 or 64 bits."""
     return array.view(pa.int32() if array.type.bit_width == 32 else pa.int64())
 

@@ -9,7 +9,6 @@ Source: a struct of msgspec whose members are all `Raw` is decoded without conve
 """
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
 from itertools import chain
 from operator import attrgetter, methodcaller
 from typing import Any
@@ -28,22 +27,22 @@ from schemac.rows.judging.text_proofs import (
     Proof,
     Proven,
     TextProof,
-    either,
+    joined_masks,
+    mask_or_none,
     numpy_mask,
     proven_lists,
     proven_maps,
     proven_structs,
-    some,
-    without,
+    with_nulls_at,
 )
 from schemac.rows.judging.tokens import (
     LONGEST_KEY,
     LONGEST_NUMBER,
     MOST_LEVELS,
     NotJsonError,
-    levels,
+    json_string,
+    nesting_depth,
     parse,
-    quoted,
 )
 
 NOTHING = Raw(b"")
@@ -55,7 +54,7 @@ _decode_lists: Callable[[bytes], list[list[Raw]]] = msgspec.json.Decoder(list[li
 _decode_texts: Callable[[bytes], list[str]] = msgspec.json.Decoder(list[str]).decode
 
 
-def column_of(tokens: Sequence[Any]) -> pa.Array:
+def text_array(tokens: Sequence[Any]) -> pa.Array:
     """Make an array of texts out of bytes."""
     ends = np.zeros(len(tokens) + 1, np.int32)
     np.cumsum(np.fromiter(map(len, tokens), np.int32, len(tokens)), out=ends[1:])
@@ -65,25 +64,26 @@ def column_of(tokens: Sequence[Any]) -> pa.Array:
 
 
 def _bytes_of(tokens: pa.Array) -> list[bytes]:
+    """Return tokens as bytes."""
     return tokens.cast(pa.binary()).to_pylist()  # type: ignore[no-any-return]  # pyarrow has no types
 
 
-def _joined(tokens: Iterable[bytes]) -> bytes:
+def _json_list(tokens: Iterable[bytes]) -> bytes:
     """Write tokens as one list of JSON."""
     return b"[" + b",".join(tokens) + b"]"
 
 
-def _begins(tokens: pa.Array, bracket: str) -> pa.Array:
+def _starts_with(tokens: pa.Array, bracket: str) -> pa.Array:
     """Return which tokens begin with a bracket, False for null."""
     return pc.fill_null(pc.starts_with(tokens, bracket), False)
 
 
 def _colons(tokens: pa.Array) -> Any:
     """Count the colons in each token of a column that has not been sliced; most columns have none."""
-    return pc.count_substring(tokens, ":").to_numpy() if b":" in _data_of(tokens) else 0
+    return pc.count_substring(tokens, ":").to_numpy() if b":" in _text_bytes(tokens) else 0
 
 
-def _data_of(texts: pa.Array) -> bytes:
+def _text_bytes(texts: pa.Array) -> bytes:
     """Return the texts of a column behind each other."""
     data = texts.buffers()[2]
     return b"" if data is None else data.to_pybytes()
@@ -99,7 +99,7 @@ def _is_sound(token: str) -> bool:
 
 
 class MemberTokens:
-    """Takes objects apart: the tokens of each key that is read, and which objects have something that was not seen.
+    """Splits JSON objects into a column of tokens for each key that is read, and marks the objects that have to be read alone.
 
     `known` are the keys that an object may have; None where it may have any.
     """
@@ -127,7 +127,7 @@ class MemberTokens:
         self.decode_list = msgspec.json.Decoder(list[struct]).decode  # type: ignore[valid-type]  # a class made here
 
     def learn(self, tokens: Sequence[Any]) -> bool:
-        """Learn the keys of some objects and their order; whether there is anything new."""
+        """Learn which keys some objects have, and in which order; return whether anything is new."""
         order: dict[str, None] = {}
         for token in tokens[:LEARNED_RECORDS]:
             try:
@@ -155,7 +155,7 @@ class MemberTokens:
         count = np.zeros(len(rows), np.int64)
         unsound = np.zeros(len(rows), bool)
         for key, getter in zip(self.order, self._getters, strict=True):
-            column = by_name[key] = column_of(list(map(getter, rows)))
+            column = by_name[key] = text_array(list(map(getter, rows)))
             count += _colons(column)
             count += (1 + key.count(":")) * (np.diff(np.frombuffer(column.buffers()[1], np.int32)) > 0)
         if any(":" in key for key in self.order):
@@ -170,9 +170,9 @@ class MemberTokens:
         return by_name, unsound | (count != [text.count(b":") for text in texts])
 
     def of_tokens(self, tokens: pa.Array) -> tuple[dict[str, pa.Array], Any]:
-        """Take tokens that are objects apart."""
+        """Split tokens that are objects; return the tokens of each key, and a mask of the objects that have to be read alone."""
         texts = _bytes_of(tokens)
-        return self.of_texts(texts, lambda: self.columns(self.decode_list(_joined(texts)), texts), False)
+        return self.of_texts(texts, lambda: self.columns(self.decode_list(_json_list(texts)), texts), False)
 
     def of_texts(
         self, texts: Sequence[bytes], read: Callable[[], tuple[dict[str, pa.Array], Any]], skipped: Any
@@ -188,8 +188,8 @@ class MemberTokens:
         return columns, unsound
 
 
-class Tokens:
-    """Takes records apart: the tokens at each of some places, by steps; `known` are the keys that the object at a place may have."""
+class RecordTokens:
+    """Splits texts of records into a column of tokens for each of some places; `known` are the keys that the object at a place may have."""
 
     def __init__(
         self, places: Iterable[tuple[Step, ...]], known: dict[tuple[Step, ...], frozenset[str]] | None = None
@@ -216,13 +216,14 @@ class Tokens:
         for row in pc.indices_nonzero(pc.greater(pc.binary_length(texts), 2 * MOST_LEVELS)).to_pylist():
             text = raw[row]
             if text.count(b"[") + text.count(b"{") > MOST_LEVELS:
-                odd[row] |= levels(text.decode()) > MOST_LEVELS
+                odd[row] |= nesting_depth(text.decode()) > MOST_LEVELS
         by_path: dict[tuple[Step, ...], pa.Array] = {}
         for key, column in columns.items():
-            odd |= self._below((key,), column, by_path)
+            odd |= self._collect_below((key,), column, by_path)
         return {place: by_path[place] for place in self.places}, odd
 
     def _of_records(self, raw: list[bytes], unsound: Any) -> tuple[dict[str, pa.Array], Any]:
+        """Decode the texts of records; return the tokens by key, and a mask of the records that are `unsound` or were refused."""
         decode, odd = self._root.decode, unsound.copy()
         rows: list[Any]
         try:
@@ -238,36 +239,36 @@ class Tokens:
         columns, more = self._root.columns(rows, raw)
         return columns, odd | more
 
-    def _below(
+    def _collect_below(
         self, steps: tuple[Step, ...], column: pa.Array, total: dict[tuple[Step, ...], pa.Array]
     ) -> Any:
-        """Give a column, and those of the places below it."""
+        """Add a column of tokens, and those of the places below it, to `total`; return a mask of the records that have to be read alone."""
         odd = np.zeros(len(column), bool)
         if steps in self.places:
             total[steps] = column
         inner = self._below_of.get(steps, {})
         if any(isinstance(step, str) for step in inner):
-            is_object = _begins(column, "{")
+            is_object = _starts_with(column, "{")
             node = self._nodes.get(steps) or self._nodes.setdefault(steps, self._compiled(steps))
             columns, unsound = node.of_tokens(column.filter(is_object))
             odd[numpy_mask(is_object)] |= unsound
             for key, tokens in columns.items():
-                odd |= self._below((*steps, key), _spread(tokens, is_object), total)
+                odd |= self._collect_below((*steps, key), _scattered(tokens, is_object), total)
         numbers = [step for step in inner if isinstance(step, int)]
         if numbers:
-            is_of_items = _begins(column, "[")
+            is_of_items = _starts_with(column, "[")
             tokens = column.filter(is_of_items)
             for row in pc.indices_nonzero(pc.match_substring(tokens, "{")).to_pylist():
                 odd[pc.indices_nonzero(is_of_items)[row].as_py()] |= not _is_sound(tokens[row].as_py())
-            rows = _decode_lists(_joined(_bytes_of(tokens)))
+            rows = _decode_lists(_json_list(_bytes_of(tokens)))
             for number in numbers:
-                items = column_of([row[number] if number < len(row) else NOTHING for row in rows])
-                odd |= self._below((*steps, number), _spread(items, is_of_items), total)
+                items = text_array([row[number] if number < len(row) else NOTHING for row in rows])
+                odd |= self._collect_below((*steps, number), _scattered(items, is_of_items), total)
         return odd
 
 
-def _spread(values: pa.Array, mask: pa.Array) -> pa.Array:
-    """Return tokens where a mask is true, and empty texts elsewhere."""
+def _scattered(values: pa.Array, mask: pa.Array) -> pa.Array:
+    """Return tokens in the places where a mask is true, and empty texts elsewhere."""
     if len(values) == len(mask):
         return values
     return pc.replace_with_mask(pa.array([""]).take(pa.array(np.zeros(len(mask), np.int8))), mask, values)
@@ -278,100 +279,95 @@ def json_proof(member: pa.Field, settings: ValidationSettings) -> Proof | None:
     data_type = member.type
     if is_scalar(member):
         text = None if role_of(member) is Role.JSON else TextProof.of(member)
-        nulls = [quoted(text) for text in settings.null_values if quoted(text) == f'"{text}"']
-        return None if text is None else JsonLeaf(member, text, pa.array([*_ABSENT.to_pylist(), *nulls]))
+        nulls = [json_string(text) for text in settings.null_values if json_string(text) == f'"{text}"']
+        return None if text is None else _leaf_proof(text, pa.array([*_ABSENT.to_pylist(), *nulls]))
     if is_list(data_type):
         item = json_proof(data_type.value_field, settings)
-        return None if item is None else _JsonList(member, item)
+        return None if item is None else _list_proof(member, item)
     if pa.types.is_map(data_type):
         value = json_proof(data_type.item_field, settings)
         key = data_type.key_field
         is_text = is_scalar(key) and is_string(storage_type(key.type)) and role_of(key) is None
-        return None if value is None or not is_text else _JsonMap(member, value)
+        return None if value is None or not is_text else _map_proof(member, value)
     parts = [json_proof(part, settings) for part in data_type]
     if not parts or any(part is None for part in parts):
         return None
     labels = frozenset(part.name for part in data_type)
     known = labels if settings.unexpected is Unexpected.REJECT else None
-    return _JsonStruct(member, tuple(part for part in parts if part is not None), MemberTokens(labels, known))
+    return _struct_proof(member, [part for part in parts if part is not None], MemberTokens(labels, known))
 
 
-@dataclass(frozen=True)
-class JsonLeaf:
-    """Values without parts."""
+def _leaf_proof(text: TextProof, nulls: pa.Array) -> Proof:
+    """Read tokens of values without parts by the texts of values; `nulls` are the tokens that are null."""
+    token = text.form.token
 
-    member: pa.Field
-    text: TextProof
-    absent: pa.Array
-    """The tokens that are null."""
-
-    def __call__(self, tokens: pa.Array) -> Proven:
-        """Read tokens."""
-        texts = without(tokens, some(pc.is_in(tokens, self.absent)))
-        if self.text.form.token is not TokenKind.STRING:
-            return self.text.read(texts, is_number=self.text.form.token is TokenKind.NUMBER)
-        is_text = pc.starts_with(texts, '"')
-        others = None
-        if is_text.true_count + is_text.null_count < len(texts):
-            others = some(pc.invert(is_text))
-            texts = without(texts, others)
+    def read(tokens: pa.Array) -> Proven:
+        texts = with_nulls_at(tokens, mask_or_none(pc.is_in(tokens, nulls)))
+        if token is not TokenKind.STRING:
+            return text.read(texts, is_number=token is TokenKind.NUMBER)
+        others = mask_or_none(pc.invert(pc.starts_with(texts, '"')))
+        texts = with_nulls_at(texts, others)
         content = pc.binary_slice(texts.cast(pa.binary()), 1, -1).cast(pa.string())
-        if b"\\" in _data_of(content) and (is_escaped := some(pc.match_substring(content, "\\"))) is not None:
-            decoded = pa.array(_decode_texts(_joined(_bytes_of(texts.filter(is_escaped)))), pa.string())
+        if (
+            b"\\" in _text_bytes(content)
+            and (is_escaped := mask_or_none(pc.match_substring(content, "\\"))) is not None
+        ):
+            decoded = pa.array(_decode_texts(_json_list(_bytes_of(texts.filter(is_escaped)))), pa.string())
             content = pc.replace_with_mask(content, is_escaped, decoded)
-        values, doubtful = self.text.read(content)
-        return Proven(values, either(others, doubtful))
+        values, doubtful = text.read(content)
+        return Proven(values, joined_masks(others, doubtful))
+
+    return read
 
 
-def _parts(tokens: pa.Array, bracket: str, member: pa.Field) -> tuple[pa.Array, pa.Array | None]:
+def _bracket_masks(tokens: pa.Array, bracket: str, member: pa.Field) -> tuple[pa.Array, pa.Array | None]:
     """Return which tokens have parts, and which are neither that nor a null that may be one."""
-    is_there = _begins(tokens, bracket)
+    is_there = _starts_with(tokens, bracket)
     if is_there.true_count == len(tokens):
         return is_there, None
     others = pc.invert(is_there)
     if member.nullable:
         others = pc.and_(others, pc.invert(pc.is_in(tokens, _ABSENT)))
-    return is_there, some(others)
+    return is_there, mask_or_none(others)
 
 
-@dataclass(frozen=True)
-class _JsonList:
-    member: pa.Field
-    item: Proof
+def _list_proof(member: pa.Field, item: Proof) -> Proof:
+    """Read tokens of arrays as lists."""
+    type_ = nullable_type(member)
 
-    def __call__(self, tokens: pa.Array) -> Proven:
-        is_there, doubtful = _parts(tokens, "[", self.member)
+    def read(tokens: pa.Array) -> Proven:
+        is_there, doubtful = _bracket_masks(tokens, "[", member)
         lists = tokens.filter(is_there)
         content = pc.binary_slice(lists.cast(pa.binary()), 1, -1).cast(pa.string())
-        data = _data_of(content)
+        data = _text_bytes(content)
         if any(mark in data for mark in b'"[{'):
-            decoded = _decode_lists(_joined(_bytes_of(lists)))
+            decoded = _decode_lists(_json_list(_bytes_of(lists)))
             lengths = np.fromiter(map(len, decoded), np.int32, len(decoded))
-            item_tokens = column_of(list(chain.from_iterable(decoded)))
+            item_tokens = text_array(list(chain.from_iterable(decoded)))
         else:
             # Numbers, truth values and nulls: every comma stands between two of them.
             if any(blank in data for blank in b" \t\r\n"):
                 content = pc.replace_substring_regex(content, "[ \t\r\n]+", "")
-            split = pc.split_pattern(without(content, some(pc.equal(content, ""))), ",")
+            split = pc.split_pattern(with_nulls_at(content, mask_or_none(pc.equal(content, ""))), ",")
             lengths = pc.fill_null(pc.list_value_length(split), 0).to_numpy()
             item_tokens = split.flatten()
-        type_, is_list_there = nullable_type(self.member), numpy_mask(is_there)
-        return proven_lists(self.member, type_, is_list_there, lengths, self.item(item_tokens), doubtful)
+        return proven_lists(member, type_, numpy_mask(is_there), lengths, item(item_tokens), doubtful)
+
+    return read
 
 
-@dataclass(frozen=True)
-class _JsonMap:
-    member: pa.Field
-    item: Proof
+def _map_proof(member: pa.Field, item: Proof) -> Proof:
+    """Read tokens of objects as maps with keys that are texts; in doubt is one whose key may be there twice, or is too long."""
+    type_ = nullable_type(member)
 
-    def __call__(self, tokens: pa.Array) -> Proven:
-        is_there, doubtful = _parts(tokens, "{", self.member)
+    def read(tokens: pa.Array) -> Proven:
+        is_there, doubtful = _bracket_masks(tokens, "{", member)
         objects = tokens.filter(is_there)
         texts = _bytes_of(objects)
-        maps = _decode_objects(_joined(texts))
+        maps = _decode_objects(_json_list(texts))
         lengths = np.fromiter(map(len, maps), np.int32, len(maps))
         keys = pa.array(list(chain.from_iterable(maps)), pa.string())
-        tokens_of = column_of(list(chain.from_iterable(map(dict.values, maps))))
+        tokens_of = text_array(list(chain.from_iterable(map(dict.values, maps))))
         counts = np.zeros(len(keys) + 1, np.int64)
         np.cumsum(np.ones(len(keys), np.int64) + _colons(keys) + _colons(tokens_of), out=counts[1:])
         ends = np.cumsum(lengths)
@@ -382,22 +378,24 @@ class _JsonMap:
         is_map = numpy_mask(is_there)
         rows = np.zeros(len(tokens), bool)
         rows[is_map] = is_odd
-        items = self.item(tokens_of)
-        if len(keys) and pc.max(pc.binary_length(keys)).as_py() >= LONGEST_KEY:
-            is_long = pc.greater_equal(pc.binary_length(keys), LONGEST_KEY)
-            items = items._replace(doubtful=either(items.doubtful, is_long))
-        doubtful = either(doubtful, some(pa.array(rows)))
-        return proven_maps(nullable_type(self.member), is_map, lengths, keys, items, doubtful)
+        items = item(tokens_of)
+        is_long = mask_or_none(pc.greater_equal(pc.binary_length(keys), LONGEST_KEY))
+        items = items._replace(doubtful=joined_masks(items.doubtful, is_long))
+        return proven_maps(
+            type_, is_map, lengths, keys, items, joined_masks(doubtful, mask_or_none(pa.array(rows)))
+        )
+
+    return read
 
 
-@dataclass(frozen=True)
-class _JsonStruct:
-    member: pa.Field
-    parts: tuple[Proof, ...]
-    members: MemberTokens
+def _struct_proof(member: pa.Field, parts: Sequence[Proof], members: MemberTokens) -> Proof:
+    """Read tokens of objects as structs; `members` takes them apart."""
+    type_ = nullable_type(member)
 
-    def __call__(self, tokens: pa.Array) -> Proven:
-        is_there, doubtful = _parts(tokens, "{", self.member)
-        columns, unsound = self.members.of_tokens(tokens.filter(is_there))
-        parts = [proof(columns[part.name]) for part, proof in zip(self.member.type, self.parts, strict=True)]
-        return proven_structs(nullable_type(self.member), numpy_mask(is_there), parts, doubtful, unsound)
+    def read(tokens: pa.Array) -> Proven:
+        is_there, doubtful = _bracket_masks(tokens, "{", member)
+        columns, unsound = members.of_tokens(tokens.filter(is_there))
+        proven = [proof(columns[part.name]) for part, proof in zip(member.type, parts, strict=True)]
+        return proven_structs(type_, numpy_mask(is_there), proven, doubtful, unsound)
+
+    return read

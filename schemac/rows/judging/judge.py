@@ -2,13 +2,12 @@
 
 Layer: rows.
 Shape: a `RecordReader` compiles a `Reader` for each field of an Arrow schema, for records of JSON; `cell_reader` compiles one for a cell of
-       CSV. A `Reader`, of a field of any depth, is called for each record: it takes a value as `tokens` reads it, its path, and a `Run`
+       CSV. A `Reader`, of a field of any depth, is called for each record: it takes a value as `tokens` reads it, its path, and a `RecordReasons`
        that collects the reasons, and returns the value, None where there is none. The value of a map is a list of pairs in the order of
        the keys. A path is a string, or a pair of a path and a step, which become a text where a reason needs it.
 Rule: what the judge does not know it does not judge: `uncovered` names the fields of types that no record has.
 """
 
-import dataclasses
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -38,38 +37,35 @@ from schemac.rows.judging.tokens import (
     NotJsonError,
     NumberText,
     parse,
+    token_text,
     with_object_keys,
     with_objects,
     with_pairs,
-    written,
 )
 from schemac.rows.judging.values import BrokenRuleError
 
 Path = str | tuple["Path", str | int]
-Reader = Callable[[Any, Path, "Run"], Any]
+Reader = Callable[[Any, Path, "RecordReasons"], Any]
 
 
-@dataclass(slots=True)
-class Run:
-    """The reasons against one record, and the state while it is judged."""
+class RecordReasons(list[Reason]):
+    """The reasons against one record, which its readers add."""
 
-    reasons: list[Reason] = dataclasses.field(default_factory=list)
-    message: str = ""
-    """What the last reason means, in words, where there are any."""
+    message = ""
+    """What the last broken rule means, in words, where there are any."""
 
-    def object_to(self, path: Path, rule: str, value: str | None) -> None:
+    def add(self, path: Path, rule: str, value: str | None) -> None:
         """Add a reason."""
-        value_text = None if value is None else value[:LONGEST_VALUE]
-        self.reasons.append(Reason(path_text(path), rule, value_text))
+        self.append(Reason(path_text(path), rule, None if value is None else value[:LONGEST_VALUE]))
 
-    def catch(self, path: Path, error: BrokenRuleError, text: str) -> None:
+    def add_broken(self, path: Path, error: BrokenRuleError, text: str) -> None:
         """Add the reason of a text that is not a value; for local times it says what to do."""
         self.message, is_of_zone = error.message, error.rule.startswith("zone")
-        self.object_to(path, f"{error.rule}: {error.message}" if is_of_zone else error.rule, text)
+        self.add(path, f"{error.rule}: {error.message}" if is_of_zone else error.rule, text)
 
 
 class NotCoveredError(Exception):
-    """A field of a type that no record has."""
+    """A record cannot have a field of such a type."""
 
 
 def path_text(path: Path) -> str:
@@ -84,15 +80,6 @@ def path_text(path: Path) -> str:
     return path_text(parent) + (f"[{step}]" if isinstance(step, int) else step)
 
 
-@dataclass(frozen=True)
-class ValueContext:
-    """How values are read at one place: which rules hold, and whether it is the record itself or a struct of it."""
-
-    settings: ValidationSettings
-    is_record: bool = True
-    """Whether the value is not in a list, a map or a cell."""
-
-
 def known_scalar(member: pa.Field, epoch: str | None = None) -> Scalar:
     """Return how a field without parts is read. Raises NotCoveredError."""
     scalar = scalar_of(member, epoch)
@@ -101,43 +88,44 @@ def known_scalar(member: pa.Field, epoch: str | None = None) -> Scalar:
     return scalar
 
 
-def json_reader(member: pa.Field, context: ValueContext, epoch: str | None = None) -> Reader:
-    """Compile the reader of a value of JSON. Raises NotCoveredError."""
+def json_reader(
+    member: pa.Field, settings: ValidationSettings, epoch: str | None = None, *, is_inner: bool = False
+) -> Reader:
+    """Compile the reader of a value of JSON; `is_inner` of one in a list, a map or a cell. Raises NotCoveredError."""
     if is_scalar(member):
-        read = _scalar_reader(member, known_scalar(member, epoch), context)
-        return with_objects(member, read) if context.settings.takes_objects else read
+        read = _json_scalar_reader(member, known_scalar(member, epoch), settings)
+        return with_objects(member, read) if settings.takes_objects else read
     if pa.types.is_struct(member.type):
-        return _struct_reader(member, context)
-    inner = ValueContext(context.settings, is_record=False)
+        return _json_object_reader(member, settings, is_inner=is_inner)
     if is_list(member.type):
-        return list_reader(member, json_reader(member.type.value_field, inner))
-    read_map = _map_reader(member, inner)
-    return with_pairs(read_map) if context.settings.takes_objects else read_map
+        return list_reader(member, json_reader(member.type.value_field, settings, is_inner=True))
+    read_map = _json_map_reader(member, settings)
+    return with_pairs(read_map) if settings.takes_objects else read_map
 
 
-def absent_reader(member: pa.Field) -> Callable[[Path, Run], None]:
+def absent_reader(member: pa.Field) -> Callable[[Path, RecordReasons], None]:
     """Return what is done where a field has no value."""
     if member.nullable:
-        return lambda path, run: None
-    return lambda path, run: run.object_to(path, "required", None)
+        return lambda path, reasons: None
+    return lambda path, reasons: reasons.add(path, "required", None)
 
 
 def unless_absent(member: pa.Field, read: Reader) -> Reader:
     """Return a reader that reads where there is a value."""
     absent = absent_reader(member)
-    return lambda x, path, run: absent(path, run) if x is None else read(x, path, run)
+    return lambda x, path, reasons: absent(path, reasons) if x is None else read(x, path, reasons)
 
 
 def list_reader(member: pa.Field, item: Reader) -> Reader:
     """Compile the reader of a list, or of a vector of one length."""
     size = member.type.list_size if pa.types.is_fixed_size_list(member.type) else None
 
-    def read(x: Any, path: Path, run: Run) -> Any:
+    def read(x: Any, path: Path, reasons: RecordReasons) -> Any:
         if type(x) is not list:
-            return run.object_to(path, "type", written(x))
-        items = [item(part, (path, i), run) for i, part in enumerate(x)]
+            return reasons.add(path, "type", token_text(x))
+        items = [item(part, (path, i), reasons) for i, part in enumerate(x)]
         if size is not None and len(x) != size:
-            run.object_to(path, "length", str(len(x)))
+            reasons.add(path, "length", str(len(x)))
         return items
 
     return unless_absent(member, read)
@@ -152,13 +140,13 @@ def scalar_reader(member: pa.Field, scalar: Scalar, null_texts: Sequence[str]) -
     """Compile the reader of texts of a scalar."""
     absent, value, nulls = absent_reader(member), scalar.value, frozenset(null_texts)
 
-    def read(t: Any, path: Path, run: Run) -> Any:
+    def read(t: Any, path: Path, reasons: RecordReasons) -> Any:
         if t is None or t in nulls:
-            return absent(path, run)
+            return absent(path, reasons)
         try:
             return value(t)
         except BrokenRuleError as error:
-            return run.catch(path, error, t)
+            return reasons.add_broken(path, error, t)
 
     return read
 
@@ -169,25 +157,26 @@ def cell_reader(member: pa.Field, settings: ValidationSettings, epoch: str | Non
     if is_scalar(member):
         is_identity = known_scalar(member, epoch).is_identity
         return text_reader(member, nulls if is_identity else ("", *nulls), epoch)
-    read_value = json_reader(member, ValueContext(settings, is_record=False))
+    read_value = json_reader(member, settings, is_inner=True)
     blank = frozenset(("", *nulls))
 
-    def read(t: Any, path: Path, run: Run) -> Any:
+    def read(t: Any, path: Path, reasons: RecordReasons) -> Any:
         if t is None or t in blank:
-            return read_value(None, path, run)
+            return read_value(None, path, reasons)
         try:
             value = tokens.parse(t)
         except NotJsonError:
-            return run.object_to(path, "cast", t)
-        return read_value(value, path, run)
+            return reasons.add(path, "cast", t)
+        return read_value(value, path, reasons)
 
     return read
 
 
-def _scalar_reader(member: pa.Field, scalar: Scalar, context: ValueContext) -> Reader:
-    absent, is_coerced = absent_reader(member), context.settings.coerce is Coerce.TEXT
-    nulls = frozenset(f'"{text}"' for text in context.settings.null_values)
-    token, value, is_usual = scalar.token, scalar.value, _USUAL[scalar.token]
+def _json_scalar_reader(member: pa.Field, scalar: Scalar, settings: ValidationSettings) -> Reader:
+    """Compile the reader of a value of JSON without parts: with `coerce: text` numbers may be in quotes, and texts without."""
+    absent, is_coerced = absent_reader(member), settings.coerce is Coerce.TEXT
+    nulls = frozenset(f'"{text}"' for text in settings.null_values)
+    token, value = scalar.token, scalar.value
 
     def text(x: Any, j: str) -> str | None:
         if token is TokenKind.ANY:
@@ -205,100 +194,94 @@ def _scalar_reader(member: pa.Field, scalar: Scalar, context: ValueContext) -> R
             return type(x) is not str
         return not (isinstance(x, bool) if token is TokenKind.BOOLEAN else j[0] in "-0123456789")
 
-    def read(x: Any, path: Path, run: Run) -> Any:
+    def read(x: Any, path: Path, reasons: RecordReasons) -> Any:
         if x is None:
-            return absent(path, run)
-        if type(x) is is_usual and not (nulls and is_usual is str):
-            try:
-                return value(x)
-            except BrokenRuleError as error:
-                return run.object_to(path, "type", x) if is_other(x, x) else run.catch(path, error, x)
-        j = written(x)
+            return absent(path, reasons)
+        j = token_text(x)
         if j in nulls:
-            return absent(path, run)
+            return absent(path, reasons)
         t = text(x, j)
         try:
             if t is not None:
                 return value(t)
         except BrokenRuleError as error:
             if token is TokenKind.ANY or not is_other(x, j):
-                return run.catch(path, error, t or j)
-        return run.object_to(path, "type", j)
+                return reasons.add_broken(path, error, t or j)
+        return reasons.add(path, "type", j)
 
     return read
 
 
-_USUAL = {TokenKind.STRING: str, TokenKind.NUMBER: NumberText, TokenKind.BOOLEAN: None, TokenKind.ANY: None}
-"""What `tokens` reads where a value of a kind stands."""
-
-
-def _map_reader(member: pa.Field, context: ValueContext) -> Reader:
+def _json_map_reader(member: pa.Field, settings: ValidationSettings) -> Reader:
+    """Compile the reader of an object as a map, whose keys are read as texts. Raises NotCoveredError for keys with parts."""
     key_field = member.type.key_field
     if not is_scalar(key_field):
         raise NotCoveredError
     # A key is no value: a text that means null stays what it is there.
-    key, item = text_reader(key_field, ()), json_reader(member.type.item_field, context)
+    key, item = text_reader(key_field, ()), json_reader(member.type.item_field, settings, is_inner=True)
     scalar = known_scalar(key_field)
-    if context.settings.takes_objects:
+    if settings.takes_objects:
         is_number, is_boolean = scalar.token is TokenKind.NUMBER, scalar.token is TokenKind.BOOLEAN
         key = with_object_keys(key_field, key, takes_numbers=is_number, takes_booleans=is_boolean)
 
-    def read(x: Any, path: Path, run: Run) -> Any:
+    def read(x: Any, path: Path, reasons: RecordReasons) -> Any:
         if type(x) is not dict:
-            return run.object_to(path, "type", written(x))
+            return reasons.add(path, "type", token_text(x))
         entries = []
         for label, value in x.items():
             at = (path, f'["{label}"]')
-            entries.append((key(label, at, run), item(value, at, run)))
+            entries.append((key(label, at, reasons), item(value, at, reasons)))
         if not scalar.is_identity:
-            check_duplicate_keys([pair[0] for pair in entries], path, run)
+            check_duplicate_keys([pair[0] for pair in entries], path, reasons)
         return entries
 
     return unless_absent(member, read)
 
 
-def check_duplicate_keys(keys: list[Any], path: Path, run: Run) -> None:
-    """Object to keys of a map that are equal."""
+def check_duplicate_keys(keys: list[Any], path: Path, reasons: RecordReasons) -> None:
+    """Add a reason if two keys of a map are equal."""
     there = [x for x in keys if x is not None]
     ordered = [x for x in there if not (isinstance(x, float) and math.isnan(x))]
     # Numbers can be chosen that have one hash, so that a set takes quadratic time.
     ordered.sort()
     if len(there) > len(ordered) + 1 or any(map(eq, ordered, ordered[1:])):
         texts = [key if key is None or isinstance(key, bool | str) else NumberText(key) for key in keys]
-        run.object_to(path, "key", written(texts))
+        reasons.add(path, "key", token_text(texts))
 
 
-def _struct_reader(member: pa.Field, context: ValueContext) -> Reader:
-    """Compile the reader of an object. Of one in the record the keys that no field takes go before the fields, of others behind them."""
-    members = [(part.name, "." + part.name, json_reader(part, context)) for part in member.type]
-    is_strict = context.settings.unexpected is Unexpected.REJECT
-    known, is_first = frozenset(label for label, _, _ in members), context.is_record
+def _json_object_reader(member: pa.Field, settings: ValidationSettings, *, is_inner: bool) -> Reader:
+    """Compile the reader of an object as a struct; reasons for unexpected keys come before those of its members, behind them if `is_inner`."""
+    members = [
+        (part.name, "." + part.name, json_reader(part, settings, is_inner=is_inner)) for part in member.type
+    ]
+    is_strict = settings.unexpected is Unexpected.REJECT
+    known = frozenset(label for label, _, _ in members)
 
-    def read(x: Any, path: Path, run: Run) -> Any:
+    def read(x: Any, path: Path, reasons: RecordReasons) -> Any:
         if type(x) is not dict:
-            return run.object_to(path, "type", written(x))
-        if is_strict and is_first:
-            object_to_unexpected(x, known, path, run)
+            return reasons.add(path, "type", token_text(x))
+        if is_strict and not is_inner:
+            add_unexpected(x, known, path, reasons)
         members_read = {
-            label: read_member(x.get(label), (path, step), run) for label, step, read_member in members
+            label: read_member(x.get(label), (path, step), reasons) for label, step, read_member in members
         }
-        if is_strict and not is_first:
-            object_to_unexpected(x, known, path, run)
+        if is_strict and is_inner:
+            add_unexpected(x, known, path, reasons)
         return members_read
 
     return unless_absent(member, read)
 
 
-def object_to_unexpected(record: dict[str, Any], known: frozenset[str], path: Path, run: Run) -> None:
-    """Object to each key of an object that no field takes."""
+def add_unexpected(record: dict[str, Any], known: frozenset[str], path: Path, reasons: RecordReasons) -> None:
+    """Add a reason for each key of an object that no field takes."""
     if not known.issuperset(record):
         for label in (label for label in record if label not in known):
-            run.object_to((path, "." + label) if path else label, "unexpected", label)
+            reasons.add((path, "." + label) if path else label, "unexpected", label)
 
 
 @dataclass(frozen=True, slots=True)
-class Judged:
-    """A validated record; `values` is None if there are reasons.
+class JudgedRecord:
+    """The values of a record, None if it does not fit, and the reasons why it does not.
 
     Values are what `typed_values.nullable_array` takes: counts for dates and timestamps, in the unit of their type; `Decimal`; bytes; a list of
     pairs for a map.
@@ -309,7 +292,7 @@ class Judged:
 
 
 class RecordReader:
-    """The definition of what fits a schema, for records that are text."""
+    """Reads whole records of JSON for a schema: the definition of which of them fit."""
 
     def __init__(self, schema: pa.Schema, settings: ValidationSettings | None = None) -> None:
         self.settings = settings = settings or ValidationSettings()
@@ -321,7 +304,7 @@ class RecordReader:
         uncovered = []
         for member in self.schema:
             try:
-                self.json_readers.append((member.name, *_compiled(self, member)))
+                self.json_readers.append((member.name, *_field_reader(self, member)))
             except (NotCoveredError, UnreadablePathError):
                 uncovered.append(member.name)
         self.uncovered = tuple(uncovered)
@@ -341,41 +324,41 @@ class RecordReader:
                     keys |= {*GEOJSON_GEOMETRY}
                 self.objects.append((steps, frozenset(keys), ".".join(map(str, steps))))
 
-    def json(self, text: str) -> Judged:
-        """Judge a record that is the text of a JSON object."""
+    def json(self, text: str) -> JudgedRecord:
+        """Read the text of a record; return its values or the reasons against it."""
         assert not self.uncovered, self.uncovered
         try:
             record = parse(text)
         except NotJsonError:
-            return Judged(None, (malformed(text),))
+            return JudgedRecord(None, (malformed_reason(text),))
         # A record is an object: a number or a list where a record should be is as unreadable as a broken one.
         if type(record) is not dict or not text.lstrip(BLANK).startswith("{"):
-            return Judged(None, (malformed(text),))
-        values, run = self.read(record)
-        return Judged(None if run.reasons else values, tuple(run.reasons))
+            return JudgedRecord(None, (malformed_reason(text),))
+        values, reasons = self.read(record)
+        return JudgedRecord(None if reasons else values, tuple(reasons))
 
-    def read(self, record: dict[str, Any]) -> tuple[dict[str, Any], Run]:
+    def read(self, record: dict[str, Any]) -> tuple[dict[str, Any], RecordReasons]:
         """Return the values of a record that was parsed, also if others are wrong, and the reasons."""
-        run, values = Run(), {}
+        reasons, values = RecordReasons(), {}
         for label, steps, read in self.json_readers:
-            values[label] = read(value_at(record, steps), label, run)
-        self.object_to_unexpected(record, run)
-        return values, run
+            values[label] = read(value_at(record, steps), label, reasons)
+        self.add_unexpected(record, reasons)
+        return values, reasons
 
-    def object_to_unexpected(self, record: dict[str, Any], run: Run) -> None:
+    def add_unexpected(self, record: dict[str, Any], reasons: RecordReasons) -> None:
         """Object to each key of a record, and of the objects in it, that no field takes."""
         for steps, known, path in self.objects:
             value = value_at(record, steps)
             if type(value) is dict:
-                object_to_unexpected(value, known, path, run)
+                add_unexpected(value, known, path, reasons)
 
 
-def _compiled(judge: RecordReader, member: pa.Field) -> tuple[tuple[Step, ...], Reader]:
+def _field_reader(judge: RecordReader, member: pa.Field) -> tuple[tuple[Step, ...], Reader]:
     """Return the steps to a field's value, none for a constant, and its reader. Raises NotCoveredError for an `epoch` of anything but dates and timestamps."""
-    origin, context = judge.settings.origin_of(member.name), ValueContext(judge.settings)
+    origin = judge.settings.origin_of(member.name)
     if origin is None:
-        read = json_reader(member, context)
-        return (), lambda x, path, run: read(None, path, run)
+        read = json_reader(member, judge.settings)
+        return (), lambda x, path, reasons: read(None, path, reasons)
     data_type, is_ = storage_type(member.type), pa.types
     if origin.epoch is not None and not (is_.is_date(data_type) or is_.is_timestamp(data_type)):
         raise NotCoveredError
@@ -383,7 +366,7 @@ def _compiled(judge: RecordReader, member: pa.Field) -> tuple[tuple[Step, ...], 
         steps = own_steps(member.name, is_geojson=judge.settings.is_geojson)
     else:
         steps = parse_steps(origin.path)
-    return steps, json_reader(member, context, origin.epoch)
+    return steps, json_reader(member, judge.settings, origin.epoch)
 
 
 def value_at(value: Any, steps: tuple[Step, ...]) -> Any:
@@ -396,6 +379,6 @@ def value_at(value: Any, steps: tuple[Step, ...]) -> Any:
     return value
 
 
-def malformed(text: str) -> Reason:
+def malformed_reason(text: str) -> Reason:
     """Return the reason of a malformed text or row."""
     return Reason("", "malformed", text[:LONGEST_VALUE])

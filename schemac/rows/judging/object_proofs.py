@@ -24,22 +24,22 @@ import pyarrow.compute as pc
 from schemac.language.attributes.attribute import Role
 from schemac.language.attributes.builtin import is_utc
 from schemac.rows.judging.arrays import (
+    is_bytes_field,
     is_list,
     is_scalar,
     is_string,
     nullable_type,
     role_of,
     storage_type,
-    takes_bytes,
 )
-from schemac.rows.judging.column_proofs import proof_of
+from schemac.rows.judging.column_proofs import column_proof
 from schemac.rows.judging.scalars import zone_of
 from schemac.rows.judging.settings import Unexpected, ValidationSettings
 from schemac.rows.judging.text_proofs import (
     Proof,
     Proven,
     TextProof,
-    either,
+    joined_masks,
     proven_lists,
     proven_maps,
     proven_structs,
@@ -59,7 +59,7 @@ PLAIN = frozenset((_NONE, str, int, float, bool, Decimal, bytes, date, datetime,
 
 
 class MemberValues(NamedTuple):
-    """Objects of dicts by name, None where a dict lacks one."""
+    """The values of dicts by name, None where a dict lacks one, and the dicts that have more than these."""
 
     columns: list[Objects]
     others: list[int]
@@ -69,7 +69,7 @@ class MemberValues(NamedTuple):
 
 
 def members_of(dicts: Sequence[dict[Any, Any]], names: Sequence[str]) -> MemberValues:
-    """Take dicts apart."""
+    """Split dicts into a column of objects for each name."""
     if names and set(map(len, dicts)) == {len(names)}:
         try:
             if len(names) == 1:
@@ -97,23 +97,24 @@ def object_proof(member: pa.Field, settings: ValidationSettings) -> ObjectProof 
         return _scalar_proof(member)
     if is_list(data_type):
         item = object_proof(data_type.value_field, settings)
-        return None if item is None else _ObjectLists(member, item)
+        return None if item is None else _list_proof(member, item)
     if pa.types.is_map(data_type):
         key, item = data_type.key_field, object_proof(data_type.item_field, settings)
         is_of_text = is_string(storage_type(key.type)) and role_of(key) is None
-        return None if item is None or not is_of_text else _ObjectMaps(member, item)
+        return None if item is None or not is_of_text else _map_proof(member, item)
     parts = [object_proof(part, settings) for part in data_type]
     if not parts or any(part is None for part in parts):
         return None
     takes_others = settings.unexpected is not Unexpected.REJECT
-    return _ObjectStructs(member, tuple(part for part in parts if part is not None), takes_others)
+    return _struct_proof(member, [part for part in parts if part is not None], takes_others=takes_others)
 
 
-def _in_doubt(member: pa.Field, count: int) -> Proven:
+def _all_doubtful(member: pa.Field, count: int) -> Proven:
+    """Return nulls that are all in doubt."""
     return Proven(pa.nulls(count, nullable_type(member)), pa.array(np.ones(count, bool)))
 
 
-def _of_class(values: Objects, *classes: type) -> list[bool] | None:
+def _class_mask(values: Objects, *classes: type) -> list[bool] | None:
     """Return which objects are of some classes, or None; None if all of them are."""
     allowed = {_NONE, *classes}
     if allowed.issuperset(map(type, values)):
@@ -121,21 +122,21 @@ def _of_class(values: Objects, *classes: type) -> list[bool] | None:
     return [type(value) in allowed for value in values]
 
 
-def _only(values: Objects, certain: list[bool] | None) -> Objects:
+def _certain_objects(values: Objects, certain: list[bool] | None) -> Objects:
     """Return the objects that are certain, None in place of the others; without `certain` all are."""
     if certain is None:
         return values
     return [value if sure else None for value, sure in zip(values, certain, strict=True)]
 
 
-def _mask(certain: list[bool] | None) -> pa.Array | None:
+def _doubt_mask(certain: list[bool] | None) -> pa.Array | None:
     """Return which objects are in doubt; None if none is."""
     return None if certain is None else pc.invert(pa.array(certain, pa.bool_()))
 
 
 @dataclass(frozen=True)
 class _ObjectScalars:
-    """Objects of some classes, with the type that pyarrow makes from them; `proof` reads the values of that type."""
+    """Reads objects of some classes: pyarrow makes an array of them, which `proof` reads."""
 
     member: pa.Field
     classes: tuple[type, ...]
@@ -147,15 +148,15 @@ class _ObjectScalars:
     """Whether objects of which this is looked at are in doubt for no other reason."""
 
     def __call__(self, values: Objects) -> Proven:
-        certain = _of_class(values, *self.classes)
-        values = _only(values, certain)
+        certain = _class_mask(values, *self.classes)
+        values = _certain_objects(values, certain)
         try:
             known = self._known(values)
-            array = self.array_of(_only(values, known))
+            array = self.array_of(_certain_objects(values, known))
         except _NOT_ARROW:
-            return _in_doubt(self.member, len(values))
+            return _all_doubtful(self.member, len(values))
         proven, doubtful = self.proof(array)
-        return Proven(proven, either(doubtful, either(_mask(certain), _mask(known))))
+        return Proven(proven, joined_masks(doubtful, joined_masks(_doubt_mask(certain), _doubt_mask(known))))
 
     def _known(self, values: Objects) -> list[bool] | None:
         """Return which objects pyarrow reads as they are, or None; None if all are."""
@@ -169,6 +170,7 @@ class _ObjectScalars:
 
 
 def _scalar_proof(member: pa.Field) -> ObjectProof | None:
+    """Return what reads objects without parts, by the classes that the type of their field takes; None if none is certain."""
     is_, data_type, role = pa.types, storage_type(member.type), role_of(member)
     if is_.is_floating(data_type) or role is Role.BRAIN_FLOATS:
         text = TextProof.of(member)
@@ -181,34 +183,34 @@ def _scalar_proof(member: pa.Field) -> ObjectProof | None:
     if role not in (None, Role.BLOB):
         return None
     if is_uuid(member):
-        return _compiled(
+        return _class_proof(
             member, (UUID,), pa.binary(),
             lambda values: pa.array([None if value is None else value.bytes for value in values], pa.binary()),
         )  # fmt: skip
-    if takes_bytes(member):
-        return _compiled(member, (bytes,), pa.large_binary())
+    if is_bytes_field(member):
+        return _class_proof(member, (bytes,), pa.large_binary())
     if isinstance(member.type, pa.BaseExtensionType):
         return None
     if is_string(data_type):
-        return _compiled(member, (str,), pa.large_string())
+        return _class_proof(member, (str,), pa.large_string())
     if is_.is_boolean(data_type):
-        return _compiled(member, (bool,), pa.bool_())
+        return _class_proof(member, (bool,), pa.bool_())
     if is_.is_integer(data_type):
-        return _compiled(member, (int,), pa.uint64() if data_type.equals(pa.uint64()) else pa.int64())
+        return _class_proof(member, (int,), pa.uint64() if data_type.equals(pa.uint64()) else pa.int64())
     if is_.is_decimal(data_type) and 0 <= data_type.scale <= data_type.precision:
-        return _compiled(member, (Decimal,), data_type, None, _exponent, _is_rescaled)
+        return _class_proof(member, (Decimal,), data_type, None, _exponent, _is_rescaled)
     if is_.is_date(data_type):
-        return _compiled(member, (date,), pa.date32())
+        return _class_proof(member, (date,), pa.date32())
     if is_.is_duration(data_type):
-        return _compiled(member, (timedelta,), data_type, _cast_from(pa.duration("us"), data_type))
+        return _class_proof(member, (timedelta,), data_type, _cast_from(pa.duration("us"), data_type))
     if is_.is_time(data_type):
         cast_times = _cast_from(pa.time64("us"), data_type)
-        return _compiled(member, (time,), data_type, cast_times, _zone, lambda zone: zone is None)
+        return _class_proof(member, (time,), data_type, cast_times, _zone, lambda zone: zone is None)
     if is_.is_timestamp(data_type):
         is_clock, tz = data_type.tz is None, None if data_type.tz is None else "UTC"
         takes_clocks = is_clock or is_utc(zone_of(member) or data_type.tz)
         is_known = lambda zone: takes_clocks if zone is None else not is_clock and _is_exact(zone)  # noqa: E731
-        return _compiled(member, (datetime,), pa.timestamp("us", tz), None, _zone, is_known)
+        return _class_proof(member, (datetime,), pa.timestamp("us", tz), None, _zone, is_known)
     return None
 
 
@@ -216,6 +218,7 @@ _zone = attrgetter("tzinfo")
 
 
 def _exponent(value: Decimal) -> Any:
+    """Return the exponent of a decimal; a letter for what is not finite."""
     return value.as_tuple().exponent
 
 
@@ -232,7 +235,7 @@ def _is_exact(zone: Any) -> bool:
     return is_fixed and not zone.utcoffset(None).microseconds
 
 
-def _compiled(
+def _class_proof(
     member: pa.Field,
     classes: tuple[type, ...],
     source_type: pa.DataType,
@@ -241,7 +244,7 @@ def _compiled(
     is_known: Callable[[Any], bool] = bool,
 ) -> ObjectProof | None:
     """Return what reads objects of some classes; None where no value of such a type can be proven."""
-    proof = proof_of(member, pa.field(member.name, source_type), ())
+    proof = column_proof(member, pa.field(member.name, source_type), ())
     if proof is None:
         return None
     array_of = array_of or (lambda values: pa.array(values, source_type))
@@ -249,58 +252,66 @@ def _compiled(
 
 
 def _cast_from(source_type: pa.DataType, target_type: pa.DataType) -> Callable[[Objects], pa.Array]:
+    """Return what makes an array of one type of objects, and casts it to another one."""
     return lambda values: pa.array(values, source_type).cast(target_type)
 
 
-def _certain(member: pa.Field, values: Objects, *classes: type) -> tuple[list[Any], Any, pa.Array | None]:
-    """Return the objects of some classes, which rows have one, and which are in doubt; None for none."""
-    certain = _of_class(values, *classes)
-    values = _only(values, certain)
+def _objects_of_class(
+    member: pa.Field, values: Objects, *classes: type
+) -> tuple[list[Any], Any, pa.Array | None]:
+    """Return the objects of some classes, a mask of the rows that have one, and a mask of those in doubt; None if none is."""
+    certain = _class_mask(values, *classes)
+    values = _certain_objects(values, certain)
     is_there = np.fromiter((value is not None for value in values), bool, len(values))
     absent = None if member.nullable or is_there.all() else pa.array(~is_there)
-    return [value for value in values if value is not None], is_there, either(_mask(certain), absent)
+    return (
+        [value for value in values if value is not None],
+        is_there,
+        joined_masks(_doubt_mask(certain), absent),
+    )
 
 
-@dataclass(frozen=True)
-class _ObjectLists:
-    member: pa.Field
-    item: ObjectProof
+def _list_proof(member: pa.Field, item: ObjectProof) -> ObjectProof:
+    """Read lists and tuples as lists."""
+    type_ = nullable_type(member)
 
-    def __call__(self, values: Objects) -> Proven:
-        lists, is_there, doubtful = _certain(self.member, values, list, tuple)
-        items = self.item(list(chain.from_iterable(lists)))
-        type_ = nullable_type(self.member)
-        return proven_lists(self.member, type_, is_there, list(map(len, lists)), items, doubtful)
+    def read(values: Objects) -> Proven:
+        lists, is_there, doubtful = _objects_of_class(member, values, list, tuple)
+        items = item(list(chain.from_iterable(lists)))
+        return proven_lists(member, type_, is_there, list(map(len, lists)), items, doubtful)
+
+    return read
 
 
-@dataclass(frozen=True)
-class _ObjectMaps:
-    member: pa.Field
-    item: ObjectProof
+def _map_proof(member: pa.Field, item: ObjectProof) -> ObjectProof:
+    """Read dicts as maps; all are in doubt if a key is no text."""
+    type_ = nullable_type(member)
 
-    def __call__(self, values: Objects) -> Proven:
-        dicts, is_there, doubtful = _certain(self.member, values, dict)
-        labels, type_ = list(chain.from_iterable(dicts)), nullable_type(self.member)
-        items = self.item(list(chain.from_iterable(map(dict.values, dicts))))
+    def read(values: Objects) -> Proven:
+        dicts, is_there, doubtful = _objects_of_class(member, values, dict)
+        labels = list(chain.from_iterable(dicts))
+        items = item(list(chain.from_iterable(map(dict.values, dicts))))
         if not {str}.issuperset(map(type, labels)):
-            return _in_doubt(self.member, len(values))
+            return _all_doubtful(member, len(values))
         try:
             keys = pa.array(labels, type_.key_type)
         except _NOT_ARROW:
-            return _in_doubt(self.member, len(values))
+            return _all_doubtful(member, len(values))
         return proven_maps(type_, is_there, list(map(len, dicts)), keys, items, doubtful)
 
+    return read
 
-@dataclass(frozen=True)
-class _ObjectStructs:
-    member: pa.Field
-    parts: tuple[ObjectProof, ...]
-    takes_others: bool
 
-    def __call__(self, values: Objects) -> Proven:
-        dicts, is_there, doubtful = _certain(self.member, values, dict)
-        columns, others, odd = members_of(dicts, [part.name for part in self.member.type])
+def _struct_proof(member: pa.Field, parts: Sequence[ObjectProof], *, takes_others: bool) -> ObjectProof:
+    """Read dicts as structs; in doubt is one with further keys, unless it `takes_others` that are plain."""
+    type_, names = nullable_type(member), [part.name for part in member.type]
+
+    def read(values: Objects) -> Proven:
+        dicts, is_there, doubtful = _objects_of_class(member, values, dict)
+        columns, others, odd = members_of(dicts, names)
         is_odd = np.zeros(len(dicts), bool)
-        is_odd[odd if self.takes_others else others] = True
-        parts = [proof(column) for column, proof in zip(columns, self.parts, strict=True)]
-        return proven_structs(nullable_type(self.member), is_there, parts, doubtful, is_odd)
+        is_odd[odd if takes_others else others] = True
+        proven = [proof(column) for column, proof in zip(columns, parts, strict=True)]
+        return proven_structs(type_, is_there, proven, doubtful, is_odd)
+
+    return read

@@ -4,7 +4,7 @@ Layer: rows.
 """
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -27,7 +27,7 @@ QUARANTINE_SCHEMA = pa.schema(
 
 
 class Reason(NamedTuple):
-    """Why a record does not fit: where, which rule, and what is there, cut at 1000 characters; None if nothing does."""
+    """Why a record does not fit: the path, the rule, and the value there, cut at 1000 characters; None if there is none."""
 
     path: str
     rule: str
@@ -55,8 +55,8 @@ def reason_counts(reasons: pa.ListArray) -> Counter[tuple[str, str]]:
     return Counter({(row["path"], row["rule"]): row["count_all"] for row in counts.to_pylist()})
 
 
-class Reasons(Mapping[int, list[Reason]]):
-    """The reasons of rows, by the number of the row in its batch: columns of Arrow, in the order in which they were added.
+class Reasons:
+    """The reasons against the rows of a batch, as columns of Arrow, in the order in which they were added.
 
     `whole` are the rows that are no records, with the one reason that counts.
     """
@@ -65,14 +65,11 @@ class Reasons(Mapping[int, list[Reason]]):
         self._parts: list[tuple[Any, pa.StructArray]] = []
         """Numbers of rows, and a reason for each."""
         self.whole: dict[int, Reason] = {}
-        self._opened: dict[int, list[Reason]] | None = None
-        """All of them by row, once somebody has asked for those of one."""
 
     def add(self, rows: Any, reasons: pa.StructArray) -> None:
         """Add a reason to each of some rows, behind those that they have."""
         if len(rows):
             self._parts.append((rows.astype(np.int64, copy=False), reasons))
-            self._opened = None
 
     def add_rule(self, rows: Any, path: str, rule: str, values: pa.Array) -> None:
         """Add one rule at one path, with the text of a value for each row."""
@@ -80,14 +77,12 @@ class Reasons(Mapping[int, list[Reason]]):
         self.add(rows, pa.StructArray.from_arrays(columns, fields=list(REASON)))
 
     def add_all(self, other: "Reasons") -> None:
-        """Add those of another field."""
+        """Add the reasons of another field."""
         self._parts += other._parts
-        self._opened = None
 
     def refuse(self, row: int, reason: Reason) -> None:
-        """Give a row one reason alone, as for a malformed record."""
+        """Give a row one reason in place of all others, as for a malformed record."""
         self.whole[row] = reason
-        self._opened = None
 
     def without(self, rows: Sequence[int], path: str) -> "Reasons":
         """Return the same without those of some rows at a path."""
@@ -109,7 +104,7 @@ class Reasons(Mapping[int, list[Reason]]):
 
     @property
     def rows(self) -> Any:
-        """The numbers of the rows, in their order, as an array of numpy."""
+        """The numbers of the rows that have reasons, ascending, as an array of numpy."""
         whole = np.array([*self.whole], np.int64)
         return np.unique(np.concatenate([*(rows for rows, _ in self._parts), whole]))
 
@@ -128,28 +123,10 @@ class Reasons(Mapping[int, list[Reason]]):
         offsets = pa.array(np.append(starts, len(order)), pa.int32())
         return pa.ListArray.from_arrays(offsets, reasons.take(pa.array(order)), data_type)
 
-    @property
-    def _by_row(self) -> dict[int, list[Reason]]:
-        if self._opened is None:
-            lists = ([Reason(**one) for one in several] for several in self.array().to_pylist())
-            self._opened = dict(zip(self.rows.tolist(), lists, strict=True))
-        return self._opened
-
-    def __getitem__(self, row: int) -> list[Reason]:
-        """Return the reasons of a row."""
-        return self._by_row[row]
-
-    def __iter__(self) -> Iterator[int]:
-        """Yield the rows."""
-        return iter(self._by_row)
-
-    def __len__(self) -> int:
-        """Return how many rows have reasons."""
-        return len(self.rows)
-
-    def __repr__(self) -> str:
-        """Show them as a dict does."""
-        return repr(self._by_row)
+    def by_row(self) -> dict[int, list[Reason]]:
+        """Return the reasons of each row that has some, by its number in the batch, in ascending order."""
+        lists = ([Reason(**one) for one in several] for several in self.array().to_pylist())
+        return dict(zip(self.rows.tolist(), lists, strict=True))
 
     def __bool__(self) -> bool:
         """Return whether a row has one."""

@@ -51,7 +51,7 @@ class TokenKind(StrEnum):
 
 @dataclass(frozen=True)
 class Scalar:
-    """How the values of one type come out of text; `value` raises BrokenRuleError."""
+    """How the values of one type are read: `value` makes one of a text, or raises BrokenRuleError."""
 
     token: TokenKind
     value: Value
@@ -59,29 +59,46 @@ class Scalar:
 
 
 def scalar_of(field: pa.Field, epoch: str | None = None) -> Scalar | None:
-    """How one field without children is read; None for types that a pipeline cannot write."""
+    """Return how a field without parts is read; None for types that a pipeline cannot write."""
     if extension_name(field) == "arrow.uuid":
         return Scalar(TokenKind.STRING, values.uuid_of)
     role = role_of(field)
     if role is Role.JSON:
-        return Scalar(TokenKind.ANY, _json)
+        return Scalar(TokenKind.ANY, _checked_json)
     if role is Role.BRAIN_FLOATS:
         return Scalar(TokenKind.NUMBER, values.brain_float_of)
     if role is Role.BLOB:
         return Scalar(TokenKind.STRING, values.bytes_of)
-    data_type = storage_type(field.type)
-    if pa.types.is_date(data_type) or pa.types.is_timestamp(data_type):
+    data_type, is_ = storage_type(field.type), pa.types
+    if is_.is_date(data_type) or is_.is_timestamp(data_type):
         token = TokenKind.STRING if epoch is None else TokenKind.NUMBER
-        if pa.types.is_date(data_type):
+        if is_.is_date(data_type):
             return Scalar(token, _day_reader(data_type, epoch))
         clock = clock_of(data_type, zone_of(field))
         if epoch is not None:
-            return Scalar(token, timestamp_of_count(data_type, epoch, clock))
-        return Scalar(token, _timestamp_of_text(data_type, clock))
-    for fits, build in _BUILDERS:
-        if fits(data_type):
-            return build(data_type)
-    return None
+            return Scalar(token, timestamp_count_reader(data_type, epoch, clock))
+        return Scalar(token, _timestamp_text_reader(data_type, clock))
+    if is_string(data_type):
+        return Scalar(TokenKind.STRING, lambda t: t, is_identity=True)
+    if is_.is_boolean(data_type):
+        return Scalar(TokenKind.BOOLEAN, values.boolean_of)
+    if is_.is_integer(data_type):
+        lowest, highest = integer_limits(data_type)
+        return Scalar(TokenKind.NUMBER, lambda t: values.integer_of(t, lowest, highest))
+    if is_.is_floating(data_type):
+        bits = data_type.bit_width
+        return Scalar(TokenKind.NUMBER, lambda t: values.float_of(t, bits))
+    if is_.is_decimal(data_type):
+        precision, scale = data_type.precision, data_type.scale
+        return Scalar(TokenKind.NUMBER, lambda t: values.decimal_of(t, precision, scale))
+    if is_binary(data_type) or is_.is_fixed_size_binary(data_type):
+        width_bytes = None if is_binary(data_type) else data_type.byte_width
+        return Scalar(TokenKind.STRING, lambda t: values.bytes_of(t, width_bytes))
+    if is_.is_time(data_type):
+        return Scalar(TokenKind.STRING, time_reader(data_type))
+    if is_.is_duration(data_type):
+        return Scalar(TokenKind.NUMBER, values.count_of)
+    return Scalar(TokenKind.ANY, _refuse_value) if is_.is_null(data_type) else None
 
 
 def clock_of(data_type: pa.DataType, zone: str | None) -> "Clock":
@@ -89,34 +106,12 @@ def clock_of(data_type: pa.DataType, zone: str | None) -> "Clock":
     return Clock(zone_of_clock(data_type.tz or "UTC", zone))
 
 
-def _integer(data_type: pa.DataType) -> Scalar:
-    """Return what reads a number of JSON as an integer within the limits of the type."""
-    lowest, highest = integer_limits(data_type)
-    return Scalar(TokenKind.NUMBER, lambda t: values.integer_of(t, lowest, highest))
-
-
-def _float(data_type: pa.DataType) -> Scalar:
-    """Return what reads a number of JSON as a float of the type's 16, 32 or 64 bits."""
-    bits = data_type.bit_width
-    return Scalar(TokenKind.NUMBER, lambda t: values.float_of(t, bits))
-
-
-def _decimal(data_type: pa.DataType) -> Scalar:
-    """Return what reads a number of JSON as a decimal with the type's precision and scale."""
-    precision, scale = data_type.precision, data_type.scale
-    return Scalar(TokenKind.NUMBER, lambda t: values.decimal_of(t, precision, scale))
-
-
-def _fixed_binary(data_type: pa.DataType) -> Scalar:
-    width_bytes = data_type.byte_width
-    return Scalar(TokenKind.STRING, lambda t: values.bytes_of(t, width_bytes))
-
-
-def _not_null(_: str) -> NoReturn:
+def _refuse_value(_: str) -> NoReturn:
+    """Raise BrokenRuleError: no value is one of the type null."""
     raise BrokenRuleError("type", "not null")
 
 
-def _json(t: str) -> str:
+def _checked_json(t: str) -> str:
     """Return a text as it is if it is one value of JSON. Raises BrokenRuleError."""
     try:
         parse(t)
@@ -125,25 +120,11 @@ def _json(t: str) -> str:
     return t
 
 
-_BUILDERS: tuple[tuple[Callable[[pa.DataType], bool], Callable[[pa.DataType], Scalar]], ...] = (
-    (is_string, lambda _: Scalar(TokenKind.STRING, lambda t: t, is_identity=True)),
-    (pa.types.is_boolean, lambda _: Scalar(TokenKind.BOOLEAN, values.boolean_of)),
-    (pa.types.is_integer, _integer),
-    (pa.types.is_floating, _float),
-    (pa.types.is_decimal, _decimal),
-    (is_binary, lambda _: Scalar(TokenKind.STRING, values.bytes_of)),
-    (pa.types.is_fixed_size_binary, _fixed_binary),
-    (pa.types.is_time, lambda data_type: Scalar(TokenKind.STRING, time_of_day(data_type))),
-    (pa.types.is_duration, lambda _: Scalar(TokenKind.NUMBER, values.count_of)),
-    (pa.types.is_null, lambda _: Scalar(TokenKind.ANY, _not_null)),
-)
-
-
 CLOCK_ZONE = b"schemac.dev/clockZone"
 
 
 def zone_of(field: pa.Field) -> str | None:
-    """Give the zone that was declared for a field's clocks."""
+    """Return the zone that was declared for a field's clocks; None if none was."""
     declared = (field.metadata or {}).get(CLOCK_ZONE)
     if declared is None:
         return None
@@ -154,12 +135,13 @@ def zone_of(field: pa.Field) -> str | None:
 def with_zones(
     schema: pa.Schema, zone_of_field: Callable[[str], str | None], of_source: str | None
 ) -> pa.Schema:
-    """Note the zone of its clocks next to each timestamp of a schema that has one, at every depth."""
+    """Return a schema in which each timestamp, at every depth, has the zone of its clocks in its metadata."""
     fields = [_with_zone(field, zone_of_field(field.name), of_source) for field in schema]
     return pa.schema(fields, metadata=schema.metadata)
 
 
 def _with_zone(field: pa.Field, zone: str | None, of_source: str | None) -> pa.Field:
+    """Return a field whose timestamps have the zone of their clocks in their metadata; `of_source` is the last resort."""
     data_type, is_ = field.type, pa.types
     if is_.is_nested(data_type):
         return field.with_type(with_parts(data_type, lambda part: _with_zone(part, zone, of_source)))
@@ -179,7 +161,7 @@ def zone_of_clock(field_zone: str, declared: str | None) -> str | None:
 
 @dataclass(frozen=True)
 class Clock:
-    """How local times become instants of one field; `zone` is None if it is not set."""
+    """The clock that local times of a field are read from; `zone` is None if it is not set."""
 
     zone: str | None
 
@@ -189,7 +171,7 @@ class Clock:
         return None if self.zone is None else find_zone(self.zone)
 
     def shown(self, instant: int) -> int:
-        """Return what the clock shows at an instant, both in nanoseconds."""
+        """Return the local time at an instant, both in nanoseconds."""
         rules = find_zone(self.zone or "UTC")
         assert rules is not None, self.zone
         return local_time_at(instant, rules)
@@ -202,6 +184,7 @@ _COUNT = re.compile(r"[+-]?[0-9]+(?:\.[0-9]*)?(?:[eE]\+?[0-9]+)?")
 
 
 def _per_day(data_type: pa.DataType) -> int:
+    """Return how many units of a date type a day has."""
     return 86_400_000 if pa.types.is_date64(data_type) else 1
 
 
@@ -211,17 +194,17 @@ def _day_reader(data_type: pa.DataType, epoch: str | None) -> Value:
     if epoch is None:
         return lambda t: values.day_of(t) * factor
     per_unit = NANOSECONDS_PER[epoch]
-    return lambda t: _day(_counted(t, per_unit, values.DAY) // values.DAY) * factor
+    return lambda t: _day_in_range(_nanoseconds_of_count(t, per_unit, values.DAY) // values.DAY) * factor
 
 
-def _day(days: int) -> int:
+def _day_in_range(days: int) -> int:
     """Return days since 1970 as they are. Raises BrokenRuleError outside of the years 0001 to 9999."""
     if not FIRST_DAY <= days <= LAST_DAY:
         raise BrokenRuleError("range", "not in the years 0001 to 9999")
     return days
 
 
-def _counted(t: str, per_unit: int, step: int) -> int:
+def _nanoseconds_of_count(t: str, per_unit: int, step: int) -> int:
     """Return a count as nanoseconds, exactly, which have to be whole steps."""
     if not _COUNT.fullmatch(t):
         raise BrokenRuleError("cast", "not a count")
@@ -237,37 +220,42 @@ def _counted(t: str, per_unit: int, step: int) -> int:
 
 
 def _nanoseconds_per(data_type: pa.DataType) -> int:
+    """Return how many nanoseconds the unit of a type has."""
     return 10**9 // ARROW_PER_SECOND[data_type.unit]
 
 
 def nanoseconds_of_years(data_type: pa.TimestampType) -> tuple[int, int]:
     """Return the first and the last nanosecond that a timestamp shows with a year of four digits, in its own zone too."""
-    margin = margin_of(data_type)
+    margin = calendar_margin(data_type)
     return values.FIRST + margin, values.LAST - margin - 1
 
 
-def margin_of(data_type: pa.TimestampType) -> int:
+def calendar_margin(data_type: pa.TimestampType) -> int:
     """Return how many nanoseconds a timestamp stays away from the first and the last year: its zone may show another day."""
     return 0 if data_type.tz is None or is_utc(data_type.tz) else values.DAY
 
 
-def _timestamp_of_text(data_type: pa.DataType, clock: Clock) -> Value:
+def _timestamp_text_reader(data_type: pa.DataType, clock: Clock) -> Value:
     """Read an instant out of a text with a zone, or without one, as the clock has it; a field without a zone has clocks that stay ones."""
-    digits, step, margin = FRACTION_DIGITS[data_type.unit], _nanoseconds_per(data_type), margin_of(data_type)
+    digits, step, margin = (
+        FRACTION_DIGITS[data_type.unit],
+        _nanoseconds_per(data_type),
+        calendar_margin(data_type),
+    )
     if data_type.tz is None:
         return lambda t: values.clock_of(t, digits) // step
     rules = clock.rules
     return lambda t: values.instant_of(t, digits, rules, margin) // step
 
 
-def timestamp_of_count(data_type: pa.DataType, epoch: str, clock: Clock) -> Value:
+def timestamp_count_reader(data_type: pa.DataType, epoch: str, clock: Clock) -> Value:
     """Read a timestamp out of a count."""
     per_unit, step = NANOSECONDS_PER[epoch], _nanoseconds_per(data_type)
     is_converted = data_type.tz is None and clock.zone != "UTC"
     first, last = nanoseconds_of_years(data_type)
 
     def value(t: str) -> int:
-        nanoseconds = _counted(t, per_unit, step)
+        nanoseconds = _nanoseconds_of_count(t, per_unit, step)
         if is_converted:
             # A count is an instant; the field has what the clocks of the zone show at it.
             if not values.FIRST <= nanoseconds < values.LAST:
@@ -282,11 +270,13 @@ def timestamp_of_count(data_type: pa.DataType, epoch: str, clock: Clock) -> Valu
     return value
 
 
-def of_pattern(data_type: pa.DataType, clock: Clock | None, *, has_zone: bool) -> Callable[[int], int]:
+def pattern_value_reader(
+    data_type: pa.DataType, clock: Clock | None, *, has_zone: bool
+) -> Callable[[int], int]:
     """Make a date or a timestamp of the microseconds that a pattern reads."""
     if clock is None:
         factor = _per_day(data_type)
-        return lambda micros: _day(micros * 1000 // values.DAY) * factor
+        return lambda micros: _day_in_range(micros * 1000 // values.DAY) * factor
 
     takes_instants, step = data_type.tz is not None, _nanoseconds_per(data_type)
     first, last = nanoseconds_of_years(data_type)
@@ -308,7 +298,7 @@ def of_pattern(data_type: pa.DataType, clock: Clock | None, *, has_zone: bool) -
     return timestamp
 
 
-def time_of_day(data_type: pa.DataType) -> Value:
+def time_reader(data_type: pa.DataType) -> Value:
     """Read a time of day such as `13:45:00.5`."""
     digits, step = FRACTION_DIGITS[data_type.unit], _nanoseconds_per(data_type)
     return lambda t: values.time_of(t, digits) // step

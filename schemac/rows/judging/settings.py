@@ -33,7 +33,7 @@ class Unexpected(StrEnum):
 
 @dataclass(frozen=True)
 class FieldOrigin:
-    """Where a field is read, when not from the key of its own name; `epoch` is what a number counts, `zone` that of clocks."""
+    """Where a field is read, if not from the key of its own name; `epoch` is the unit of a number, `zone` that of local times."""
 
     path: str | None = None
     epoch: EpochUnit | None = None
@@ -107,7 +107,7 @@ GEOJSON_GEOMETRY = ("type", "coordinates")
 
 
 class UnreadablePathError(ValueError):
-    """`position` counts characters from 0."""
+    """A path cannot be read; `position` is the character, from 0, at which it goes wrong."""
 
     def __init__(self, position: int) -> None:
         super().__init__(position)
@@ -131,5 +131,5 @@ def parse_steps(path: str) -> tuple[Step, ...]:
 
 
 def own_steps(label: str, *, is_geojson: bool) -> tuple[Step, ...]:
-    """Where a field is in a record of JSON that does not name another place for it."""
+    """Return where a record of JSON has a field that names no other place."""
     return ("properties", label) if is_geojson and label not in GEOJSON_TOP else (label,)

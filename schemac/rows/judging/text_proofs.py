@@ -3,7 +3,7 @@
 Layer: rows.
 Shape: for an Arrow type without children a `TextForm`: a pattern in RE2's dialect over the text of a value, the type that Arrow casts
        it to, and the limits that only show in the values. A `TextProof` reads cells by it. What is read is `Proven`: values in the
-       loose type of the field, null where they are in doubt, and which are.
+       nullable type of the field, null where they are in doubt, and which are.
 Rule: a form says too little rather than too much. Whatever it does not match is read, or refused, one by one.
 """
 
@@ -54,7 +54,7 @@ _SMALLEST_NORMAL = (np.float64(SMALLEST_NORMAL_FLOAT).view(np.uint64) << _ONE) -
 
 
 class Proven(NamedTuple):
-    """Values that were read, null where they are in doubt; and which are in doubt, None where none is."""
+    """The values of a column in the nullable type of their field, null where they are in doubt, and a mask of those in doubt; None if none is."""
 
     values: pa.Array
     doubtful: pa.Array | None
@@ -65,7 +65,7 @@ Proof = Callable[[pa.Array], Proven]
 
 @dataclass(frozen=True)
 class TextForm:
-    """How values of one type are spelled and read; `limits` are the least and the greatest value, both allowed."""
+    """The pattern of the texts of a type, and how Arrow reads them; `limits` are the least and the greatest value."""
 
     token: TokenKind
     pattern: str
@@ -85,7 +85,7 @@ class TextForm:
         # Of a decimal that is too long Arrow makes another number, or crashes.
         if is_number and not pa.types.is_decimal(self.parsed):
             try:
-                return self.inside(self._parsed(texts), None)
+                return self.within_limits(self._parsed(texts), None)
             except pa.ArrowInvalid:
                 # One of them is no value for Arrow.
                 pass
@@ -93,27 +93,27 @@ class TextForm:
         if self.pattern == INTEGER and pc.any(pc.invert(fits)).as_py():
             texts = pc.replace_substring_regex(texts, rf"^({INTEGER})\.0{{1,3}}$", r"\1")
             fits = self._fitting(texts)
-        misfits = some(pc.invert(fits))
-        return self.inside(self._parsed(without(texts, misfits)), misfits)
+        misfits = mask_or_none(pc.invert(fits))
+        return self.within_limits(self._parsed(with_nulls_at(texts, misfits)), misfits)
 
-    def inside(self, values: pa.Array, misfits: pa.Array | None) -> Proven:
-        """Leave out what is beyond the limits."""
+    def within_limits(self, values: pa.Array, misfits: pa.Array | None) -> Proven:
+        """Return parsed values with null for those beyond the limits, which are in doubt as `misfits` are."""
         outside = None
         if self.limits is not None:
             lowest, highest = self.limits
             extremes = pc.min_max(values)
             least, greatest = extremes["min"].as_py(), extremes["max"].as_py()
             if least is not None and not (lowest <= least and greatest <= highest):
-                outside = some(pc.or_(pc.less(values, lowest), pc.greater(values, highest)))
+                outside = mask_or_none(pc.or_(pc.less(values, lowest), pc.greater(values, highest)))
         if self.is_single:
             # Doubles so near to the middle of two floats that their text may be rounded to the other one.
             bits = values.fill_null(0.0).to_numpy(zero_copy_only=False).view(np.uint64)
             # Without a sign, what is below a limit wraps beyond it: each comparison looks at both ends of a range.
             is_doubtful = (bits & _BELOW_FLOAT) - (_MIDDLE - _ONE) <= 2 * _ONE
             is_doubtful |= (bits << _ONE) - _ONE < _SMALLEST_NORMAL
-            outside = either(outside, pa.array(is_doubtful) if is_doubtful.any() else None)
-        values = without(values, outside)
-        return Proven(values.cast(pa.float32()) if self.is_single else values, either(misfits, outside))
+            outside = joined_masks(outside, pa.array(is_doubtful) if is_doubtful.any() else None)
+        values = with_nulls_at(values, outside)
+        return Proven(values.cast(pa.float32()) if self.is_single else values, joined_masks(misfits, outside))
 
     def _fitting(self, texts: pa.Array) -> pa.Array:
         """Return which texts match the pattern from end to end, null for null."""
@@ -134,19 +134,19 @@ class TextForm:
             return pc.if_else(has_zone, texts, pc.binary_join_element_wise(texts, "Z", "")).cast(self.parsed)
 
 
-def either(a: pa.Array | None, b: pa.Array | None) -> pa.Array | None:
-    """Join two masks, of which None is false everywhere."""
+def joined_masks(a: pa.Array | None, b: pa.Array | None) -> pa.Array | None:
+    """Return where one of two masks is true; None is false everywhere."""
     return b if a is None else a if b is None else pc.or_(a, b)
 
 
-def some(mask: pa.Array) -> pa.Array | None:
+def mask_or_none(mask: pa.Array) -> pa.Array | None:
     """Return a mask without nulls, or None where it is true nowhere."""
     if not mask.true_count:
         return None
     return pc.fill_null(mask, False) if mask.null_count else mask
 
 
-def without(values: pa.Array, mask: pa.Array | None) -> pa.Array:
+def with_nulls_at(values: pa.Array, mask: pa.Array | None) -> pa.Array:
     """Return values with null where a mask is true."""
     return values if mask is None else pc.if_else(mask, pa.scalar(None, values.type), values)
 
@@ -163,7 +163,7 @@ def _offsets(is_there: Any, lengths: Any) -> Any:
     return np.cumsum(offsets, dtype=np.int32)
 
 
-def _with_doubtful(items: pa.Array | None, offsets: Any) -> pa.Array | None:
+def _has_doubtful_item(items: pa.Array | None, offsets: Any) -> pa.Array | None:
     """Return which lists have a doubtful item; None if none has."""
     if items is None:
         return None
@@ -172,6 +172,7 @@ def _with_doubtful(items: pa.Array | None, offsets: Any) -> pa.Array | None:
 
 
 def _null_mask(is_there: Any) -> pa.Array | None:
+    """Return which values are null; None if none is."""
     return None if is_there.all() else pa.array(~is_there)
 
 
@@ -183,12 +184,12 @@ def proven_lists(
     items: Proven,
     doubtful: pa.Array | None,
 ) -> Proven:
-    """Join items to lists of some lengths where something is there; in doubt is, too, a list with a doubtful item or of another length than the field's."""
+    """Join items to lists in the rows where one is; `lengths` are theirs. In doubt is also a list with a doubtful item, or of a wrong length."""
     offsets = _offsets(is_there, lengths)
-    doubtful = either(doubtful, _with_doubtful(items.doubtful, offsets))
+    doubtful = joined_masks(doubtful, _has_doubtful_item(items.doubtful, offsets))
     if pa.types.is_fixed_size_list(member.type):
         is_other = is_there & (np.diff(offsets) != member.type.list_size)
-        doubtful = either(doubtful, some(pa.array(is_other)))
+        doubtful = joined_masks(doubtful, mask_or_none(pa.array(is_other)))
     lists = pa.ListArray.from_arrays(pa.array(offsets), items.values, type_, mask=_null_mask(is_there))
     return Proven(lists, doubtful)
 
@@ -196,17 +197,17 @@ def proven_lists(
 def proven_maps(
     type_: pa.DataType, is_there: Any, lengths: Any, keys: pa.Array, items: Proven, doubtful: pa.Array | None
 ) -> Proven:
-    """Join keys and items to maps in the same way."""
+    """Join keys and items to maps in the rows where one is; in doubt is also a map with a doubtful item."""
     offsets = _offsets(is_there, lengths)
     lists = pa.ListArray.from_arrays(pa.array(offsets), items.values, mask=_null_mask(is_there))
     maps = maps_of(lists, keys.cast(type_.key_type), items.values, type_)
-    return Proven(maps, either(doubtful, _with_doubtful(items.doubtful, offsets)))
+    return Proven(maps, joined_masks(doubtful, _has_doubtful_item(items.doubtful, offsets)))
 
 
 def proven_structs(
     type_: pa.DataType, is_there: Any, parts: Sequence[Proven], doubtful: pa.Array | None, is_odd: Any = False
 ) -> Proven:
-    """Join parts to structs: those of all rows, or only of the rows where something is there; `is_odd` marks further ones in doubt."""
+    """Join members to structs; they have a value for every row, or only for the rows where a struct is. `is_odd` marks more of these as in doubt."""
     for part in parts:
         is_odd = is_odd if part.doubtful is None else is_odd | numpy_mask(part.doubtful)
     values, fields = [part.values for part in parts], list(type_)
@@ -218,12 +219,12 @@ def proven_structs(
         structs = pa.StructArray.from_arrays(values, fields=fields).take(places)
         is_doubtful = np.zeros(len(is_there), bool)
         is_doubtful[is_there] = is_odd
-    return Proven(structs, either(doubtful, pa.array(is_doubtful) if is_doubtful.any() else None))
+    return Proven(structs, joined_masks(doubtful, pa.array(is_doubtful) if is_doubtful.any() else None))
 
 
 @dataclass(frozen=True)
 class TextProof:
-    """Reads the texts of one field, such as the cells of a column of CSV."""
+    """Reads a column of texts for one field, such as cells of CSV."""
 
     member: pa.Field
     form: TextForm
@@ -233,7 +234,7 @@ class TextProof:
     @classmethod
     def of(cls, member: pa.Field, null_texts: Iterable[str] = ()) -> "TextProof | None":
         """Compile; None for types that only `scalars` reads."""
-        form = form_of(member) if is_scalar(member) else None
+        form = text_form(member) if is_scalar(member) else None
         if form is None:
             return None
         return cls(member, form, (*null_texts, *(("",) if form.pattern else ())))
@@ -242,27 +243,27 @@ class TextProof:
         """Read texts."""
         texts = texts if pa.types.is_string(texts.type) else texts.cast(pa.string())
         if self.nulls:
-            texts = without(texts, some(pc.is_in(texts, pa.array(self.nulls))))
+            texts = with_nulls_at(texts, mask_or_none(pc.is_in(texts, pa.array(self.nulls))))
         return self.read(texts)
 
     def read(self, texts: pa.Array, *, is_number: bool = False) -> Proven:
         """Read texts that are values, or null."""
-        absent = some(texts.is_null()) if not self.member.nullable and texts.null_count else None
+        absent = mask_or_none(texts.is_null()) if not self.member.nullable and texts.null_count else None
         values, doubtful = self.form.read(texts, is_number=is_number)
-        return Proven(self._lenient(values), either(absent, doubtful))
+        return Proven(self._to_nullable_type(values), joined_masks(absent, doubtful))
 
     def of_doubles(self, values: pa.Array) -> Proven:
-        """Take numbers that have the digits which Python writes for them."""
-        absent = some(values.is_null()) if not self.member.nullable and values.null_count else None
-        rounded, doubtful = self.form.inside(values, None)
-        return Proven(self._lenient(rounded), either(absent, doubtful))
+        """Read doubles as the texts that Python writes for them would be read."""
+        absent = mask_or_none(values.is_null()) if not self.member.nullable and values.null_count else None
+        rounded, doubtful = self.form.within_limits(values, None)
+        return Proven(self._to_nullable_type(rounded), joined_masks(absent, doubtful))
 
     @cached_property
     def _type(self) -> pa.DataType:
         """Return the nullable type of the field, which the values come out in."""
         return nullable_type(self.member)
 
-    def _lenient(self, values: pa.Array) -> pa.Array:
+    def _to_nullable_type(self, values: pa.Array) -> pa.Array:
         """Return parsed values in the nullable type of the field."""
         target = self._type
         if role_of(self.member) is Role.BRAIN_FLOATS:
@@ -272,11 +273,11 @@ class TextProof:
         return values if values.type.equals(target) else values.cast(target)
 
 
-def form_of(field: pa.Field) -> TextForm | None:
-    """How a field without parts is spelled and read; None for types that only `scalars` reads."""
+def text_form(field: pa.Field) -> TextForm | None:
+    """Return how texts of a field without parts are read; None for types that only `scalars` reads."""
     extension, data_type, is_ = extension_name(field), storage_type(field.type), pa.types
     if role_of(field) is Role.BRAIN_FLOATS:
-        return _float(LARGEST_BRAIN_FLOAT)
+        return _float_form(LARGEST_BRAIN_FLOAT)
     if extension is not None:
         return None
     if is_.is_integer(data_type):
@@ -286,7 +287,7 @@ def form_of(field: pa.Field) -> TextForm | None:
     if is_.is_floating(data_type):
         if data_type.bit_width == 64:
             return TextForm(TokenKind.NUMBER, NUMBER, pa.float64(), (-FLOAT64_LARGEST, FLOAT64_LARGEST))
-        return _float(FLOAT16_LARGEST if data_type.bit_width == 16 else FLOAT32_LARGEST)
+        return _float_form(FLOAT16_LARGEST if data_type.bit_width == 16 else FLOAT32_LARGEST)
     if is_.is_decimal(data_type):
         precision, scale = data_type.precision, data_type.scale
         if not 0 <= scale <= precision <= 38:
@@ -301,32 +302,32 @@ def form_of(field: pa.Field) -> TextForm | None:
         return TextForm(TokenKind.NUMBER, INTEGER, pa.int64())
     if is_string(data_type):
         return TextForm(TokenKind.STRING, "", pa.string())
-    return _time(field, data_type)
+    return _time_form(field, data_type)
 
 
-def _float(largest: float) -> TextForm:
+def _float_form(largest: float) -> TextForm:
     """Return how floats up to `largest` are spelled; they are rounded to singles."""
     return TextForm(TokenKind.NUMBER, NUMBER, pa.float64(), (-largest, largest), is_single=True)
 
 
-def _day(century: tuple[str, str] = CENTURY) -> str:
+def _day_pattern(century: tuple[str, str] = CENTURY) -> str:
     """Return a pattern of the days of some centuries, with February 29 in leap years only."""
     leap_year = f"{century[0]}(?:0[48]|[2468][048]|[13579][26])|{century[1]}00"
     return f"(?:{century[0]}[0-9]{{2}}-(?:{_MONTHS})|(?:{leap_year})-02-29)"
 
 
-def _time(field: pa.Field, data_type: pa.DataType) -> TextForm | None:
+def _time_form(field: pa.Field, data_type: pa.DataType) -> TextForm | None:
     """Return how dates, times of day or timestamps are spelled; None for any other type."""
     is_ = pa.types
     if is_.is_date(data_type):
-        return TextForm(TokenKind.STRING, _day(), pa.date32())
+        return TextForm(TokenKind.STRING, _day_pattern(), pa.date32())
     if is_.is_time(data_type):
-        pattern = _clock(data_type.unit)
+        pattern = _clock_pattern(data_type.unit)
         return TextForm(TokenKind.STRING, pattern, pa.timestamp(data_type.unit), prefix="1970-01-01T")
     if not is_.is_timestamp(data_type):
         return None
     unit = data_type.unit
-    pattern = f"{_day(CENTURY_OF_NANOSECONDS if unit == 'ns' else CENTURY)}[T ]{_clock(unit)}"
+    pattern = f"{_day_pattern(CENTURY_OF_NANOSECONDS if unit == 'ns' else CENTURY)}[T ]{_clock_pattern(unit)}"
     if data_type.tz is not None:
         # Without a zone it is the reading of a clock, which needs no more than this where the clock is in UTC.
         pattern += f"{ZONE}?" if is_utc(zone_of(field) or data_type.tz) else ZONE
@@ -334,7 +335,7 @@ def _time(field: pa.Field, data_type: pa.DataType) -> TextForm | None:
     return TextForm(TokenKind.STRING, pattern, timestamp_type)
 
 
-def _clock(unit: str) -> str:
+def _clock_pattern(unit: str) -> str:
     """Return a pattern of times of day, with at most as many digits after the point as the unit has."""
     digits = FRACTION_DIGITS[unit]
     return CLOCK.replace("FRACTION", rf"(?:\.[0-9]{{1,{digits}}})?" if digits else "")

@@ -36,50 +36,42 @@ LONGEST_NUMBER, LONGEST_KEY = 1000, 50_000
 
 
 class NumberText(str):
-    """The text of a number in the record."""
+    """The text of a number as it is in the record."""
 
     __slots__ = ()
 
 
 class NotJsonError(ValueError):
-    """The text is not one JSON value, or goes beyond a limit."""
+    """A text is not one JSON value, or goes beyond a limit."""
 
 
-def _refused(constant: str) -> Any:
+def _refuse_constant(constant: str) -> Any:
     """Raise NotJsonError for NaN or an infinity, which Python's decoder would accept."""
     raise NotJsonError
 
 
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """Return the members of an object as a dict. Raises NotJsonError if a key is there twice."""
+    """Return the members of an object as a dict. Raises NotJsonError if a key is there twice, or is too long."""
     members = dict(pairs)
-    if len(members) != len(pairs):
+    if len(members) != len(pairs) or max(map(len, members), default=0) >= LONGEST_KEY:
         raise NotJsonError
     return members
 
 
-def _small_object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    if any(len(key) >= LONGEST_KEY for key, _ in pairs):
-        raise NotJsonError
-    return _object(pairs)
-
-
-def _short_number(text: str) -> NumberText:
+def _number_text(text: str) -> NumberText:
+    """Return the text of a number. Raises NotJsonError if it is too long."""
     if len(text) >= LONGEST_NUMBER:
         raise NotJsonError
     return NumberText(text)
 
 
-_parse = json.JSONDecoder(
-    parse_float=NumberText, parse_int=NumberText, parse_constant=_refused, object_pairs_hook=_object
+_decode = json.JSONDecoder(
+    parse_float=_number_text,
+    parse_int=_number_text,
+    parse_constant=_refuse_constant,
+    object_pairs_hook=_object,
 ).decode
-_parse_long = json.JSONDecoder(
-    parse_float=_short_number,
-    parse_int=_short_number,
-    parse_constant=_refused,
-    object_pairs_hook=_small_object,
-).decode
-_ALONE = re.compile("[\ud800-\udfff]")
+_LONE_SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 def parse(text: str) -> Any:
@@ -95,10 +87,10 @@ def parse(text: str) -> Any:
         return content
     if text.isdigit() and text.isascii() and text[0] != "0" and len(text) < LONGEST_NUMBER:
         return NumberText(text)
-    if text.count("[") + text.count("{") > MOST_LEVELS and levels(text) > MOST_LEVELS:
+    if text.count("[") + text.count("{") > MOST_LEVELS and nesting_depth(text) > MOST_LEVELS:
         raise NotJsonError
     try:
-        value = (_parse if len(text) < LONGEST_NUMBER else _parse_long)(text)
+        value = _decode(text)
     except (RecursionError, ValueError):
         raise NotJsonError from None
     if "\\u" in text and not _is_well_formed(value):
@@ -110,8 +102,8 @@ _STRING = re.compile(r'"(?:[^"\\]|\\.?)*+"?', re.DOTALL)
 """A string, which may go on to the end of the text: it never fails, so that none is looked for again from within it."""
 
 
-def levels(text: str) -> int:
-    """How deep brackets are opened."""
+def nesting_depth(text: str) -> int:
+    """Return how many brackets are open at most at one place of a text."""
     depth = deepest = 0
     for bracket in re.findall(r"[\[\]{}]", _STRING.sub("", text)):
         depth += 1 if bracket in "[{" else -1
@@ -129,7 +121,7 @@ def _is_well_formed(value: Any) -> bool:
             waiting += part.values()
         elif isinstance(part, list):
             waiting += part
-        elif isinstance(part, str) and _ALONE.search(part):
+        elif isinstance(part, str) and _LONE_SURROGATE.search(part):
             return False
     return True
 
@@ -162,20 +154,20 @@ _ESCAPES = {code: f"\\u{code:04X}" for code in range(32)} | {
 }
 
 
-def quoted(text: str) -> str:
+def json_string(text: str) -> str:
     """Write a string token."""
     if _CONTROL.search(text):
         return f'"{text.translate(_ESCAPES)}"'
     return encode_basestring(text)
 
 
-class _Text(str):
-    """A part of a JSON text."""
+class _JsonPart(str):
+    """A text of JSON that is already written."""
 
     __slots__ = ()
 
 
-def written(value: Any) -> str:
+def token_text(value: Any) -> str:
     """Write a value without blanks, its numbers as they are in the record. Not recursive: a record is nested deeper than Python calls."""
     if value is not None and not isinstance(value, JSON_TYPES):
         # An object of Python that no record has.
@@ -184,15 +176,15 @@ def written(value: Any) -> str:
     waiting = [value]
     while waiting:
         part = waiting.pop()
-        if type(part) is _Text:
+        if type(part) is _JsonPart:
             texts.append(part)
         elif isinstance(part, list):
-            waiting += _reversed(_Text("["), [(item,) for item in part], _Text("]"))
+            waiting += _reversed_parts(_JsonPart("["), [(item,) for item in part], _JsonPart("]"))
         elif isinstance(part, dict):
-            members = [(_Text(f"{quoted(key)}:"), item) for key, item in part.items()]
-            waiting += _reversed(_Text("{"), members, _Text("}"))
+            members = [(_JsonPart(f"{json_string(key)}:"), item) for key, item in part.items()]
+            waiting += _reversed_parts(_JsonPart("{"), members, _JsonPart("}"))
         elif type(part) is str:
-            texts.append(quoted(part))
+            texts.append(json_string(part))
         elif type(part) is NumberText:
             texts.append(str.__str__(part))
         elif part is None:
@@ -200,15 +192,15 @@ def written(value: Any) -> str:
         elif isinstance(part, bool):
             texts.append("true" if part else "false")
         else:
-            texts.append(quoted(text_of_object(part)))
+            texts.append(json_string(text_of_object(part)))
     return "".join(texts)
 
 
-def _reversed(opened: _Text, members: Iterable[tuple[Any, ...]], closed: _Text) -> list[Any]:
+def _reversed_parts(opened: _JsonPart, members: Iterable[tuple[Any, ...]], closed: _JsonPart) -> list[Any]:
     """Return the parts of a list or an object, the last one first."""
     tokens: list[Any] = [opened]
     for i, member in enumerate(members):
-        tokens += (_Text(","), *member) if i else member
+        tokens += (_JsonPart(","), *member) if i else member
     tokens.append(closed)
     tokens.reverse()
     return tokens
@@ -222,7 +214,7 @@ _MICROSECOND = timedelta(microseconds=1)
 
 def as_record_value(value: Any, depth: int = 0) -> Any:
     """Return what is in a record for an object, some levels below the record. Raises NotJsonError if it is nested too deep, or in itself."""
-    opened = _opened(value)
+    opened = _record_value(value)
     if not isinstance(opened, dict | list):
         return opened
     converted = _empty_like(opened)
@@ -232,7 +224,7 @@ def as_record_value(value: Any, depth: int = 0) -> Any:
         if level == MOST_LEVELS:
             raise NotJsonError
         for key, part in parts.items() if isinstance(parts, dict) else enumerate(parts):
-            member = _opened(part)
+            member = _record_value(part)
             if isinstance(member, dict | list):
                 into[key] = _empty_like(member)
                 waiting.append((member, into[key], level + 1))
@@ -246,38 +238,38 @@ def _empty_like(parts: Any) -> Any:
     return dict.fromkeys(parts) if isinstance(parts, dict) else [None] * len(parts)
 
 
-def _opened(value: Any) -> Any:
+def _record_value(value: Any) -> Any:
     """Return a value of a record; the parts of a dict or a list are not looked at."""
     if value is None or type(value) in WHOLE_TYPES or isinstance(value, bool | NumberText):
         return value
     if isinstance(value, str):
-        return _sound(value)
+        return _checked_text(value)
     if isinstance(value, int | float | Decimal):
-        return _number(value)
+        return _number_of_object(value)
     if isinstance(value, Mapping):
-        members = {_key(key): item for key, item in value.items()}
+        members = {_key_text(key): item for key, item in value.items()}
         if len(members) < len(value):
             raise NotJsonError
         return members
     if isinstance(value, list | tuple):
         return list(value)
     if hasattr(value, "model_dump"):
-        return _opened(value.model_dump())
+        return _record_value(value.model_dump())
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
         return {field.name: getattr(value, field.name) for field in dataclasses.fields(value)}
     if isinstance(value, bytearray | memoryview):
         return bytes(value)
     if isinstance(value, pa.Scalar):
-        return _opened(value.as_py())
+        return _record_value(value.as_py())
     if hasattr(value, "tolist"):
         # Arrays and numbers of numpy.
         items = value.tolist()
-        return _opened(items) if type(items) is not type(value) else items
+        return _record_value(items) if type(items) is not type(value) else items
     # NaT of pandas is a datetime, and as NaN it is not itself.
     return None if isinstance(value, datetime) and value != value else value  # noqa: PLR0124
 
 
-def _number(value: float | Decimal) -> NumberText:
+def _number_of_object(value: float | Decimal) -> NumberText:
     """Return the token of a number; what is not finite is NaN, Infinity or -Infinity."""
     if isinstance(value, int):
         # Python writes no integer of more than some thousand digits, and a Decimal of any number.
@@ -287,15 +279,15 @@ def _number(value: float | Decimal) -> NumberText:
     return NumberText(named.get(text.lower().replace("infinity", "inf"), text))
 
 
-def _sound(text: str) -> str:
+def _checked_text(text: str) -> str:
     """Return a text as a plain str. Raises NotJsonError if a surrogate is in it."""
-    if not text.isascii() and _ALONE.search(text):
+    if not text.isascii() and _LONE_SURROGATE.search(text):
         raise NotJsonError
     return str.__str__(text)
 
 
 class ObjectKey(str):
-    """The text of a key that is not a text, and the object that it is: whether a map takes it is for the type of its keys to say."""
+    """A key of a Python mapping that is not a text: its text, and its value, which the type of the keys may take."""
 
     __slots__ = ("value",)
     value: Any
@@ -303,7 +295,7 @@ class ObjectKey(str):
     @classmethod
     def of(cls, key: Any) -> "ObjectKey":
         """Return the text of a key: bytes in base64, dates and times in ISO 8601, others as Python shows them."""
-        value = _opened(key)
+        value = _record_value(key)
         if isinstance(value, bool):
             text = "true" if value else "false"
         elif isinstance(value, bytes):
@@ -315,9 +307,11 @@ class ObjectKey(str):
         return object_key
 
 
-def _key(key: Any) -> str:
+def _key_text(key: Any) -> str:
     """Return a key of a mapping as text. Raises NotJsonError."""
-    return _sound(key) if isinstance(key, str) and not isinstance(key, NumberText) else ObjectKey.of(key)
+    return (
+        _checked_text(key) if isinstance(key, str) and not isinstance(key, NumberText) else ObjectKey.of(key)
+    )
 
 
 def text_of_object(value: Any) -> str:
@@ -333,36 +327,36 @@ Read = Callable[[Any, Any, Any], Any]
 
 def with_objects(member: pa.Field, read: Read) -> Read:
     """Return a reader of a field without parts that accepts Python objects."""
-    text_of = _text_of(member)
+    text_of = _object_text(member)
     is_json = role_of(member) is Role.JSON
 
-    def read_object(x: Any, path: Any, run: Any) -> Any:
+    def read_object(x: Any, path: Any, reasons: Any) -> Any:
         if is_json and not _is_json(x):
-            return run.object_to(path, "type", text_of_object(x))
+            return reasons.add(path, "type", text_of_object(x))
         if x is None or isinstance(x, JSON_TYPES):
-            return read(x, path, run)
+            return read(x, path, reasons)
         text = text_of(x)
         if text is None:
-            return run.object_to(path, "type", text_of_object(x))
-        return read(text, path, run)
+            return reasons.add(path, "type", text_of_object(x))
+        return read(text, path, reasons)
 
     return read_object
 
 
 def with_object_keys(member: pa.Field, read: Read, *, takes_numbers: bool, takes_booleans: bool) -> Read:
     """Return a reader of keys that accepts those Python objects that the type of the keys takes as values."""
-    text_of = _text_of(member)
+    text_of = _object_text(member)
 
-    def read_key(label: Any, path: Any, run: Any) -> Any:
+    def read_key(label: Any, path: Any, reasons: Any) -> Any:
         if type(label) is not ObjectKey:
-            return read(label, path, run)
+            return read(label, path, reasons)
         value = label.value
         if isinstance(value, bool | NumberText):
             is_taken = takes_booleans if isinstance(value, bool) else takes_numbers
             text = str.__str__(label) if is_taken else None
         else:
             text = text_of(value)
-        return run.object_to(path, "type", str.__str__(label)) if text is None else read(text, path, run)
+        return reasons.add(path, "type", str.__str__(label)) if text is None else read(text, path, reasons)
 
     return read_key
 
@@ -370,17 +364,18 @@ def with_object_keys(member: pa.Field, read: Read, *, takes_numbers: bool, takes
 def with_pairs(read: Read) -> Read:
     """Return a reader of a map that accepts pairs, which is Arrow's form of maps in Python."""
 
-    def read_pairs(x: Any, path: Any, run: Any) -> Any:
+    def read_pairs(x: Any, path: Any, reasons: Any) -> Any:
         if type(x) is list and all(type(pair) is list and len(pair) == 2 for pair in x):
-            keys = [_key(pair[0]) for pair in x]
+            keys = [_key_text(pair[0]) for pair in x]
             if len({*keys}) == len(keys):
                 x = {key: pair[1] for key, pair in zip(keys, x, strict=True)}
-        return read(x, path, run)
+        return read(x, path, reasons)
 
     return read_pairs
 
 
 def _is_json(value: Any) -> bool:
+    """Whether a value and all of its parts are such as JSON has."""
     waiting = [value]
     while waiting:
         part = waiting.pop()
@@ -393,21 +388,21 @@ def _is_json(value: Any) -> bool:
     return True
 
 
-def _text_of(member: pa.Field) -> Callable[[Any], str | None]:
+def _object_text(member: pa.Field) -> Callable[[Any], str | None]:
     """Return what gives the text of an object that a field takes; None for what it does not take."""
     data_type, is_ = storage_type(member.type), pa.types
     if is_.is_timestamp(data_type):
-        return lambda x: _timestamp(x) if isinstance(x, datetime) else None
+        return lambda x: _timestamp_text(x) if isinstance(x, datetime) else None
     if is_.is_date(data_type):
         return lambda x: x.isoformat() if isinstance(x, date) else None
     if is_.is_time(data_type):
         return lambda x: x.isoformat() if isinstance(x, time) else None
     if is_.is_duration(data_type):
-        return lambda x: _duration(x, data_type) if isinstance(x, timedelta) else None
+        return lambda x: _duration_text(x, data_type) if isinstance(x, timedelta) else None
     if is_uuid(member):
-        return _uuid
+        return _uuid_text
     if is_bytes(data_type) or role_of(member) is Role.BLOB:
-        return _base64
+        return _base64_text
     return lambda x: None
 
 
@@ -416,20 +411,20 @@ def is_uuid(member: pa.Field) -> bool:
     return extension_name(member) == "arrow.uuid"
 
 
-def _uuid(x: Any) -> str | None:
+def _uuid_text(x: Any) -> str | None:
     """Return the text of a UUID or of the 16 bytes of one; None for anything else."""
     if isinstance(x, uuid.UUID):
         return str(x)
     return str(uuid.UUID(bytes=x)) if isinstance(x, bytes) and len(x) == 16 else None
 
 
-def _base64(x: Any) -> str | None:
+def _base64_text(x: Any) -> str | None:
     """Return bytes, or those of a UUID, in base64; None for anything else."""
     content = x.bytes if isinstance(x, uuid.UUID) else x
     return base64.b64encode(content).decode() if isinstance(content, bytes) else None
 
 
-def _timestamp(x: datetime) -> str:
+def _timestamp_text(x: datetime) -> str:
     """Return a timestamp in ISO 8601, with a zone in UTC unless that is outside of Python's calendar."""
     if x.tzinfo is None:
         return x.isoformat()
@@ -441,7 +436,7 @@ def _timestamp(x: datetime) -> str:
         return x.isoformat()
 
 
-def _duration(x: timedelta, data_type: pa.DataType) -> str:
+def _duration_text(x: timedelta, data_type: pa.DataType) -> str:
     """Return the count of a duration in the type's unit, as a number without an exponent."""
     count = Decimal(x // _MICROSECOND) * ARROW_PER_SECOND[data_type.unit] / 10**6
     return NumberText(format(count.normalize(), "f"))

@@ -21,6 +21,7 @@ from schemac.rows.judging.arrays import (
     MissingMemberError,
     extension_name,
     is_bytes,
+    is_bytes_field,
     is_list,
     is_scalar,
     is_string,
@@ -29,12 +30,11 @@ from schemac.rows.judging.arrays import (
     nullable_type,
     role_of,
     storage_type,
-    takes_bytes,
 )
 from schemac.rows.judging.judge import (
     Path,
     Reader,
-    Run,
+    RecordReasons,
     cell_reader,
     check_duplicate_keys,
     list_reader,
@@ -65,7 +65,7 @@ def raw_values(array: pa.Array) -> list[Any]:
         pairs = zip(array.is_valid().to_pylist(), rows, strict=True)
         return [dict(zip(names, row, strict=True)) if there else None for there, row in pairs]
     if is_.is_map(type_):
-        return _cut(array, list(zip(raw_values(array.keys), raw_values(array.items), strict=True)))
+        return _split_items(array, list(zip(raw_values(array.keys), raw_values(array.items), strict=True)))
     if is_.is_fixed_size_list(type_):
         size, items, at = array.type.list_size, raw_values(array.flatten()), 0
         texts: list[Any] = []
@@ -75,22 +75,22 @@ def raw_values(array: pa.Array) -> list[Any]:
             at += size if valid else 0
         return texts
     if is_.is_list(type_) or is_.is_large_list(type_):
-        return _cut(array, raw_values(array.values))
+        return _split_items(array, raw_values(array.values))
     if is_.is_date32(type_) or is_.is_time32(type_):
         return array.view(pa.int32()).to_pylist()  # type: ignore[no-any-return]  # pyarrow has no types
     if is_.is_date64(type_):
-        return [None if v is None else _days(v) for v in array.view(pa.int64()).to_pylist()]
+        return [None if v is None else _days_of_millis(v) for v in array.view(pa.int64()).to_pylist()]
     if is_.is_temporal(type_) and not is_.is_interval(type_):
         return array.view(pa.int64()).to_pylist()  # type: ignore[no-any-return]  # likewise
     return array.to_pylist()  # type: ignore[no-any-return]  # likewise
 
 
-def _days(millis: int) -> int | Fraction:
+def _days_of_millis(millis: int) -> int | Fraction:
     """Return the days of a date of 64 bits: a fraction if it is not at midnight, which no day is."""
     return Fraction(millis, MILLIS_A_DAY) if millis % MILLIS_A_DAY else millis // MILLIS_A_DAY
 
 
-def _cut(array: pa.Array, items: list[Any]) -> list[Any]:
+def _split_items(array: pa.Array, items: list[Any]) -> list[Any]:
     """Return the items of each list of an array, None for null; `items` are those of all lists."""
     offsets = array.offsets.to_pylist()
     there = array.is_valid().to_pylist()
@@ -98,7 +98,7 @@ def _cut(array: pa.Array, items: list[Any]) -> list[Any]:
 
 
 class UnreadableTypeError(Exception):
-    """A column that can never become its field."""
+    """No value of a column's type can become one of its field."""
 
     def __init__(self, member: pa.Field, source_type: pa.DataType) -> None:
         super().__init__(f"`{member.name}` is {member.type}, the table has {source_type}")
@@ -120,15 +120,15 @@ def typed_reader(
         counts = scalar_of(member, epoch)
         if counts is None or pa.types.is_nested(source_type):
             raise UnreadableTypeError(member, source_type)
-        return _of_text(member, counts, lambda x: cast_text(x, source_type), source_type)
+        return _text_scalar_reader(member, counts, lambda x: cast_text(x, source_type), source_type)
     if keeps_value(member, source):
-        return unless_absent(member, lambda x, path, run: x)
+        return unless_absent(member, lambda x, path, reasons: x)
     if is_string(source_type):
         if is_column or not is_scalar(member):
             return cell_reader(member, settings)
         return text_reader(member, settings.null_values)
     if pa.types.is_null(source_type):
-        return unless_absent(member, lambda x, path, run: x)
+        return unless_absent(member, lambda x, path, reasons: x)
     if is_scalar(member):
         return _scalar_reader(member, source)
     if is_list(member.type) and is_list(source_type):
@@ -150,26 +150,27 @@ def binary_width(member: pa.Field) -> int | None:
 
 
 def _scalar_reader(member: pa.Field, source: pa.Field) -> Reader:
+    """Compile the reader of a field without parts. Raises UnreadableTypeError."""
     is_, target_type, source_type = pa.types, storage_type(member.type), storage_type(source.type)
     if is_.is_nested(source_type):
         raise UnreadableTypeError(member, source_type)
-    if takes_bytes(member):
+    if is_bytes_field(member):
         if not is_bytes(source_type):
             # The text of a number or a day may be base64, and means no bytes.
             raise UnreadableTypeError(member, source_type)
         return _bytes_reader(member)
-    if role_of(member) is None and is_alike(target_type, source_type):
-        return _alike_reader(member, source_type)
+    if role_of(member) is None and is_same_but_range(target_type, source_type):
+        return _same_type_reader(member, source_type)
     if is_.is_duration(target_type) and is_.is_duration(source_type):
         return _duration_reader(member, target_type, source_type)
-    text, epoch = _texts_of(member, target_type, source)
+    text, epoch = _text_writer(member, target_type, source)
     scalar = scalar_of(member, epoch)
     if scalar is None:
         raise UnreadableTypeError(member, source_type)
-    return _of_text(member, scalar, text, source_type)
+    return _text_scalar_reader(member, scalar, text, source_type)
 
 
-def is_alike(target_type: pa.DataType, source_type: pa.DataType) -> bool:
+def is_same_but_range(target_type: pa.DataType, source_type: pa.DataType) -> bool:
     """Whether values of a type are values of a field, but for their range."""
     is_ = pa.types
     if is_.is_timestamp(target_type):
@@ -187,7 +188,7 @@ def is_alike(target_type: pa.DataType, source_type: pa.DataType) -> bool:
 Text = Callable[[Any], str]
 
 
-def _texts_of(member: pa.Field, target_type: pa.DataType, source: pa.Field) -> tuple[Text, str | None]:
+def _text_writer(member: pa.Field, target_type: pa.DataType, source: pa.Field) -> tuple[Text, str | None]:
     """Return how a value is written for its field, and what a number counts where it is one of a timestamp.
 
     The text of bytes that are not UTF-8 raises UnicodeDecodeError, that of an instant beyond all clocks OverflowError.
@@ -212,30 +213,32 @@ def _texts_of(member: pa.Field, target_type: pa.DataType, source: pa.Field) -> t
     return (lambda x: cast_text(x, source_type) + ("Z" if is_instant else "")), None
 
 
-def _of_text(member: pa.Field, scalar: Scalar, text: Text, source_type: pa.DataType) -> Reader:
+def _text_scalar_reader(member: pa.Field, scalar: Scalar, text: Text, source_type: pa.DataType) -> Reader:
+    """Compile the reader of values that are read from their texts, which `text` writes."""
     read = scalar_reader(member, scalar, () if scalar.is_identity else ("",))
 
-    def read_value(x: Any, path: Path, run: Run) -> Any:
+    def read_value(x: Any, path: Path, reasons: RecordReasons) -> Any:
         if isinstance(x, Fraction):
             # A date that is not at midnight is none, and no timestamp either.
-            return run.object_to(path, "cast", cast_text(x, source_type))
+            return reasons.add(path, "cast", cast_text(x, source_type))
         try:
             value_text = None if x is None else text(x)
         except UnicodeDecodeError:
-            return run.object_to(path, "cast", cast_text(x, source_type))
+            return reasons.add(path, "cast", cast_text(x, source_type))
         except OverflowError:
-            return run.object_to(path, "range", cast_text(x, source_type))
-        return read(value_text, path, run)
+            return reasons.add(path, "range", cast_text(x, source_type))
+        return read(value_text, path, reasons)
 
     return read_value
 
 
 def _bytes_reader(member: pa.Field) -> Reader:
+    """Compile the reader of bytes, whose length may be fixed."""
     width = binary_width(member)
 
-    def read(x: Any, path: Path, run: Run) -> Any:
+    def read(x: Any, path: Path, reasons: RecordReasons) -> Any:
         if width is not None and len(x) != width:
-            run.object_to(path, "length", str(len(x)))
+            reasons.add(path, "length", str(len(x)))
         return x
 
     return unless_absent(member, read)
@@ -255,53 +258,57 @@ def range_of(target_type: pa.DataType) -> tuple[int, int] | None:
     return -(-first // step), last // step
 
 
-def _alike_reader(member: pa.Field, source_type: pa.DataType) -> Reader:
+def _same_type_reader(member: pa.Field, source_type: pa.DataType) -> Reader:
+    """Compile the reader of values of the field's own type, which are taken as they are within its range."""
     target_type = storage_type(member.type)
     limits = range_of(target_type)
     per_day = 86_400_000 if pa.types.is_date64(target_type) else 1
 
-    def read(x: Any, path: Path, run: Run) -> Any:
+    def read(x: Any, path: Path, reasons: RecordReasons) -> Any:
         if limits is not None and not limits[0] <= x <= limits[1]:
-            return run.object_to(path, "range", cast_text(x, source_type))
+            return reasons.add(path, "range", cast_text(x, source_type))
         if isinstance(x, Fraction):
-            return run.object_to(path, "precision", cast_text(x, source_type))
+            return reasons.add(path, "precision", cast_text(x, source_type))
         return x * per_day if per_day != 1 else x
 
     return unless_absent(member, read)
 
 
 def _duration_reader(member: pa.Field, target_type: pa.DataType, source_type: pa.DataType) -> Reader:
+    """Compile the reader of durations of another unit."""
     to, of = ARROW_PER_SECOND[target_type.unit], ARROW_PER_SECOND[source_type.unit]
 
-    def read(x: Any, path: Path, run: Run) -> Any:
+    def read(x: Any, path: Path, reasons: RecordReasons) -> Any:
         count, rest = divmod(x * to, of)
         if rest:
-            return run.object_to(path, "precision", str(x))
-        return count if -(2**63) <= count < 2**63 else run.object_to(path, "range", str(x))
+            return reasons.add(path, "precision", str(x))
+        return count if -(2**63) <= count < 2**63 else reasons.add(path, "range", str(x))
 
     return unless_absent(member, read)
 
 
 def _map_reader(member: pa.Field, source_type: pa.DataType, settings: ValidationSettings) -> Reader:
+    """Compile the reader of maps; keys are no values, so that none means null."""
     keys_settings = ValidationSettings(timezone=settings.timezone)
     key = typed_reader(member.type.key_field, source_type.key_field, keys_settings, is_column=False)
     item = typed_reader(member.type.item_field, source_type.item_field, settings, is_column=False)
     key_type = source_type.key_type
     is_hashed = is_scalar(member.type.key_field) and not pa.types.is_nested(storage_type(key_type))
 
-    def read(x: Any, path: Path, run: Run) -> Any:
+    def read(x: Any, path: Path, reasons: RecordReasons) -> Any:
         result = []
         for label, value in x:
             at = (path, f'["{cast_text(label, key_type)}"]')
-            result.append((key(label, at, run), item(value, at, run)))
+            result.append((key(label, at, reasons), item(value, at, reasons)))
         if is_hashed:
-            check_duplicate_keys([pair[0] for pair in result], path, run)
+            check_duplicate_keys([pair[0] for pair in result], path, reasons)
         return result
 
     return unless_absent(member, read)
 
 
 def _struct_reader(member: pa.Field, source_type: pa.DataType, settings: ValidationSettings) -> Reader:
+    """Compile the reader of structs. Raises MissingMemberError if the source lacks a member."""
     members = []
     for part in member.type:
         place = source_type.get_field_index(part.name)
@@ -310,8 +317,8 @@ def _struct_reader(member: pa.Field, source_type: pa.DataType, settings: Validat
         read = typed_reader(part, source_type.field(place), settings, is_column=False)
         members.append((part.name, "." + part.name, read))
 
-    def read_struct(x: Any, path: Path, run: Run) -> Any:
-        return {label: read(x[label], (path, step), run) for label, step, read in members}
+    def read_struct(x: Any, path: Path, reasons: RecordReasons) -> Any:
+        return {label: read(x[label], (path, step), reasons) for label, step, read in members}
 
     return unless_absent(member, read_struct)
 
@@ -323,49 +330,50 @@ def nullable_array(values: Sequence[Any], member: pa.Field, source: pa.Field | N
     is_ = pa.types
     type_ = nullable_type(member, source)
     if role_of(member) is not None or not is_.is_nested(type_):
-        return _scalars(values, type_)
-    return _array(values, type_)
+        return _scalar_array(values, type_)
+    return _nested_array(values, type_)
 
 
-def _array(values: Sequence[Any], type_: pa.DataType) -> pa.Array:
+def _nested_array(values: Sequence[Any], type_: pa.DataType) -> pa.Array:
     """Return an array of Python's values, with lists and structs built from the arrays of their parts."""
     is_ = pa.types
     if is_.is_struct(type_) and type_.num_fields:
         children = [
-            _array([None if value is None else value[part.name] for value in values], part.type)
+            _nested_array([None if value is None else value[part.name] for value in values], part.type)
             for part in type_
         ]
-        return pa.StructArray.from_arrays(children, fields=list(type_), mask=_absent(values))
+        return pa.StructArray.from_arrays(children, fields=list(type_), mask=_null_mask(values))
     if is_.is_map(type_):
         remaining = [None if value is None or _has_duplicate_keys(value) else value for value in values]
         pairs = list(chain.from_iterable(value or () for value in remaining))
-        keys = _array([key for key, _ in pairs], type_.key_type)
-        items = _array([item for _, item in pairs], type_.item_type)
-        return maps_of(_lists(remaining, keys), keys, items, type_)
+        keys = _nested_array([key for key, _ in pairs], type_.key_type)
+        items = _nested_array([item for _, item in pairs], type_.item_type)
+        return maps_of(_list_array(remaining, keys), keys, items, type_)
     if is_.is_list(type_):
-        items = _array(list(chain.from_iterable(value or () for value in values)), type_.value_type)
-        return _lists(values, items, type_)
-    return _scalars(values, type_)
+        items = _nested_array(list(chain.from_iterable(value or () for value in values)), type_.value_type)
+        return _list_array(values, items, type_)
+    return _scalar_array(values, type_)
 
 
-def _lists(values: Sequence[Any], items: pa.Array, type_: pa.DataType | None = None) -> pa.Array:
+def _list_array(values: Sequence[Any], items: pa.Array, type_: pa.DataType | None = None) -> pa.Array:
     """Return lists over the items of all values, null for None; without `type_` the type is that of the items."""
     offsets = [0, *accumulate(0 if value is None else len(value) for value in values)]
-    return pa.ListArray.from_arrays(pa.array(offsets, pa.int32()), items, type_, mask=_absent(values))
+    return pa.ListArray.from_arrays(pa.array(offsets, pa.int32()), items, type_, mask=_null_mask(values))
 
 
-def _absent(values: Sequence[Any]) -> pa.Array | None:
+def _null_mask(values: Sequence[Any]) -> pa.Array | None:
     """Return a mask of the values that are None; None if there are none."""
     result = [value is None for value in values]
     return pa.array(result, pa.bool_()) if any(result) else None
 
 
 def _has_duplicate_keys(pairs: Sequence[tuple[Any, Any]]) -> bool:
+    """Whether a map has a key twice, or a null key."""
     keys = [repr(key) for key, _ in pairs]
     return len({*keys}) < len(keys) or any(key is None for key, _ in pairs)
 
 
-def _scalars(values: Sequence[Any], type_: pa.DataType) -> pa.Array:
+def _scalar_array(values: Sequence[Any], type_: pa.DataType) -> pa.Array:
     """Return an array of values without parts; decimals whose scale is not within their precision are built from their bytes."""
     if not pa.types.is_decimal(type_) or 0 <= type_.scale <= type_.precision:
         return pa.array(values, type_)

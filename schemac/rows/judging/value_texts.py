@@ -18,7 +18,7 @@ from typing import Any
 import pyarrow as pa
 
 from schemac.language.kinds.answers import ARROW_PER_SECOND, FRACTION_DIGITS
-from schemac.rows.judging.tokens import double_text, quoted
+from schemac.rows.judging.tokens import double_text, json_string
 
 DAY = 86_400
 EPOCH = date(1970, 1, 1)
@@ -84,7 +84,7 @@ def clock_text(count: int, unit: str, divider: str = " ") -> str:
     days, clock = divmod(count, DAY * per)
     seconds, fraction = divmod(clock, per)
     below = f".{fraction:0{FRACTION_DIGITS[unit]}}".rstrip("0") if fraction else ""
-    return f"{day_text(days)}{divider}{_of_day(seconds)}{below}"
+    return f"{day_text(days)}{divider}{_time_text(seconds)}{below}"
 
 
 def count_text(count: int, type_: pa.DataType) -> str:
@@ -94,12 +94,13 @@ def count_text(count: int, type_: pa.DataType) -> str:
     below = f".{fraction:0{digits}}" if digits else ""
     days, clock = divmod(seconds, DAY)
     if pa.types.is_time(type_):
-        return f"{_of_day(clock)}{below}"
+        return f"{_time_text(clock)}{below}"
     zone = "Z" if type_.tz is not None else ""
-    return f"{day_text(days)}T{_of_day(clock)}{below}{zone}"
+    return f"{day_text(days)}T{_time_text(clock)}{below}{zone}"
 
 
-def _of_day(seconds: int) -> str:
+def _time_text(seconds: int) -> str:
+    """Write seconds since midnight as `13:45:00`."""
     return f"{seconds // 3600:02}:{seconds // 60 % 60:02}:{seconds % 60:02}"
 
 
@@ -121,24 +122,24 @@ def json_text(value: Any, type_: pa.DataType) -> str:
     if is_.is_nested(type_):
         return f"[{','.join(json_text(item, type_.value_type) for item in value)}]"
     if isinstance(value, bytes):
-        return quoted(base64.b64encode(value).decode())
+        return json_string(base64.b64encode(value).decode())
     if is_.is_timestamp(type_) and type_.unit != "ns":
         # Spark's writer has three digits of the second.
         millis = value * 1000 // ARROW_PER_SECOND[type_.unit]
-        return quoted(count_text(millis, pa.timestamp("ms", type_.tz)))
+        return json_string(count_text(millis, pa.timestamp("ms", type_.tz)))
     if is_.is_date(type_):
-        return quoted(cast_text(value, type_))
+        return json_string(cast_text(value, type_))
     if is_.is_temporal(type_):
         return str(value)
     if isinstance(value, float):
         text = float_text(value, type_)
-        return text if math.isfinite(value) else quoted(text)
-    return quoted(value) if isinstance(value, str) else cast_text(value, type_)
+        return text if math.isfinite(value) else json_string(text)
+    return json_string(value) if isinstance(value, str) else cast_text(value, type_)
 
 
 def json_object(members: list[tuple[str, Any, pa.DataType]]) -> str:
     """Write an object of named values with their types."""
-    return f"{{{','.join(f'{quoted(label)}:{json_text(value, type_)}' for label, value, type_ in members)}}}"
+    return f"{{{','.join(f'{json_string(label)}:{json_text(value, type_)}' for label, value, type_ in members)}}}"
 
 
 def key_text(key: Any, type_: pa.DataType) -> str:

@@ -24,7 +24,7 @@ ADDRESSES = "_address"
 
 @dataclass(frozen=True)
 class FilledColumns:
-    """The columns that a run fills."""
+    """The names of the columns that a run fills, and what their values are made of."""
 
     names: tuple[str, ...]
     key: str
@@ -35,7 +35,7 @@ class FilledColumns:
 
 @dataclass(frozen=True)
 class Filling:
-    """Columns of a table that one run fills; it travels to the tasks."""
+    """What a run fills in a table: everything that its tasks need to know."""
 
     place: WriteTarget
     columns: FilledColumns
@@ -50,7 +50,7 @@ class Filling:
     """The locked version of the schema, as tables keep it; None if it has no lock."""
 
     def read_schema(self) -> pa.Schema:
-        """Decode the schema of the columns."""
+        """Return the Arrow schema of the columns."""
         return pa.ipc.read_schema(pa.BufferReader(self.schema))
 
     def table_form(self) -> TableForm:
@@ -61,7 +61,7 @@ class Filling:
 
 @dataclass(frozen=True)
 class Look:
-    """A version of the table, and what is to be done there."""
+    """A version of the table, with the parts that have no values yet."""
 
     version: int
     missing: tuple[int, ...]
@@ -73,7 +73,7 @@ class Look:
 
 
 class ColumnSink(ABC):
-    """An engine whose tables' columns runs fill."""
+    """The capability of an engine to fill columns of a table that exists."""
 
     @abstractmethod
     def new_columns(

@@ -16,7 +16,7 @@ from schemac.text.source.json_object import TreePath
 
 
 class CommitState(Enum):
-    """What is certain of the commit of the run that an error ends; the value is what the help says of it first."""
+    """Whether a run that ends in an error has committed anything; the value begins the help of the error."""
 
     UNCOMMITTED = "nothing of this run was written"
     UNKNOWN = ""

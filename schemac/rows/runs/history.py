@@ -92,7 +92,7 @@ LEDGER, SUFFIX = "_schemac", ".json"
 
 @dataclass(frozen=True)
 class FileRecord:
-    """A run as the folder has it."""
+    """The record of a run in a folder of files, with the files that it wrote."""
 
     run: CommittedRun
     files: tuple[str, ...]
@@ -125,7 +125,7 @@ class FileRecord:
             return None
 
 
-def ordered(path: str, texts: Mapping[str, str]) -> list[FileRecord]:
+def parse_records(path: str, texts: Mapping[str, str]) -> list[FileRecord]:
     """Read the records of a folder by the names of their files, that of the last run first.
 
     Raises PipelineError if one cannot be read: a run that was left out would be written once more.
@@ -154,7 +154,7 @@ def records_in(path: str, storage: Storage = NO_STORAGE) -> list[FileRecord] | N
         if not folder.is_dir():
             return None
         texts = {file.name: file.read_text("utf-8", "replace") for file in sorted(folder.glob(f"*{SUFFIX}"))}
-        return ordered(path, texts)
+        return parse_records(path, texts)
     from pyarrow import fs  # for start-up time
 
     system, root = storage.open_arrow(path)
@@ -166,4 +166,4 @@ def records_in(path: str, storage: Storage = NO_STORAGE) -> list[FileRecord] | N
         if file.base_name.endswith(SUFFIX):
             with system.open_input_stream(file.path) as stream:
                 texts[file.base_name] = stream.read().decode("utf-8", "replace")
-    return ordered(path, texts)
+    return parse_records(path, texts)

@@ -52,20 +52,20 @@ def this_process() -> str:
     """Return the label of this process."""
     number = os.getpid()
     try:
-        _, tick = _state(number) or ("", "")
+        _, tick = _process_state(number) or ("", "")
     except OSError:
         tick = ""
-    return f"{_machine() or 'unknown'}-{number}-{tick}"
+    return f"{_machine_id() or 'unknown'}-{number}-{tick}"
 
 
 def is_gone(label: str) -> bool | None:
     """Whether a process has ended; None if that is unknown: it runs on another machine, or the system does not report it."""
     machine, _, rest = label.partition("-")
     number, _, tick = rest.partition("-")
-    if machine != _machine() or not number.isdigit() or not tick:
+    if machine != _machine_id() or not number.isdigit() or not tick:
         return None
     try:
-        state = _state(int(number))
+        state = _process_state(int(number))
     except OSError:
         return None
     return state is None or state[1] != tick or state[0] in GONE_STATES
@@ -73,10 +73,10 @@ def is_gone(label: str) -> bool | None:
 
 def is_here(label: str | None) -> bool:
     """Whether a process runs, or ran, on this machine; one that is not known is taken to."""
-    return label is None or label.partition("-")[0] == (_machine() or "unknown")
+    return label is None or label.partition("-")[0] == (_machine_id() or "unknown")
 
 
-def _machine() -> str | None:
+def _machine_id() -> str | None:
     """Return 16 hexadecimal digits of host, boot and process namespace; None where the system has no such files."""
     try:
         boot = f"{Path(BOOT).read_text().strip()} {os.readlink(NAMESPACE)}"
@@ -85,8 +85,8 @@ def _machine() -> str | None:
     return hashlib.sha256(f"{socket.gethostname()} {boot}".encode()).hexdigest()[:16]
 
 
-def _state(number: int) -> tuple[str, str] | None:
-    """State and start of a process; its name, which may hold anything, ends at the last bracket.
+def _process_state(number: int) -> tuple[str, str] | None:
+    """Return the state of a process, such as `S`, and the tick at which it started.
 
     None if there is no such process. Raises OSError if the system cannot report it, as with too many open files.
     """
@@ -180,7 +180,7 @@ class RunIdentity:
         return tuple(path for part in parts for path in part.get("path", ()))
 
     def report(self) -> Json:
-        """Describe the identity as reports for programs have it."""
+        """Return the identity as JSON, as reports have it."""
         return {
             "id": self.id,
             "started": self.started.isoformat(),
@@ -197,7 +197,7 @@ def random_id() -> str:
 
 
 def without_secrets(path: str) -> str:
-    """Strip the user and the password off the address of a path."""
+    """Return a path without the user and the password of its address."""
     if "://" not in path:
         return path
     parts = urlsplit(path)
@@ -206,7 +206,7 @@ def without_secrets(path: str) -> str:
 
 @dataclass(frozen=True)
 class Replay:
-    """The records of the quarantine to replay; by default all of them."""
+    """Which records of the quarantine are replayed; by default all of them."""
 
     run: str = ""
     """Of one run."""
@@ -218,7 +218,7 @@ class Replay:
 
 @dataclass(frozen=True)
 class RunRequest:
-    """The requested identity; by default that of the input."""
+    """Which run is asked for; by default the one that the input identifies."""
 
     id: str = ""
     """Up to 64 letters, digits, `_` and `-`."""

@@ -43,9 +43,9 @@ class Heartbeat:
         self.seconds = seconds
         self.beat = beat
         self._ended = Event()
-        self._thread = Thread(target=self._go, daemon=True)
+        self._thread = Thread(target=self._beat_until_end, daemon=True)
 
-    def _go(self) -> None:
+    def _beat_until_end(self) -> None:
         """Call `beat` every `seconds` until the context ends; runs in the thread."""
         while not self._ended.wait(self.seconds):
             self.beat()
@@ -80,12 +80,12 @@ JOIN = f"{AGAIN}; with `mode: append` under `target` its rows are added to the o
 
 
 def new_folder(table: str, run: RunIdentity) -> str:
-    """Choose a path for the files of a run."""
+    """Return a new path for the staging folder of a run."""
     return os.path.join(table, f"{PREFIX}{run.id}-{uuid.uuid4().hex[:8]}")
 
 
 def folders_of(table: str) -> list[Path]:
-    """List the staging folders of a table, of whichever run."""
+    """Return the staging folders of all runs into a table."""
     try:
         return sorted(path for path in Path(table).iterdir() if path.name.startswith(PREFIX))
     except OSError:
@@ -93,7 +93,7 @@ def folders_of(table: str) -> list[Path]:
 
 
 def open_mark(folder: str, run: RunIdentity, table: str = "") -> None:
-    """Create the folder with its mark, which names its owner and that it is in use.
+    """Make the staging folder of a run, with the identity of the run and the mark that tasks may write.
 
     In a quarantine, which several tables may share, `table` is that of the run, seen from the quarantine.
     """
@@ -121,13 +121,13 @@ def is_claimed(folder: str) -> bool:
 
 
 def renew(folder: str) -> None:
-    """Record that the run is alive."""
+    """Set the time of a folder's mark to now, which says that the run is alive."""
     with contextlib.suppress(OSError):
         os.utime(Path(folder, OPEN))
 
 
 def start_commit(folder: str, moved: list[str]) -> None:
-    """Take the folder for the commit; `moved` are the data files that will lie where the table's are."""
+    """Mark that the commit begins; `moved` are the data files that will lie in the table. Raises PipelineError if another run has taken the folder."""
     try:
         Path(folder, COMMITTER).write_text(this_process())
         note_moved(folder, moved)
@@ -137,11 +137,12 @@ def start_commit(folder: str, moved: list[str]) -> None:
 
 
 def note_moved(folder: str, moved: list[str]) -> None:
-    """Note the data files that will lie where the table's are, before they do."""
+    """Write down the data files that are about to be moved into the table."""
     Path(folder, MOVED).write_text(json.dumps(moved))
 
 
 def _mark_commit(folder: str) -> None:
+    """Turn the mark of an open folder into that of a commit. Raises PipelineError if another run has taken the folder."""
     try:
         os.rename(Path(folder, OPEN), Path(folder, COMMITTING))
     except FileNotFoundError as error:
@@ -149,18 +150,18 @@ def _mark_commit(folder: str) -> None:
 
 
 def give_up(folder: str) -> None:
-    """Leave the folder to the next run, which takes it for one of a dead run: its rows are still to be taken back."""
+    """Mark a folder whose commit may have left rows, so that the next run takes them back."""
     with contextlib.suppress(OSError):
         os.rename(Path(folder, COMMITTING), Path(folder, ABANDONED))
 
 
 def reopen(folder: str) -> None:
-    """Go back from a commit that others were quicker than."""
+    """Mark that the commit has not begun after all, since other runs were quicker."""
     os.rename(Path(folder, COMMITTING), Path(folder, OPEN))
 
 
 def leave(folder: str) -> None:
-    """Leave the folder to the next attempt of its run."""
+    """Mark a folder as one that the next attempt of its run goes on with."""
     for mark in (OPEN, COMMITTING):
         with contextlib.suppress(OSError):
             os.rename(Path(folder, mark), Path(folder, ABANDONED))
@@ -180,10 +181,10 @@ def is_abandoned(folder: str) -> bool:
     return Path(folder, ABANDONED).exists()
 
 
-def of_run(table: str, run: RunIdentity) -> Iterator[Path]:
+def folders_of_run(table: str, run: RunIdentity) -> Iterator[Path]:
     """Yield the staging folders of all attempts of a run."""
     for folder in folders_of(table):
-        owner = run_in(folder)
+        owner = run_of_folder(folder)
         if owner is not None and owner.id == run.id:
             yield folder
 
@@ -198,9 +199,9 @@ def wait_for_others(folder: str, table: str, run: RunIdentity) -> None:
     while others := [
         other
         for other in folders_of(table)
-        if other != Path(folder) and (other / COMMITTING).exists() and not take_dead(other)
+        if other != Path(folder) and (other / COMMITTING).exists() and not claim_if_dead(other)
     ]:
-        owners = [run_in(other) for other in others]
+        owners = [run_of_folder(other) for other in others]
         if any(other is not None and other.id == run.id for other in owners):
             message = f"another attempt of the run `{run.id}` is being committed"
             raise PipelineError.uncommitted(CONCURRENT_RUN, message, AGAIN)
@@ -223,8 +224,8 @@ def fence(table: str, run: RunIdentity) -> None:
     Raises PipelineError for an attempt of a process that is known to be alive, or that does not come to its end.
     """
     until = time.monotonic() + COMMITTED_WITHIN_SECONDS
-    for folder in of_run(table, run):
-        attempt = run_in(folder) or run
+    for folder in folders_of_run(table, run):
+        attempt = run_of_folder(folder) or run
         is_alive = attempt.process is not None and is_gone(attempt.process) is False
         if is_open(str(folder)) and is_alive and attempt != run:
             message = f"the run `{run.id}` is under way in another process of this machine"
@@ -232,7 +233,7 @@ def fence(table: str, run: RunIdentity) -> None:
         with contextlib.suppress(OSError):
             # This process is alive, and has given up its own attempt.
             os.rename(folder / OPEN, folder / (ABANDONED if attempt == run else SWEPT))
-        while (folder / COMMITTING).exists() and not take_dead(folder):
+        while (folder / COMMITTING).exists() and not claim_if_dead(folder):
             if time.monotonic() > until:
                 message = f"another attempt of the run `{run.id}` is being committed"
                 raise PipelineError(CONCURRENT_RUN, message, "wait for its end, and run it again")
@@ -240,7 +241,7 @@ def fence(table: str, run: RunIdentity) -> None:
 
 
 def moved_files(folder: str | Path) -> list[str]:
-    """Names of data files that the run was going to move into the table."""
+    """Return the names of the data files that the run was about to move into the table; none if that was not noted."""
     try:
         names: list[str] = json.loads(Path(folder, MOVED).read_text())
     except (OSError, ValueError):
@@ -248,15 +249,16 @@ def moved_files(folder: str | Path) -> list[str]:
     return names
 
 
-def _text_in(folder: Path, name: str) -> str | None:
+def _read_or_none(folder: Path, name: str) -> str | None:
+    """Return the text of a file in a staging folder; None if it cannot be read."""
     try:
         return (folder / name).read_text()
     except OSError:
         return None
 
 
-def run_in(folder: Path) -> RunIdentity | None:
-    """Read the run whose files wait in a folder; None if it does not matter any more, or is not known."""
+def run_of_folder(folder: Path) -> RunIdentity | None:
+    """Return the run that a staging folder is of; None if the folder is being removed, or cannot be read."""
     if folder.name.startswith(GONE):
         return None
     try:
@@ -267,18 +269,18 @@ def run_in(folder: Path) -> RunIdentity | None:
 
 def table_of(folder: Path) -> str:
     """Read the table of the run, seen from the dataset that the folder is in; empty if it is that dataset."""
-    return _text_in(folder, TABLE_FILE) or ""
+    return _read_or_none(folder, TABLE_FILE) or ""
 
 
-def take_dead(folder: Path) -> bool:
+def claim_if_dead(folder: Path) -> bool:
     """Whether the run of the folder is dead; from then on it cannot commit."""
     if folder.name.startswith(GONE) or is_abandoned(str(folder)):
         return True
     if folder.name.startswith(MAKING):
         return bool(is_gone(folder.name.removeprefix(MAKING).partition(".")[0]))
     if (folder / COMMITTING).exists():
-        return _is_dead(_text_in(folder, COMMITTER), folder / COMMITTING)
-    run = run_in(folder)
+        return _is_dead(_read_or_none(folder, COMMITTER), folder / COMMITTING)
+    run = run_of_folder(folder)
     mark = folder / OPEN
     if not mark.exists():
         # Either it is just being made, or being removed.
@@ -293,6 +295,7 @@ def take_dead(folder: Path) -> bool:
 
 
 def _is_dead(process: str | None, mark: Path) -> bool:
+    """Whether a process has ended; if that is unknown, whether its mark was not renewed for an hour."""
     has_ended = None if process is None else is_gone(process)
     if has_ended is not None:
         return has_ended
@@ -314,13 +317,13 @@ def remove(folder: str | Path) -> None:
 
 @contextmanager
 def keep_alive(tables: Iterable[str], run: RunIdentity) -> Iterator[None]:
-    """Renews the marks of a run for as long as it goes on."""
+    """Renew the marks of a run in its tables for as long as the context lasts."""
 
     def renew_all() -> None:
         for folder in chain.from_iterable(map(folders_of, tables)):
             if folder.name.startswith(f"{PREFIX}{run.id}-"):
                 # Of this attempt of the run, or of one that cannot be distinguished from it.
-                owner = run_in(folder)
+                owner = run_of_folder(folder)
                 if owner is None or owner.process == run.process:
                     renew(str(folder))
 
@@ -351,13 +354,13 @@ def folder_of_process() -> Path:
 
 def _new_temporary_folder() -> Path:
     """Make a folder that says whose it is, after those of processes that are gone were removed."""
-    sweep()
+    remove_orphaned_folders()
     folder = Path(tempfile.mkdtemp(prefix=FOLDER_PREFIX))
     (folder / OWNER_FILE).write_text(this_process())
     return folder
 
 
-def sweep() -> None:
+def remove_orphaned_folders() -> None:
     """Remove the folders of processes that are gone."""
     for folder in Path(tempfile.gettempdir()).glob(f"{FOLDER_PREFIX}*"):
         with contextlib.suppress(OSError):

@@ -47,7 +47,7 @@ S3A = "org.apache.hadoop.fs.s3a.S3AFileSystem"
 
 @dataclass(frozen=True)
 class Bucket:
-    """The settings of one address; texts may have references."""
+    """How one address of an object store is reached; values may be references to environment variables."""
 
     texts: Mapping[str, str] = field(default_factory=dict)
     """By our own names."""
@@ -97,7 +97,7 @@ class Bucket:
 
 @dataclass(frozen=True)
 class Storage:
-    """The settings of all addresses."""
+    """How object stores are reached, by address."""
 
     buckets: Mapping[str, Bucket] = field(default_factory=dict)
     is_resolved: bool = False
@@ -139,7 +139,7 @@ class Storage:
         return bucket if self.is_resolved else bucket.resolved(address, os.environ)
 
     def hadoop_options(self, path: str) -> dict[str, str]:
-        """Options of Hadoop's file systems for a path, as readers of Spark take them."""
+        """Return the options by which Hadoop reaches a path, as readers of Spark take them."""
         bucket = self.bucket_of(path)
         if not is_s3(path):
             return {} if bucket is None else dict(bucket.hadoop)
@@ -158,7 +158,7 @@ class Storage:
         return {**options, **bucket.hadoop}
 
     def open_arrow(self, path: str) -> tuple[Any, str]:
-        """Open pyarrow's file system of a path; with it the path inside of it."""
+        """Return pyarrow's file system of a path, and the path inside of it."""
         from pyarrow import fs
 
         bucket = self.bucket_of(path)
@@ -239,7 +239,7 @@ def is_local(path: str) -> bool:
 
 
 def local_path(path: str) -> str:
-    """Strip the scheme off a path."""
+    """Return a path without `file://`."""
     return path.removeprefix("file://")
 
 
@@ -248,8 +248,8 @@ def absolute(path: str) -> str:
     return os.path.abspath(local_path(path)) if is_local(path) else path.rstrip("/")
 
 
-def seen_from(quarantine: str, table: str) -> str:
-    """How a quarantine names the table that it belongs to: both may be moved together."""
+def path_from_quarantine(quarantine: str, table: str) -> str:
+    """Return the path of a table relative to a quarantine, so that both can be moved together; an address stays."""
     if "://" in table or "://" in quarantine:
         return table
     return os.path.relpath(os.path.abspath(table), os.path.abspath(quarantine))

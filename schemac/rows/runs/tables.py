@@ -40,7 +40,7 @@ from schemac.versions.identity.lock import Numbers
 
 @dataclass(frozen=True)
 class Merge:
-    """What becomes of rows with keys that the table has."""
+    """How rows of a run meet rows of the table with the same key."""
 
     keys: tuple[str, ...]
     """Columns of the primary key, in its order."""
@@ -55,7 +55,7 @@ class Merge:
 
     @property
     def columns(self) -> list[str]:
-        """Columns that decide."""
+        """The columns that decide which row counts: the key, and the one for the latest."""
         return [*self.keys, *([self.latest] if self.latest is not None else [])]
 
     def to_json(self) -> str:
@@ -72,7 +72,7 @@ class Merge:
 
 @dataclass(frozen=True)
 class MergedRows:
-    """What a commit is to add and to replace, as it was judged for one version of the table."""
+    """What a commit adds and takes away, as it was decided for one version of the table."""
 
     fragments: list[str]
     version: int
@@ -87,7 +87,7 @@ class MergedRows:
 
 @dataclass(frozen=True)
 class TableForm:
-    """What a table is to be."""
+    """The schema of a table, with all that its engine needs to make it."""
 
     schema: pa.Schema
     native: str = ""
@@ -98,7 +98,7 @@ class TableForm:
 
     @property
     def version_name(self) -> str:
-        """Name the version: as tables keep it, or a digest of the schema."""
+        """The locked version of the schema, or else a digest of it."""
         if self.version is not None:
             return self.version
         digest = hashlib.sha256(self.schema.serialize().to_pybytes() + self.native.encode())
@@ -123,7 +123,7 @@ class WriteTarget:
     """What the commit that adds the rows says of them, besides the run's identity."""
 
     def commit_properties(self, **more: str) -> dict[str, str]:
-        """Properties of the run's commits."""
+        """Return the properties of the run's commits."""
         return {**self.run.properties(), **dict(self.properties), **more}
 
     @property
@@ -134,7 +134,7 @@ class WriteTarget:
 
 @dataclass(frozen=True)
 class ExistingTable:
-    """A table that exists."""
+    """The version and the columns of a table that exists."""
 
     version: int
     names: tuple[str, ...]
@@ -142,14 +142,14 @@ class ExistingTable:
 
 
 class StagedRows(NamedTuple):
-    """What another program has written for a run."""
+    """The pieces that another program has written for a run, and how many rows they have."""
 
     fragments: list[str]
     rows: int
 
 
 class Sink(ABC):
-    """An engine whose tables runs write."""
+    """The capability of an engine to write tables for runs."""
 
     @abstractmethod
     def form(
@@ -159,11 +159,11 @@ class Sink(ABC):
 
     @abstractmethod
     def written_schema(self, schema: pa.Schema) -> pa.Schema:
-        """Spell an Arrow schema as the batches that are written have to have it."""
+        """Return the schema that batches have to have to be written."""
 
     @abstractmethod
     def find(self, path: str, storage_options: Storage) -> ExistingTable | None:
-        """Look at the table at a path; None if there is none. Raises PipelineError if it cannot be opened."""
+        """Return the table at a path; None if there is none. Raises PipelineError if it cannot be opened."""
 
     @abstractmethod
     def count_rows(self, path: str, storage_options: Storage) -> int:
@@ -177,7 +177,7 @@ class Sink(ABC):
     def differences(
         self, path: str, form: TableForm, storage_options: Storage, *, ids: bool = True
     ) -> tuple[str, ...]:
-        """How a table differs from its form, as sentences; `ids=False` compares by path only."""
+        """Return how a table differs from its form, as sentences; `ids=False` compares by path only."""
 
     @abstractmethod
     def runs(self, table: str | Any, storage_options: Storage | None = None) -> Iterator[CommittedRun]:
@@ -189,7 +189,7 @@ class Sink(ABC):
 
     @abstractmethod
     def recover(self, table: str, quarantine: str | None, storage_options: Storage) -> None:
-        """Leave both as if runs that died had never been, or had come to their end."""
+        """Undo, or finish, what runs that died have left in a table and its quarantine."""
 
     @abstractmethod
     def fence(self, run: RunIdentity, paths: Iterable[str]) -> None:
@@ -236,7 +236,7 @@ class Sink(ABC):
 
     @abstractmethod
     def collect_staging_table(self, place: WriteTarget) -> StagedRows:
-        """Take the rows of that table as pieces of the run."""
+        """Return the rows of that table as pieces of the run."""
 
     @abstractmethod
     def judge(
@@ -286,7 +286,7 @@ class Sink(ABC):
 
 @dataclass(frozen=True)
 class Projection:
-    """What is read of which rows of a table."""
+    """Which columns and rows of a table are read, and what is read besides."""
 
     columns: Sequence[str] | None = None
     """Columns of the source's `schema`; None for all."""
@@ -304,7 +304,7 @@ WHOLE_ROWS = Projection()
 
 
 class SourceFormat(ABC):
-    """An engine whose tables runs read; the format of a source is the name of the engine."""
+    """The capability of an engine to read tables for runs; the name of the engine is the format of the source."""
 
     options: tuple[str, ...] = ()
     """Names of the options that a source takes; `version` pins the version of a table."""

@@ -1,13 +1,12 @@
 """Columns of candidate rows.
 
 Layer: rows.
-Shape: a `Column` gives an array in the loose type of its field for the candidates from one number to another one. Candidates are numbered from
-       0; a row that is unique has values that follow from its number.
+Shape: a `Column` gives an array in the nullable type of its field for the candidates from one number to another one. Candidates are
+       numbered from 0; a row that is unique has values that follow from its number.
 """
 
 import dataclasses
-from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,8 +17,8 @@ from schemac.language.constraints.field_constraints import constraints_at
 from schemac.language.logical.schema_fields import SchemaField
 from schemac.rows.judging.arrays import nullable_type
 from schemac.rows.judging.typed_values import nullable_array
-from schemac.rows.samples.numbers import Draws, drawn_native, indices
-from schemac.rows.samples.values import NULLS, Values, leaves_of, optional, values_of
+from schemac.rows.samples.numbers import Draws, draw_indices, native_geometry_drawer
+from schemac.rows.samples.values import NULLS, Values, draw_or_null, leaves_of, values_of
 
 FIRST_CANDIDATES, CANDIDATES = 256, 8192
 """Rows that are made at a time, at first and later."""
@@ -33,72 +32,54 @@ _COMPONENTS = 2**20
 
 Path = tuple[str, ...]
 
-
-class Column(ABC):
-    """Values of one place, for candidates."""
-
-    @abstractmethod
-    def array(self, start: int, size: int) -> pa.Array:
-        """Return the values of the candidates from `start` on."""
+Column = Callable[[int, int], pa.Array]
+"""Gives the values of a field for candidates, by the number of the first one and how many there are."""
 
 
-@dataclass(frozen=True)
-class Pool(Column):
-    """Values that nothing else depends on."""
+def _random_column(field: SchemaField, member: pa.Field, values: Values, seed: tuple[object, ...]) -> Column:
+    """Return the column of a field that nothing else depends on: some values are drawn, and each row draws among them."""
+    draw = draw_or_null(field, values)
 
-    field: SchemaField
-    member: pa.Field
-    values: Values
-    seed: tuple[object, ...]
+    def column(start: int, size: int) -> pa.Array:
+        draws = Draws(*seed, field.path_text, start)
+        count = max(_LEAST_POOL, min(size, _POOL, _MOST_LEAVES // leaves_of(field)))
+        pool = nullable_array([draw(draws) for _ in range(count)], member)
+        return pool.take(draw_indices(draws, size, count))
 
-    def array(self, start: int, size: int) -> pa.Array:
-        """Draw some values, and each row among them."""
-        draws = Draws(*self.seed, self.field.path_text, start)
-        draw = optional(self.field, self.values)
-        count = max(_LEAST_POOL, min(size, _POOL, _MOST_LEAVES // leaves_of(self.field)))
-        pool = nullable_array([draw(draws) for _ in range(count)], self.member)
-        return pool.take(indices(draws, size, count))
+    return column
 
 
-@dataclass(frozen=True)
-class Vectors(Column):
-    """Vectors of floats from -1 to 1 that differ from row to row, as an index over them needs."""
+def _vector_column(field: SchemaField, member: pa.Field, seed: tuple[object, ...]) -> Column:
+    """Return the column of vectors of floats from -1 to 1 that differ from row to row, as an index over them needs."""
+    (item,), length = field.children, field.type.fixed_length  # type: ignore[attr-defined]  # of the family
+    type_ = nullable_type(member)
 
-    field: SchemaField
-    member: pa.Field
-    seed: tuple[object, ...]
-
-    def array(self, start: int, size: int) -> pa.Array:
-        """Draw each component by itself."""
-        draws = Draws(*self.seed, self.field.path_text, start)
-        (item,), length = self.field.children, self.field.type.fixed_length  # type: ignore[attr-defined]  # of the family
-        type_ = nullable_type(self.member)
+    def column(start: int, size: int) -> pa.Array:
+        draws = Draws(*seed, field.path_text, start)
         at_once = max(_COMPONENTS // length, 1) * length
         counts = [min(at_once, size * length - done) for done in range(0, size * length, at_once)]
-        components = pa.concat_arrays(
-            [
-                pa.array([], type_.value_type),
-                *(_components(draws, count, type_.value_type) for count in counts),
-            ]
-        )
+        parts = [_components(draws, count, type_.value_type) for count in counts]
+        components = pa.concat_arrays([pa.array([], type_.value_type), *parts])
         if item.is_nullable:
-            components = _without(components, _chances(draws, size * length))
-        mask = _chances(draws, size) if self.field.is_nullable else None
+            components = _with_nulls(components, _null_mask(draws, size * length))
+        mask = _null_mask(draws, size) if field.is_nullable else None
         offsets = pa.array([number * length for number in range(size + 1)], pa.int32())
         return pa.ListArray.from_arrays(offsets, components, type=type_, mask=mask)
+
+    return column
 
 
 def _components(draws: Draws, count: int, type_: pa.DataType) -> pa.Array:
     """Return as many floats as `count`, drawn from -1 to 1 in steps of a thousandth."""
     import pyarrow.compute as pc  # for start-up time, as below
 
-    steps = pc.subtract(indices(draws, count, 2 * _STEPS + 1), _STEPS).cast(pa.float64())
+    steps = pc.subtract(draw_indices(draws, count, 2 * _STEPS + 1), _STEPS).cast(pa.float64())
     return pc.divide(steps, float(_STEPS)).cast(type_, safe=False)
 
 
 @dataclass(frozen=True)
 class Digit:
-    """What a candidate's number means for one field of those that are unique together."""
+    """The part of a candidate's number that chooses the value of one of the fields that are unique together."""
 
     divisor: int
     count: int
@@ -109,8 +90,8 @@ class Digit:
 
 
 @dataclass(frozen=True)
-class Counter(Column):
-    """Values that follow from the number of the candidate."""
+class Counter:
+    """The column of a unique field: values that follow from the number of the candidate."""
 
     field: SchemaField
     member: pa.Field
@@ -122,8 +103,8 @@ class Counter(Column):
     """Candidates for which there is no value, or one that was there before."""
     seen: set[Any] = dataclasses.field(default_factory=set)
 
-    def array(self, start: int, size: int) -> pa.Array:
-        """Return the values with the numbers of the candidates."""
+    def __call__(self, start: int, size: int) -> pa.Array:
+        """Return the values of some candidates."""
         draws = Draws(*self.seed, self.field.path_text, "null", start)
         nth, values = self.values.nth, list[Any]()
         assert nth is not None
@@ -146,10 +127,10 @@ class Counter(Column):
 
 @dataclass
 class Targets:
-    """Rows of another dataset that candidates refer to."""
+    """The rows of another dataset that candidates refer to."""
 
     rows: Sequence[pa.Array]
-    """The values of each field, in the loose type of the field that refers to them."""
+    """The values of each field, in the nullable type of the field that refers to them."""
     seed: tuple[object, ...]
     digit: Digit | None
     """Where each row is referred to once: which one, by the number of the candidate."""
@@ -161,8 +142,12 @@ class Targets:
         """How many rows there are."""
         return len(self.rows[0])
 
-    def places(self, start: int, size: int) -> pa.Array:
-        """Return which row each candidate refers to."""
+    def values(self, field: int, start: int, size: int) -> pa.Array:
+        """Return the values of one of the fields in the rows that candidates refer to."""
+        return self.rows[field].take(self._row_numbers(start, size))
+
+    def _row_numbers(self, start: int, size: int) -> pa.Array:
+        """Return the number of the row that each candidate refers to, null for none; the same for all fields of a reference."""
         if (start, size) not in self._places:
             draws = Draws(*self.seed, start)
             if self.digit is not None:
@@ -170,91 +155,55 @@ class Targets:
                     [self.digit.of(number) for number in range(start, start + size)], pa.int64()
                 )
             else:
-                places = indices(draws, size, self.count)
+                places = draw_indices(draws, size, self.count)
             if self.may_be_null:
-                places = _without(places, _chances(draws, size))
+                places = _with_nulls(places, _null_mask(draws, size))
             self._places = {(start, size): places}
         return self._places[start, size]
 
 
-def _without(values: pa.Array, is_null: pa.Array) -> pa.Array:
+def _with_nulls(values: pa.Array, is_null: pa.Array) -> pa.Array:
     """Return the values with null where the mask is True."""
     import pyarrow.compute as pc  # for start-up time: Arrow's functions are loaded when there are values
 
     return pc.if_else(is_null, pa.scalar(None, values.type), values)
 
 
-def _chances(draws: Draws, size: int) -> pa.Array:
-    """Return which of some values are null."""
+def _null_mask(draws: Draws, size: int) -> pa.Array:
+    """Draw which of some values are null."""
     return pa.array([draws.chance(NULLS) for _ in range(size)], pa.bool_())
-
-
-@dataclass(frozen=True)
-class ReferenceColumn(Column):
-    """Values of another dataset's rows."""
-
-    targets: Targets
-    place: int
-
-    def array(self, start: int, size: int) -> pa.Array:
-        """Take the values of the rows that the candidates refer to."""
-        return self.targets.rows[self.place].take(self.targets.places(start, size))
-
-
-@dataclass(frozen=True)
-class Nothing(Column):
-    """Null alone."""
-
-    member: pa.Field
-
-    def array(self, start: int, size: int) -> pa.Array:
-        """Return nulls."""
-        return pa.nulls(size, nullable_type(self.member))
-
-
-@dataclass(frozen=True)
-class StructColumn(Column):
-    """A struct of which a member is not a pool."""
-
-    field: SchemaField
-    member: pa.Field
-    parts: tuple[Column, ...]
-    seed: tuple[object, ...]
-
-    def array(self, start: int, size: int) -> pa.Array:
-        """Join the members to a struct."""
-        children = [part.array(start, size) for part in self.parts]
-        mask = None
-        if self.field.is_nullable:
-            draws = Draws(*self.seed, self.field.path_text, "null", start)
-            mask = _chances(draws, size)
-        return pa.StructArray.from_arrays(children, fields=list(nullable_type(self.member)), mask=mask)
 
 
 def column_of(
     field: SchemaField,
     member: pa.Field,
     special: Mapping[Path, Column],
-    data_type: Mapping[Path, tuple[Any, ...]],
+    preferred: Mapping[Path, tuple[Any, ...]],
     seed: tuple[object, ...],
 ) -> Column:
-    """Return the column of a field; `special` are those of fields in it that rules of rows mention."""
+    """Return the column of a field; `special` are columns of fields that rules of rows mention, `preferred` values that conditions compare fields with."""
     path = tuple(map(str, field.path))
     if path in special:
         return special[path]
-    below = [other for other in (*special, *data_type) if other[: len(path)] == path and other != path]
-    if is_vector(field, member) and path not in data_type:
-        return Vectors(field, member, seed)
-    is_split = below or any(map(_has_vector, *_parts(field, member)))
+    below = [other for other in (*special, *preferred) if other[: len(path)] == path and other != path]
+    if is_vector(field, member) and path not in preferred:
+        return _vector_column(field, member, seed)
+    is_split = below or any(map(_has_vector, *_members_of(field, member)))
     if not is_split or not pa.types.is_struct(member.type):
-        return Pool(field, member, values_of(field, member, data_type.get(path, ())), seed)
-    parts = tuple(
-        [
-            column_of(child, part, special, data_type, seed)
-            for child, part in zip(field.children, member.type, strict=True)
-        ]
-    )
-    return StructColumn(field, member, parts, seed)
+        return _random_column(field, member, values_of(field, member, preferred.get(path, ())), seed)
+    parts = [
+        column_of(child, part, special, preferred, seed)
+        for child, part in zip(field.children, member.type, strict=True)
+    ]
+    members = list(nullable_type(member))
+
+    def struct_column(start: int, size: int) -> pa.Array:
+        children, mask = [part(start, size) for part in parts], None
+        if field.is_nullable:
+            mask = _null_mask(Draws(*seed, field.path_text, "null", start), size)
+        return pa.StructArray.from_arrays(children, fields=members, mask=mask)
+
+    return struct_column
 
 
 def is_vector(field: SchemaField, member: pa.Field) -> bool:
@@ -263,17 +212,15 @@ def is_vector(field: SchemaField, member: pa.Field) -> bool:
         return False
     (item,) = field.children
     is_free = not constraints_at(field) and not constraints_at(item)
-    return is_free and pa.types.is_floating(member.type.value_type) and drawn_native(member) is None
+    return is_free and pa.types.is_floating(member.type.value_type) and native_geometry_drawer(member) is None
 
 
 def _has_vector(field: SchemaField, member: pa.Field) -> bool:
-    return is_vector(field, member) or any(map(_has_vector, *_parts(field, member)))
+    """Return whether a field, or one in its structs, is a vector."""
+    return is_vector(field, member) or any(map(_has_vector, *_members_of(field, member)))
 
 
-def _parts(field: SchemaField, member: pa.Field) -> tuple[tuple[SchemaField, ...], list[pa.Field]]:
-    """Return the members of a struct with their Arrow fields; none for any other type."""
-    return (
-        (field.children, list(member.type))
-        if pa.types.is_struct(member.type) and field.children
-        else ((), [])
-    )
+def _members_of(field: SchemaField, member: pa.Field) -> tuple[tuple[SchemaField, ...], list[pa.Field]]:
+    """Return the members of a struct, and their Arrow fields; none for any other type."""
+    is_struct = pa.types.is_struct(member.type) and field.children
+    return (field.children, list(member.type)) if is_struct else ((), [])

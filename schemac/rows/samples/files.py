@@ -6,7 +6,7 @@ Shape: a file is there as a whole or not at all; memory follows the size of a ba
 
 import os
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -28,7 +28,7 @@ _NEW = ".schemac-new"
 
 @dataclass(frozen=True)
 class SampleFormat(ABC):
-    """A form that rows are written in."""
+    """A file format, or an engine's tables, that samples are written in."""
 
     name: str
     suffixes: tuple[str, ...]
@@ -50,7 +50,7 @@ class SampleFormat(ABC):
 
 @dataclass(frozen=True)
 class TextFormat(SampleFormat):
-    """Records as lines."""
+    """A format with a record in each line."""
 
     header: Callable[[pa.Schema], str] | None
     lines: Callable[[pa.Schema, pa.RecordBatch], Iterator[str]]
@@ -82,57 +82,57 @@ class TextFormat(SampleFormat):
 
 
 @dataclass(frozen=True)
-class ArrowFormat(SampleFormat):
-    """Files that pyarrow writes."""
+class ColumnFormat(SampleFormat):
+    """A format whose columns have types."""
 
-    open: Callable[[BinaryIO, pa.Schema], Any]
+    @abstractmethod
+    def write_rows(self, path: str, dataset: CheckedDataset, rows: pa.RecordBatchReader) -> None:
+        """Write rows where nothing is. Raises OSError."""
 
     def write(self, path: str, sampler: Sampler) -> None:
-        """Write a file."""
-        self._write(path, sampler.exact, sampler.tables())
+        """Write a sample."""
+        rows = pa.RecordBatchReader.from_batches(sampler.exact, sampler.tables())
+        self.write_rows(path, sampler.dataset, rows)
 
     def wrong(self, dataset: CheckedDataset, rows: WrongRows) -> WrongForm:
         """Return records whose values have the types of their columns."""
         return in_columns(dataset, rows)
 
     def write_wrong(self, path: str, dataset: CheckedDataset, form: WrongForm) -> None:
-        """Write a file."""
+        """Write wrong records."""
         assert form.typed is not None
-        self._write(path, form.typed.schema, form.typed.to_batches())
+        self.write_rows(path, dataset, form.typed.to_reader())
 
-    def _write(self, path: str, schema: pa.Schema, batches: Iterable[pa.RecordBatch]) -> None:
-        """Write batches to a new file. Raises OSError for a type that the format does not support."""
+
+@dataclass(frozen=True)
+class ArrowFormat(ColumnFormat):
+    """A format of files that pyarrow writes."""
+
+    open: Callable[[BinaryIO, pa.Schema], Any]
+
+    def write_rows(self, path: str, dataset: CheckedDataset, rows: pa.RecordBatchReader) -> None:
+        """Write a file. Raises OSError for a type that the format does not support."""
         try:
-            with new_file(path) as stream, self.open(stream, schema) as writer:
-                for batch in batches:
+            with new_file(path) as stream, self.open(stream, rows.schema) as writer:
+                for batch in rows:
                     writer.write_batch(batch)
         except pa.ArrowNotImplementedError as error:
             raise OSError(str(error)) from error
 
 
 @dataclass(frozen=True)
-class TableFormat(SampleFormat):
+class TableFormat(ColumnFormat):
     """Tables of an engine."""
 
     engine: Engine
-
-    def write(self, path: str, sampler: Sampler) -> None:
-        """Make a table."""
-        rows = pa.RecordBatchReader.from_batches(sampler.exact, sampler.tables())
-        self._write(path, sampler.dataset, rows)
 
     def wrong(self, dataset: CheckedDataset, rows: WrongRows) -> WrongForm:
         """Return records whose values have the types of their columns; no table takes a key that may be null."""
         keys = [str(field.path[0]) for field in primary_key(columns(dataset.schema))]
         return in_columns(dataset, rows, keys)
 
-    def write_wrong(self, path: str, dataset: CheckedDataset, form: WrongForm) -> None:
-        """Make a table."""
-        assert form.typed is not None
-        self._write(path, dataset, form.typed.to_reader())
-
-    def _write(self, path: str, dataset: CheckedDataset, rows: pa.RecordBatchReader) -> None:
-        """Write rows with the engine of the format. Raises EngineError if an engine of another distribution fails."""
+    def write_rows(self, path: str, dataset: CheckedDataset, rows: pa.RecordBatchReader) -> None:
+        """Make a table. Raises EngineError if an engine of another distribution fails."""
         with blamed(self.engine.name):
             ROW_WRITER.of(self.engine).write(path, dataset, rows)
 
@@ -150,14 +150,14 @@ def new_file(path: str) -> Iterator[BinaryIO]:
         raise
 
 
-def _parquet(stream: BinaryIO, schema: pa.Schema) -> Any:
+def _parquet_writer(stream: BinaryIO, schema: pa.Schema) -> Any:
     """Return a writer of Parquet; what pyarrow needs for it is loaded with the first one."""
     from pyarrow import parquet  # for start-up time: it takes as long to load as all others
 
     return parquet.ParquetWriter(stream, schema)
 
 
-def _ipc(stream: BinaryIO, schema: pa.Schema) -> Any:
+def _ipc_writer(stream: BinaryIO, schema: pa.Schema) -> Any:
     """Return a writer of Arrow's format of files, or of that of streams if a field is a dictionary."""
     # Each batch has dictionaries of its own, which only the streaming form may replace.
     has_dictionary = any(pa.types.is_dictionary(member.type) for member in schema)
@@ -169,8 +169,8 @@ CSV = TextFormat("csv", (".csv",), csv_header, csv_lines)
 _FORMATS: tuple[SampleFormat, ...] = (
     NDJSON,
     CSV,
-    ArrowFormat("parquet", (".parquet",), _parquet),
-    ArrowFormat("arrow", (".arrow", ".feather", ".ipc"), _ipc),
+    ArrowFormat("parquet", (".parquet",), _parquet_writer),
+    ArrowFormat("arrow", (".arrow", ".feather", ".ipc"), _ipc_writer),
 )
 
 

@@ -38,7 +38,7 @@ T = TypeVar("T")
 
 
 class Draws:
-    """A stream of numbers for one purpose."""
+    """A stream of pseudo-random numbers, which its purpose determines."""
 
     def __init__(self, *purpose: object) -> None:
         self._purpose = "/".join(map(repr, purpose))
@@ -67,7 +67,7 @@ class Draws:
         return shake_128(f"{self._purpose}#{self._blocks}".encode()).digest(count)
 
 
-def indices(draws: Draws, count: int, size: int) -> Any:
+def draw_indices(draws: Draws, count: int, size: int) -> Any:
     """Return an Arrow array of `count` numbers below `size`, at most 2³¹."""
     import pyarrow.compute as pc  # for start-up time: whoever draws single numbers needs no functions of Arrow
 
@@ -88,7 +88,7 @@ _NEAR = 1000
 
 @dataclass(frozen=True)
 class Grid:
-    """The counts that are allowed."""
+    """The counts that bounds and `multipleOf` allow."""
 
     first: int
     last: int
@@ -117,7 +117,7 @@ class Grid:
 
     @cached_property
     def _stride(self) -> int:
-        """How far one is from the next: so that it meets all of them before it is back."""
+        """Return the distance from one numbered count to the next, which has no divisor in common with how many there are."""
         stride = self.apart if self.count > self.apart * _NEAR else 1
         while gcd(stride, self.count) != 1:
             stride += 1
@@ -194,7 +194,7 @@ _EDGES = (0.0, 1.0, -1.0, 0.5, 100.0, -0.0, 1e-3)
 
 @dataclass(frozen=True)
 class Floats:
-    """Floats within bounds."""
+    """The floats of a type within bounds."""
 
     type: LogicalType
     bounds: tuple[Bound, ...]
@@ -276,32 +276,32 @@ def is_text_geometry(field: SchemaField, member: pa.Field) -> bool:
     return field.type.family is Family.TEXT and extension_name(member) == _TEXT_EXTENSION
 
 
-def drawn_binary(draws: Draws) -> bytes:
+def draw_wkb(draws: Draws) -> bytes:
     """Return a geometry in well-known binary."""
     word = draws.one_of(tuple(_CODES))
-    return _binary(word, _SHAPES[word](draws))
+    return _wkb(word, _SHAPES[word](draws))
 
 
-def numbered_binary(number: int) -> bytes:
+def numbered_wkb_point(number: int) -> bytes:
     """Return the point with a number in well-known binary."""
     latitude, longitude = divmod(number, _LONGITUDES)
     x, y = longitude / _PER_DEGREE - 180, latitude % _LATITUDES / _PER_DEGREE - 90
-    return _binary("POINT", (x, y))
+    return _wkb("POINT", (x, y))
 
 
-def drawn_text(draws: Draws) -> str:
+def draw_wkt(draws: Draws) -> str:
     """Return a geometry in well-known text."""
     word = draws.one_of(tuple(_CODES))
-    text = _text(_SHAPES[word](draws))
+    text = _wkt(_SHAPES[word](draws))
     return f"{word} {text}" if text.startswith("(") else f"{word} ({text})"
 
 
-def drawn_native(member: pa.Field) -> Callable[[Draws], Any] | None:
+def native_geometry_drawer(member: pa.Field) -> Callable[[Draws], Any] | None:
     """Return what draws the values of a field whose GeoArrow type has coordinates as values; None for any other field."""
     name = (extension_name(member) or "").partition("geoarrow.")[2]
     if name not in _NATIVE:
         return None
-    return lambda draws: _laid_out(_NATIVE[name](draws), member.type)
+    return lambda draws: _native_value(_NATIVE[name](draws), member.type)
 
 
 def _point(draws: Draws) -> Point:
@@ -323,7 +323,7 @@ def _polygon(draws: Draws) -> list[list[Point]]:
     return [[(left, low), (right, low), (right, high), (left, high), (left, low)]]
 
 
-def _several(one: Callable[[Draws], Any]) -> Callable[[Draws], list[Any]]:
+def _several_of(one: Callable[[Draws], Any]) -> Callable[[Draws], list[Any]]:
     """Return what draws one to three shapes."""
     return lambda draws: [one(draws) for _ in range(1 + draws.below(3))]
 
@@ -333,13 +333,13 @@ _NATIVE: dict[str, Callable[[Draws], Any]] = {
     "point": _point,
     "linestring": _line,
     "polygon": _polygon,
-    "multipoint": _several(_point),
-    "multilinestring": _several(_line),
-    "multipolygon": _several(_polygon),
+    "multipoint": _several_of(_point),
+    "multilinestring": _several_of(_line),
+    "multipolygon": _several_of(_polygon),
 }
 
 
-def _binary(word: str, shape: Any) -> bytes:
+def _wkb(word: str, shape: Any) -> bytes:
     """Return a shape in WKB, little-endian."""
     return struct.pack("<BI", 1, _CODES[word]) + _coordinates(shape)
 
@@ -351,17 +351,17 @@ def _coordinates(shape: Any) -> bytes:
     return struct.pack("<I", len(shape)) + b"".join(map(_coordinates, shape))
 
 
-def _text(shape: Any) -> str:
+def _wkt(shape: Any) -> str:
     """Return the coordinates of a shape in WKT, lists in parentheses."""
     if isinstance(shape, tuple):
         return f"{shape[0]} {shape[1]}"
-    return f"({', '.join(map(_text, shape))})"
+    return f"({', '.join(map(_wkt, shape))})"
 
 
-def _laid_out(shape: Any, data_type: pa.DataType) -> Any:
+def _native_value(shape: Any, data_type: pa.DataType) -> Any:
     """Return a shape as values of an Arrow type; further dimensions of a point are 0."""
     if not isinstance(shape, tuple):
-        return [_laid_out(one, data_type.value_type) for one in shape]
+        return [_native_value(one, data_type.value_type) for one in shape]
     if pa.types.is_struct(data_type):
         return {part.name: dict(zip("xy", shape, strict=True)).get(part.name, 0.0) for part in data_type}
     size = data_type.list_size if is_list(data_type) else len(shape)

@@ -7,7 +7,6 @@ Rule: a piece that may be repeated without end is repeated at most `more` times 
 """
 
 import re
-from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -20,27 +19,9 @@ _READABLE = [
 """What stands for the characters that a class excludes some of."""
 
 
-class TextGenerator(ABC):
-    """A part of a pattern."""
-
-    @property
-    @abstractmethod
-    def count(self) -> int:
-        """Return how many texts it generates; equal ones are counted each time."""
-
-    @abstractmethod
-    def nth(self, number: int) -> str:
-        """Return the text with a number below `count`."""
-
-    @property
-    @abstractmethod
-    def is_plain(self) -> bool:
-        """Whether all of its texts are of one length, and differ."""
-
-
 @dataclass(frozen=True)
-class Characters(TextGenerator):
-    """One of some characters; a character that is written is one alone."""
+class Characters:
+    """One of some characters."""
 
     members: tuple[str, ...]
 
@@ -60,10 +41,10 @@ class Characters(TextGenerator):
 
 
 @dataclass(frozen=True)
-class Sequence(TextGenerator):
-    """Pieces behind each other."""
+class Sequence:
+    """Pieces one after the other."""
 
-    parts: tuple[TextGenerator, ...]
+    parts: "tuple[TextGenerator, ...]"
 
     @cached_property
     def count(self) -> int:
@@ -88,10 +69,10 @@ class Sequence(TextGenerator):
 
 
 @dataclass(frozen=True)
-class Alternatives(TextGenerator):
-    """One of some pieces."""
+class Alternatives:
+    """One of several pieces."""
 
-    parts: tuple[TextGenerator, ...]
+    parts: "tuple[TextGenerator, ...]"
 
     @cached_property
     def count(self) -> int:
@@ -113,10 +94,10 @@ class Alternatives(TextGenerator):
 
 
 @dataclass(frozen=True)
-class Repeated(TextGenerator):
+class Repeated:
     """A piece that occurs several times."""
 
-    part: TextGenerator
+    part: "TextGenerator"
     low: int
     high: int
 
@@ -144,17 +125,25 @@ class Repeated(TextGenerator):
         return self.low == self.high and self.part.is_plain
 
 
+TextGenerator = Characters | Sequence | Alternatives | Repeated
+"""A part of a pattern: `count` says how many texts it generates, equal ones each time; `nth` is the text with a number below that.
+
+`is_plain`: whether all of its texts are of one length, and differ.
+"""
+
+
 def generator_of(pattern: str, more: int) -> TextGenerator:
     """Return a pattern that was read before as a tree."""
-    reader = _Reader(pattern, more)
+    reader = _PatternReader(pattern, more)
     return reader.alternatives()
 
 
-class _Reader:
+class _PatternReader:
     def __init__(self, text: str, more: int) -> None:
         self.text, self.more, self.at = text, more, 0
 
     def alternatives(self) -> TextGenerator:
+        """Read up to the end, or to the bracket that closes a group."""
         sequences = [self.sequence()]
         while self.text[self.at : self.at + 1] == "|":
             self.at += 1
@@ -162,6 +151,7 @@ class _Reader:
         return sequences[0] if len(sequences) == 1 else Alternatives(tuple(sequences))
 
     def sequence(self) -> TextGenerator:
+        """Read the pieces up to the next `|`."""
         parts: list[TextGenerator] = []
         while self.at < len(self.text) and self.text[self.at] not in "|)":
             atom = self.atom()
@@ -170,6 +160,7 @@ class _Reader:
         return Sequence(tuple(parts))
 
     def atom(self) -> TextGenerator | None:
+        """Read a character, a class or a group; None for an anchor."""
         character = self.text[self.at]
         self.at += 1
         if character in "^$":
@@ -184,11 +175,13 @@ class _Reader:
         return Characters((self.escaped() if character == "\\" else character,))
 
     def escaped(self) -> str:
+        """Read the character behind a backslash."""
         letter = self.text[self.at]
         self.at += 1
         return _CONTROLS.get(letter, letter)
 
     def character_class(self) -> TextGenerator:
+        """Read a class behind its opening bracket."""
         is_negated = self.text[self.at] == "^"
         self.at += is_negated
         characters: list[str] = []
@@ -210,11 +203,13 @@ class _Reader:
         return Characters(tuple(usable))
 
     def member(self) -> str:
+        """Read one character of a class."""
         character = self.text[self.at]
         self.at += 1
         return self.escaped() if character == "\\" else character
 
     def repeated(self, atom: TextGenerator) -> TextGenerator:
+        """Read how often an atom may occur; return it with that."""
         match = re.compile(r"([*+?]|\{([0-9]+)(,?)([0-9]*)\})\??").match(self.text, self.at)
         if match is None:
             return atom

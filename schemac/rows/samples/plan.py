@@ -7,7 +7,8 @@ Errors: NoValueError.
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 import pyarrow as pa
@@ -18,7 +19,7 @@ from schemac.language.constraints.rows import ReferenceTo, RowConstraints
 from schemac.language.logical.model import dotted
 from schemac.language.logical.schema_fields import SchemaField
 from schemac.rows.judging.arrays import nullable_type
-from schemac.rows.samples.columns import Column, Counter, Digit, Nothing, Path, ReferenceColumn, Targets
+from schemac.rows.samples.columns import Column, Counter, Digit, Path, Targets
 from schemac.rows.samples.values import NoValueError, Values, values_of
 
 REFERRED = 100
@@ -31,56 +32,68 @@ TargetRows = Callable[[ReferenceTo, int], pa.Table | None]
 
 
 class CircleError(NoValueError):
-    """Datasets that refer to each other, of which none can be made first."""
+    """Datasets refer to each other, so that none can be made first."""
 
 
 @dataclass(frozen=True)
 class SampleField:
-    """A field of a row, with its Arrow field."""
+    """A field, with its Arrow field."""
 
     field: SchemaField
     member: pa.Field
 
 
-@dataclass(frozen=True)
-class SamplePlan:
-    """The fields that chance does not decide about."""
-
-    special: Mapping[Path, Column]
-    counters: tuple[Counter, ...]
-    own: tuple[ReferenceTo, ...]
-    """References to the dataset itself: each row refers to itself."""
-    capacity: int
-    """How many candidates there are."""
-    limited_by: str = ""
-    """The fields that are unique and have no more values."""
-
-
 @dataclass
-class _Planner:
+class SamplePlan:
+    """The fields of a sample that chance does not decide about, and how many candidates there are. Raises CircleError or NoValueError."""
+
+    name: str
+    """That of the dataset."""
+    rows: RowConstraints
+    keys: Sequence[Path]
     places: Mapping[Path, SampleField]
     seed: tuple[object, ...]
-    keys: frozenset[Path]
-    special: dict[Path, Column]
-    counters: list[Counter]
-    targets: dict[Path, Targets]
-    numbered: set[Path]
-    capacity: int = _ENOUGH
-    limited_by: str = ""
+    count: int
+    """How many rows the sample has."""
+    target_rows: TargetRows
+    special: dict[Path, Column] = field(default_factory=dict, init=False)
+    """The columns of these fields."""
+    counters: list[Counter] = field(default_factory=list, init=False)
+    capacity: int = field(default=_ENOUGH, init=False)
+    """How many candidates there are."""
+    limited_by: str = field(default="", init=False)
+    """The fields that are unique and have no more values."""
+    _targets: dict[Path, Targets] = field(default_factory=dict, init=False)
+    _numbered: set[Path] = field(default_factory=set, init=False)
+    """Fields in which rows differ already."""
 
-    def count_through(self, paths: Sequence[Path], rows: int) -> None:
-        """Make the rows differ in some fields."""
-        if self.numbered & set(paths):
+    def __post_init__(self) -> None:
+        unique = [tuple(self.keys)] if self.keys else []
+        unique += [tuple([node.path for node in one.fields]) for one in self.rows.unique]
+        for reference in self.rows.references:
+            if reference.dataset != self.name:
+                self._plan_reference(reference, unique)
+        for paths in sorted(unique, key=len):
+            self._count_through(paths)
+
+    @property
+    def own_references(self) -> list[ReferenceTo]:
+        """References to the dataset itself: each row refers to itself."""
+        return [reference for reference in self.rows.references if reference.dataset == self.name]
+
+    def _count_through(self, paths: Sequence[Path]) -> None:
+        """Give the fields with the most values columns that follow from the number of the row, so that no two rows are alike in all of them."""
+        if self._numbered & set(paths):
             return
         divisor = 1
         for size, components in sorted(
-            self._components(paths), key=lambda one: (one[1][0] in self.targets, -one[0])
+            self._components(paths), key=lambda one: (one[1][0] in self._targets, -one[0])
         ):
-            if divisor > rows * 2:
+            if divisor > self.count * 2:
                 break
             path, digit = components[0], Digit(divisor, size)
-            if path in self.targets:
-                self.targets[path].digit = digit
+            if path in self._targets:
+                self._targets[path].digit = digit
             else:
                 place = self.places[path]
                 may_be_null = place.field.is_nullable and path not in self.keys
@@ -94,24 +107,20 @@ class _Planner:
             self.capacity, self.limited_by = divisor, ", ".join(map(dotted, paths))
         # The rows differ in these fields together; in one of them alone only where it is the only one.
         if len(paths) == 1 or divisor == 1:
-            self.numbered.update(paths)
+            self._numbered.update(paths)
 
     def _components(self, paths: Sequence[Path]) -> list[tuple[int, tuple[Path, ...]]]:
         """Return how many values each field has, with its path; a reference counts once, with all its paths, and what has one value is left out."""
         components: list[tuple[int, tuple[Path, ...]]] = []
         grouped: dict[int, list[Path]] = {}
         for path in paths:
-            if path in self.targets:
-                grouped.setdefault(id(self.targets[path]), []).append(path)
-                continue
-            if path in self.special:
-                # It follows from the number of the row already, as another list of unique fields needs it.
-                continue
-            values = self._values(path)
-            if values.count > 1:
-                components.append((values.count, (path,)))
+            if path in self._targets:
+                grouped.setdefault(id(self._targets[path]), []).append(path)
+            # Otherwise it follows from the number of the row already, as another list of unique fields needs it.
+            elif path not in self.special and (count := self._values(path).count) > 1:
+                components.append((count, (path,)))
         for several in grouped.values():
-            targets = self.targets[several[0]]
+            targets = self._targets[several[0]]
             if targets.digit is None:
                 components.append((targets.count, tuple(several)))
         return components
@@ -121,91 +130,50 @@ class _Planner:
         place = self.places[path]
         return values_of(place.field, place.member)
 
-
-def plan_of(
-    name: str,
-    rows: RowConstraints,
-    keys: Sequence[Path],
-    places: Mapping[Path, SampleField],
-    seed: tuple[object, ...],
-    count: int,
-    target_rows: TargetRows,
-) -> SamplePlan:
-    """Plan a sample of so many rows. Raises NoValueError."""
-    lists = [
-        *([tuple(keys)] if keys else []),
-        *(tuple([node.path for node in one.fields]) for one in rows.unique),
-    ]
-    planner = _Planner(places, seed, frozenset(keys), {}, [], {}, set())
-    reference_tos = []
-    for reference in rows.references:
-        if reference.dataset == name:
-            reference_tos.append(reference)
-            continue
-        _refer(planner, reference, lists, count, target_rows)
-    for paths in sorted(lists, key=len):
-        planner.count_through(paths, count)
-    return SamplePlan(
-        planner.special, tuple(planner.counters), tuple(reference_tos), planner.capacity, planner.limited_by
-    )
-
-
-def _refer(
-    planner: _Planner,
-    reference: ReferenceTo,
-    lists: Sequence[tuple[Path, ...]],
-    count: int,
-    target_rows: TargetRows,
-) -> None:
-    """Plan the columns of a reference: rows of the other dataset, or null in one of the fields where references form a circle. Raises CircleError or NoValueError."""
-    paths = [node.path for node in reference.fields]
-    if any(path in planner.special for path in paths):
-        # Another reference has taken the field: candidates that break this one are thrown away.
-        return
-    may_be_null = all(planner.places[path].field.is_nullable for path in paths) and not planner.keys & {
-        *paths
-    }
-    is_alone = any(set(one) <= {*paths} for one in lists)
-    target = target_rows(reference, count if is_alone else min(count, REFERRED))
-    if target is None:
-        nullable = next((path for path in paths if planner.places[path].field.is_nullable), None)
-        if nullable is None:
-            message = f"{reference.path}: the references form a cycle, back to {reference.dataset}"
-            raise CircleError(f"{message}; make one of the fields an Option")
-        planner.special[nullable] = Nothing(planner.places[nullable].member)
-        return
-    columns = [_brought(target.column(i), planner.places[path].member) for i, path in enumerate(paths)]
-    seen: set[tuple[str, ...]] = set()
-    distinct = []
-    for number, row in enumerate(
-        zip(*(comparable_array(column).to_pylist() for column in columns), strict=True)
-    ):
-        text = tuple(map(repr, row))
-        if None not in row and text not in seen:
-            seen.add(text)
-            distinct.append(number)
-    targets = Targets(
-        [column.take(pa.array(distinct, pa.int64())) for column in columns],
-        (*planner.seed, reference.path, reference.dataset),
-        None,
-        may_be_null,
-    )
-    if not targets.count:
-        raise NoValueError(f"{reference.path}: the sample of {reference.dataset} has no row to refer to")
-    for i, path in enumerate(paths):
-        planner.special[path] = ReferenceColumn(targets, i)
-        planner.targets[path] = targets
+    def _plan_reference(self, reference: ReferenceTo, unique: Sequence[tuple[Path, ...]]) -> None:
+        """Plan the columns of a reference: rows of the other dataset, or null in one of the fields where references form a circle."""
+        paths = [node.path for node in reference.fields]
+        if any(path in self.special for path in paths):
+            # Another reference has taken the field: candidates that break this one are thrown away.
+            return
+        nullable = [path for path in paths if self.places[path].field.is_nullable]
+        is_alone = any(set(one) <= {*paths} for one in unique)
+        target = self.target_rows(reference, self.count if is_alone else min(self.count, REFERRED))
+        if target is None:
+            if not nullable:
+                message = f"{reference.path}: the references form a cycle, back to {reference.dataset}"
+                raise CircleError(f"{message}; make one of the fields an Option")
+            type_ = nullable_type(self.places[nullable[0]].member)
+            self.special[nullable[0]] = lambda start, size: pa.nulls(size, type_)
+            return
+        columns = [_cast_target(target.column(i), self.places[path].member) for i, path in enumerate(paths)]
+        distinct: dict[tuple[str, ...], int] = {}
+        rows = zip(*(comparable_array(column).to_pylist() for column in columns), strict=True)
+        for number, row in enumerate(rows):
+            if None not in row:
+                distinct.setdefault(tuple(map(repr, row)), number)
+        targets = Targets(
+            [column.take(pa.array(distinct.values(), pa.int64())) for column in columns],
+            (*self.seed, reference.path, reference.dataset),
+            None,
+            may_be_null=len(nullable) == len(paths) and not {*self.keys} & {*paths},
+        )
+        if not targets.count:
+            message = f"{reference.path}: the sample of {reference.dataset} has no row to refer to"
+            raise NoValueError(message)
+        for i, path in enumerate(paths):
+            self.special[path] = partial(targets.values, i)
+            self._targets[path] = targets
 
 
-def _brought(column: pa.ChunkedArray, member: pa.Field) -> pa.Array:
-    """Return values of another dataset in the type of the field that refers to them."""
+def _cast_target(column: pa.ChunkedArray, member: pa.Field) -> pa.Array:
+    """Return values of another dataset in the type of the field that refers to them. Raises NoValueError if they do not fit."""
     field_type = nullable_type(member)
     try:
         return column.combine_chunks().cast(field_type)
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError) as error:
-        raise NoValueError(
-            f"`{member.name}` is {field_type}, but the field that it refers to is {column.type}"
-        ) from error
+        message = f"`{member.name}` is {field_type}, but the field that it refers to is {column.type}"
+        raise NoValueError(message) from error
 
 
 def values_in_conditions(conditions: Sequence[Node]) -> dict[Path, tuple[Any, ...]]:

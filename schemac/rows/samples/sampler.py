@@ -9,6 +9,7 @@ Errors: SC352 unsamplable, raised as SchemaError.
 """
 
 import dataclasses
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import reduce
@@ -26,9 +27,9 @@ from schemac.language.constraints.rows import REFERENCE_RULE, ReferenceTo
 from schemac.language.logical.dataset import primary_key
 from schemac.language.logical.model import dotted
 from schemac.language.logical.schema_fields import SchemaField, columns
-from schemac.rows.judging.arrays import opened, to_batches
+from schemac.rows.judging.arrays import storage_field, to_batches
 from schemac.rows.samples.columns import CANDIDATES, FIRST_CANDIDATES, Path, column_of
-from schemac.rows.samples.plan import CircleError, SampleField, plan_of, values_in_conditions
+from schemac.rows.samples.plan import CircleError, SampleField, SamplePlan, values_in_conditions
 from schemac.rows.samples.values import NoValueError
 from schemac.text.source.catalogue import UNSAMPLABLE
 from schemac.text.source.diagnostic import Diagnostic, SchemaError
@@ -40,18 +41,18 @@ def value_at(rows: pa.RecordBatch, path: Sequence[str]) -> pa.Array:
 
 
 def with_value(rows: pa.RecordBatch, path: Sequence[str], values: pa.Array) -> pa.RecordBatch:
-    """Set values at a path; a struct that is null stays null."""
+    """Return rows with other values at a path; a struct that is null stays null."""
     place = rows.schema.get_field_index(path[0])
-    return rows.set_column(place, path[0], _replaced(rows.column(place), path[1:], values))
+    return rows.set_column(place, path[0], _with_value_inside(rows.column(place), path[1:], values))
 
 
-def _replaced(column: pa.Array, path: Sequence[str], values: pa.Array) -> Any:
+def _with_value_inside(column: pa.Array, path: Sequence[str], values: pa.Array) -> Any:
     """Return a column with other values at a path inside of its structs; an empty path is the column itself."""
     if not path:
         return values
     place = column.type.get_field_index(path[0])
     parts = [column.field(i) for i in range(column.type.num_fields)]
-    parts[place] = _replaced(parts[place], path[1:], values)
+    parts[place] = _with_value_inside(parts[place], path[1:], values)
     mask = column.is_null() if column.null_count else None
     return pa.StructArray.from_arrays(parts, fields=list(column.type), mask=mask)
 
@@ -64,7 +65,7 @@ Datasets = Mapping[str, CheckedDataset]
 
 @dataclass
 class Sampler:
-    """The sample of a dataset. Raises SchemaError if none can be made."""
+    """Makes the rows of a dataset's sample. Raises SchemaError if none can be made."""
 
     dataset: CheckedDataset
     count: int
@@ -77,20 +78,20 @@ class Sampler:
     def __post_init__(self) -> None:
         schema = self.dataset.to_arrow(metadata=True)
         self.exact = self.dataset.to_arrow()
-        self.members = [opened(member) for member in schema]
+        self.members = [storage_field(member) for member in schema]
         self.rows = constraints_of(schema).rows
         self.fields = columns(self.dataset.schema)
         self.keys = [
             tuple(map(str, field.path)) for field in primary_key(self.fields) if field.parent is None
         ]
-        self._held = constrained(self.fields)
+        self._constrained = constrained(self.fields)
         if not self.members:
             raise self._error("it has no fields")
         try:
             seed = (self.seed, self.dataset.name)
-            places = dict(_places(self.fields, self.members))
-            self.plan = plan_of(
-                self.dataset.name, self.rows, self.keys, places, seed, self.count, self._target_rows
+            self.places = dict(_fields_in_every_row(self.fields, self.members))
+            self.plan = SamplePlan(
+                self.dataset.name, self.rows, self.keys, self.places, seed, self.count, self._target_rows
             )
             values_of_checks = values_in_conditions([check.condition for check in self.rows.checks])
             self.columns = [
@@ -103,6 +104,7 @@ class Sampler:
             raise self._error(str(error)) from error
 
     def _target_rows(self, reference: ReferenceTo, count: int) -> pa.Table | None:
+        """Return rows of a dataset that is referred to, the fields as columns; None if that needs rows of this one. Raises NoValueError."""
         if reference.dataset in self.above:
             return None
         if reference.dataset not in self.others:
@@ -116,7 +118,7 @@ class Sampler:
         except CircleError:
             # It needs rows of this dataset, or of one above.
             return None
-        known_paths = {dotted(path): path for path in dict(_places(target.fields, target.members))}
+        known_paths = {dotted(path): path for path in target.places}
         for path in reference.to:
             if path not in known_paths:
                 raise NoValueError(f"{reference.path}: the dataset {reference.dataset} has no field {path}")
@@ -130,9 +132,9 @@ class Sampler:
         return pa.Table.from_batches(targets).slice(0, count)
 
     def batches(self) -> Iterator[pa.RecordBatch]:
-        """Yield the rows in the loose types of their fields."""
+        """Yield the rows in the nullable types of their fields."""
         left, vain, start = self.count, 0, 0
-        tally: dict[str, int] = {}
+        tally: Counter[str] = Counter()
         while left:
             size = min(CANDIDATES if start else FIRST_CANDIDATES, self.plan.capacity - start)
             if size <= 0:
@@ -140,13 +142,18 @@ class Sampler:
                     f"{self.plan.limited_by} is unique, and has values for {self.count - left:,} of {self.count:,} rows"
                 )
             try:
-                good = self._good(self.candidates(start, size), start, tally)
+                candidates = self.candidates(start, size)
+                broken = list(self._broken_rows(candidates, start))
             except NoValueError as error:
                 raise self._error(str(error)) from error
+            for rule, rows in broken:
+                tally[rule] += len(rows)
+            wrong = set().union(*(rows for _, rows in broken))
+            good = candidates.filter(pa.array([i not in wrong for i in range(size)])) if wrong else candidates
             start += size
             vain = 0 if good.num_rows else vain + 1
             if vain > _MOST_VAIN:
-                worst = max(tally, key=lambda rule: tally[rule])
+                worst = max(tally, key=tally.__getitem__)
                 raise self._error(f"no row was found that satisfies {worst}: {start:,} were tried")
             if good.num_rows:
                 yield good.slice(0, left)
@@ -159,10 +166,10 @@ class Sampler:
 
     def candidates(self, start: int, size: int, *, is_mended: bool = True) -> pa.RecordBatch:
         """Make rows of which some may break conditions, most of them unless they are mended."""
-        arrays = [column.array(start, size) for column in self.columns]
+        arrays = [column(start, size) for column in self.columns]
         rows = pa.RecordBatch.from_arrays(arrays, names=[member.name for member in self.members])
-        for reference in self.plan.own:
-            known = {dotted(path): path for path, _ in _places(self.fields, self.members)}
+        known = {dotted(path): path for path in self.places}
+        for reference in self.plan.own_references:
             for node, path in zip(reference.fields, reference.to, strict=True):
                 if path not in known:
                     raise NoValueError(
@@ -172,11 +179,11 @@ class Sampler:
                 rows = with_value(rows, node.path, value_at(rows, known[path]).cast(data_type))
         for check in self.rows.checks if is_mended else ():
             for part in _conjuncts(check.condition):
-                rows = self._mended(rows, part)
+                rows = self._with_equation_fulfilled(rows, part)
         return rows
 
-    def _mended(self, rows: pa.RecordBatch, node: Node) -> pa.RecordBatch:
-        """Set a field to the value that an equation, or a comparison that allows equal values, requires."""
+    def _with_equation_fulfilled(self, rows: pa.RecordBatch, node: Node) -> pa.RecordBatch:
+        """Return rows in which a field has the value that an equation, or a comparison that allows equality, requires."""
         if not isinstance(node, ComparisonNode) or node.operator not in ("=", "<=", ">="):
             return rows
         for operand, other in ((node.left, node.right), (node.right, node.left)):
@@ -210,38 +217,26 @@ class Sampler:
             return rows.set_column(place, operand.path[0], pc.if_else(wrong, values, column))
         return rows
 
-    def _good(self, rows: pa.RecordBatch, start: int, tally: dict[str, int]) -> pa.RecordBatch:
-        """Return the candidates that break no constraint, and add to `tally` how many break each one."""
-        wrong: set[int] = set()
-        for reference in self.plan.own:
-            places = dict(_places(self.fields, self.members))
+    def _broken_rows(self, rows: pa.RecordBatch, start: int) -> Iterator[tuple[str, set[int]]]:
+        """Yield each rule, in words, with the candidates that break it; the first one has the number `start`."""
+        for reference in self.plan.own_references:
             lacking = pa.repeat(pa.scalar(False), rows.num_rows)
             for node in reference.fields:
                 above = [value_at(rows, node.path[:depth]) for depth in range(1, len(node.path))]
-                if not places[node.path].field.is_nullable:
+                if not self.places[node.path].field.is_nullable:
                     is_null = value_at(rows, node.path).is_null()
                     for one in above:
                         is_null = pc.and_(is_null, one.is_valid())
                     lacking = pc.or_(lacking, is_null)
-            bad_rows = set(pc.indices_nonzero(lacking).to_pylist())
-            _count(tally, f"{REFERENCE_RULE} of {reference.path}", bad_rows)
-            wrong |= bad_rows
+            yield f"{REFERENCE_RULE} of {reference.path}", set(pc.indices_nonzero(lacking).to_pylist())
         for counter in self.plan.counters:
-            bad_rows = {number - start for number in counter.rejected}
+            rejected = {number - start for number in counter.rejected}
             counter.rejected.clear()
-            _count(tally, f"the constraints of {counter.field.path_text}, which is unique", bad_rows)
-            wrong |= bad_rows
-        for breach in breaches(self._held, rows):
-            bad_rows = set(breach.rows.to_pylist())
-            _count(tally, f"{breach.constraint.rule} of {breach.path}", bad_rows)
-            wrong |= bad_rows
-        mask = pa.array([i not in wrong for i in range(rows.num_rows)]) if wrong else None
+            yield f"the constraints of {counter.field.path_text}, which is unique", rejected
+        for breach in breaches(self._constrained, rows):
+            yield f"{breach.constraint.rule} of {breach.path}", set(breach.rows.to_pylist())
         for check in self.rows.checks:
-            broken = check.violations(rows)
-            tally[f"`{check.text}`"] = tally.get(f"`{check.text}`", 0) + (broken.true_count or 0)
-            is_good = pc.invert(broken)
-            mask = is_good if mask is None else pc.and_(mask, is_good)
-        return rows if mask is None else rows.filter(mask)
+            yield f"`{check.text}`", set(pc.indices_nonzero(check.violations(rows)).to_pylist())
 
     def _error(self, message: str) -> SchemaError:
         """Return the error that a dataset cannot be sampled."""
@@ -250,18 +245,14 @@ class Sampler:
         return SchemaError((Diagnostic(code.id, code.slug, code.severity, text, self.dataset.name),))
 
 
-def _count(tally: dict[str, int], rule: str, rows: set[int]) -> None:
-    """Add the number of rows to that of a rule; without rows the tally stays as it is."""
-    if rows:
-        tally[rule] = tally.get(rule, 0) + len(rows)
-
-
-def _places(fields: tuple[SchemaField, ...], members: list[pa.Field]) -> Iterator[tuple[Path, SampleField]]:
+def _fields_in_every_row(
+    fields: tuple[SchemaField, ...], members: list[pa.Field]
+) -> Iterator[tuple[Path, SampleField]]:
     """Yield the fields that have one value in every row."""
     for field, member in zip(fields, members, strict=True):
         yield tuple(map(str, field.path)), SampleField(field, member)
         if field.type.family is Family.STRUCT and pa.types.is_struct(member.type):
-            yield from _places(field.children, list(member.type))
+            yield from _fields_in_every_row(field.children, list(member.type))
 
 
 def _conjuncts(condition: Node) -> Iterator[Node]:
@@ -273,7 +264,7 @@ def _conjuncts(condition: Node) -> Iterator[Node]:
         yield condition
 
 
-def sampled(dataset: CheckedDataset, count: int, seed: int, others: Datasets) -> pa.Table:
+def sample_table(dataset: CheckedDataset, count: int, seed: int, others: Datasets) -> pa.Table:
     """Return a sample as a table. Raises SchemaError."""
     sampler = Sampler(dataset, count, seed, others)
     return pa.Table.from_batches(sampler.tables(), sampler.exact)

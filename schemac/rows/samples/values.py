@@ -34,7 +34,7 @@ from schemac.rows.judging.typed_values import range_of
 from schemac.rows.samples import numbers
 from schemac.rows.samples.numbers import COUNTED, Draws, Floats, grid_of, value_of
 from schemac.rows.samples.patterns import TextGenerator, generator_of
-from schemac.rows.samples.written import plain_text
+from schemac.rows.samples.written import text_writer
 
 NULLS = 12
 """Percent of the values of an Option that are null."""
@@ -52,12 +52,12 @@ _JSON = ("{}", "[]", "0", '"text"', "true", '{"a":1}', '{"a":[1,{"b":null}]}', "
 
 
 class NoValueError(Exception):
-    """No value was found; the message names the constraint."""
+    """No value satisfies the constraints; the message names them."""
 
 
 @dataclass(frozen=True)
 class Values:
-    """The values of a place, without null."""
+    """What draws the values of a field, and numbers those that differ; null is not among them."""
 
     draw: Callable[[Draws], Any]
     nth: Callable[[int], Any] | None = None
@@ -69,7 +69,7 @@ class Values:
 
 
 def values_of(field: SchemaField, member: pa.Field, preferred: tuple[Any, ...] = ()) -> Values:
-    """Return the values of a place; `wanted` are some that conditions mention. Raises NoValueError."""
+    """Return the values of a field; `preferred` are some that conditions mention. Raises NoValueError."""
     if field.parent is None and (parts := _least_parts(field)) > _MOST_PARTS:
         message = (
             f"{field.path_text}: one value has at least {parts:,} items, and a sample at most {_MOST_PARTS:,}"
@@ -90,6 +90,7 @@ def values_of(field: SchemaField, member: pa.Field, preferred: tuple[Any, ...] =
 
 
 def _values_of(field: SchemaField, member: pa.Field, constraints: tuple[Constraint, ...]) -> Values:
+    """Return the values of a field by its type and constraints. Raises NoValueError if there are none."""
     role = role_of(member)
     if role is Role.JSON:
         return Values(lambda draws: draws.one_of(_JSON))
@@ -101,79 +102,75 @@ def _values_of(field: SchemaField, member: pa.Field, constraints: tuple[Constrai
         return Values(lambda draws: scalar.value(f"{draws.below(2000) - 1000}e-2"))
     enum = next((one for one in constraints if isinstance(one, Enum)), None)
     if enum is not None:
-        return _enumerated(enum, member)
-    if not constraints and (native := numbers.drawn_native(member)) is not None:
+        return _enum_values(enum, member)
+    if not constraints and (native := numbers.native_geometry_drawer(member)) is not None:
         return Values(native)
     match field.type.family:
         case Family.LIST:
-            return _lists(field, member, constraints)
+            return _list_values(field, member, constraints)
         case Family.MAP:
-            return _maps(field, member)
+            return _map_values(field, member)
         case Family.STRUCT:
-            return _structs(field, member)
+            return _struct_values(field, member)
         case Family.BYTES if not constraints and numbers.is_binary_geometry(field, member):
-            return Values(numbers.drawn_binary, numbers.numbered_binary, numbers.NUMBERED)
+            return Values(numbers.draw_wkb, numbers.numbered_wkb_point, numbers.NUMBERED)
         case Family.TEXT if not constraints and numbers.is_text_geometry(field, member):
-            return Values(numbers.drawn_text)
+            return Values(numbers.draw_wkt)
         case Family.TEXT:
             return _text_values(field, constraints)
         case Family.BYTES:
-            return _bytes(field, constraints)
+            return _bytes_values(field, constraints)
         case Family.BOOLEAN:
             return Values(lambda draws: draws.chance(50), lambda number: bool(number), 2)
         case Family.FLOAT:
             floats = Floats(field.type, tuple([one for one in constraints if isinstance(one, Bound)]))
             return Values(
-                floats.draw, lambda number: _usable(floats.nth(number), floats.allows), floats.count
+                floats.draw, lambda number: _if_allowed(floats.nth(number), floats.allows), floats.count
             )
         case Family.NULL:
             return Values(lambda _: None)
         case family if family in COUNTED:
-            return _counted(field, member, constraints)
-    return _own(field)
-
-
-def _own(field: SchemaField) -> Values:
-    """Return the values that the kind itself names, of a kind whose family is known to it alone."""
-    values = field.type.samples()
-    if not values:
+            return _count_values(field, member, constraints)
+    # The family of such a kind is known to it alone.
+    samples = field.type.samples()
+    if not samples:
         raise NoValueError(f"{field.path_text}: the kind {field.type.kind} has no samples")
-    return Values(lambda draws: draws.one_of(values), lambda number: values[number], len(values))
+    return Values(lambda draws: draws.one_of(samples), lambda number: samples[number], len(samples))
 
 
-def _usable(value: Any, is_allowed: Callable[[Any], bool]) -> Any:
+def _if_allowed(value: Any, is_allowed: Callable[[Any], bool]) -> Any:
     """Return the value, or None if it is not allowed."""
     return value if is_allowed(value) else None
 
 
-def stored(value: Any, member: pa.Field) -> Any:
+def in_stored_unit(value: Any, member: pa.Field) -> Any:
     """Return a value as a reader gives it: days of a date that is kept in milliseconds are counted in these."""
     return value * 86_400_000 if pa.types.is_date64(member.type) else value
 
 
-def _enumerated(enum: Enum, member: pa.Field) -> Values:
+def _enum_values(enum: Enum, member: pa.Field) -> Values:
     """Return the values of an `enum` that all readers accept. Raises NoValueError if there are none."""
     limits = range_of(storage_type(member.type))
     allowed = [value for value in enum.values if limits is None or limits[0] <= value <= limits[1]]  # type: ignore[operator]  # counts
     if not allowed:
         raise NoValueError(f"{enum.attribute.key} has no value that all readers accept")
-    values = [stored(value, member) for value in allowed]
+    values = [in_stored_unit(value, member) for value in allowed]
     return Values(lambda draws: draws.one_of(values), lambda number: values[number], len(values))
 
 
-def _counted(field: SchemaField, member: pa.Field, constraints: tuple[Constraint, ...]) -> Values:
+def _count_values(field: SchemaField, member: pa.Field, constraints: tuple[Constraint, ...]) -> Values:
     """Return the values of the counts that the constraints allow. Raises NoValueError if there are none."""
     grid, type_ = grid_of(field.type, constraints), field.type
     if not grid.count:
         raise NoValueError(f"{field.path_text} has no value that satisfies its constraints")
     return Values(
-        lambda draws: stored(value_of(type_, grid.draw(draws)), member),
-        lambda number: stored(value_of(type_, grid.nth(number)), member),
+        lambda draws: in_stored_unit(value_of(type_, grid.draw(draws)), member),
+        lambda number: in_stored_unit(value_of(type_, grid.nth(number)), member),
         grid.count,
     )
 
 
-def _sizes(constraints: tuple[Constraint, ...], usual: int, spread: int = 3) -> tuple[int, int]:
+def _size_limits(constraints: tuple[Constraint, ...], usual: int, spread: int = 3) -> tuple[int, int]:
     """Return the least and the greatest size of what is drawn."""
     low = max([0, *(one.limit for one in constraints if isinstance(one, Size) and one.is_lower)])
     high = [one.limit for one in constraints if isinstance(one, Size) and not one.is_lower]
@@ -204,15 +201,18 @@ def _least_parts(field: SchemaField) -> int:
     if field.type.family is Family.LIST:
         fixed = field.type.fixed_length  # type: ignore[attr-defined]  # of the family
         sizes = tuple([one for one in constraints_at(field) if isinstance(one, MinItems)])
-        many = fixed if fixed is not None else _sizes(sizes, 0, 0)[0]
+        many = fixed if fixed is not None else _size_limits(sizes, 0, 0)[0]
     return int(many) * sum(map(_least_parts, field.children))
 
 
 def _text_values(field: SchemaField, constraints: tuple[Constraint, ...]) -> Values:
+    """Return texts of an allowed length: words, and sometimes odd ones; numbered ones are numbers in base 36."""
     pattern = next((one for one in constraints if isinstance(one, Pattern)), None)
-    low, high = _sizes(tuple([one for one in constraints if isinstance(one, MinLength | MaxLength)]), 24)
+    low, high = _size_limits(
+        tuple([one for one in constraints if isinstance(one, MinLength | MaxLength)]), 24
+    )
     if pattern is not None:
-        return _matching(field, pattern, low, high, constraints)
+        return _pattern_values(field, pattern, low, high, constraints)
 
     def draw(draws: Draws) -> str:
         if draws.chance(8):
@@ -238,7 +238,7 @@ def _base36(number: int, low: int, high: int) -> str:
     return digits.rjust(max(low, min(8, high)), "0")
 
 
-def _matching(
+def _pattern_values(
     field: SchemaField, pattern: Pattern, low: int, high: int, constraints: tuple[Constraint, ...]
 ) -> Values:
     """Return texts that match a pattern and have an allowed length. Raises NoValueError if hardly any has."""
@@ -250,7 +250,7 @@ def _matching(
             return False
         return not pattern.violations(pa.array([text], pa.string()))[0].as_py()
 
-    usable = [generator for generator in generators if _some(generator, keeps, field)]
+    usable = [generator for generator in generators if _has_usable_text(generator, keeps, field)]
     if not usable:
         raise NoValueError(
             f"{field.path_text}: no text was found that is matched by the pattern {pattern.pattern.text} and has the right length"
@@ -273,13 +273,13 @@ def _matching(
         stride += 2
     return Values(
         draw,
-        lambda number: _usable(widest.nth(number * stride % widest.count), keeps),
+        lambda number: _if_allowed(widest.nth(number * stride % widest.count), keeps),
         widest.count,
         differ=widest.is_plain,
     )
 
 
-def _some(generator: TextGenerator, keeps: Callable[[str], bool], field: SchemaField) -> bool:
+def _has_usable_text(generator: TextGenerator, keeps: Callable[[str], bool], field: SchemaField) -> bool:
     """Return whether one of the first texts that a generator draws is usable."""
     draws = Draws("pattern", field.path_text, generator.count)
     return bool(generator.count) and any(
@@ -287,10 +287,10 @@ def _some(generator: TextGenerator, keeps: Callable[[str], bool], field: SchemaF
     )
 
 
-def _bytes(field: SchemaField, constraints: tuple[Constraint, ...]) -> Values:
+def _bytes_values(field: SchemaField, constraints: tuple[Constraint, ...]) -> Values:
     """Return bytes of an allowed length; numbered ones are big-endian integers of 8 bytes where that is allowed."""
     fixed: int | None = field.type.fixed_length  # type: ignore[attr-defined]  # of the family
-    low, high = (fixed, fixed) if fixed is not None else _sizes(constraints, 16)
+    low, high = (fixed, fixed) if fixed is not None else _size_limits(constraints, 16)
     width = max(low, min(high, 8))
     return Values(
         lambda draws: draws.bytes(low + draws.below(high - low + 1)),
@@ -299,21 +299,21 @@ def _bytes(field: SchemaField, constraints: tuple[Constraint, ...]) -> Values:
     )
 
 
-def optional(field: SchemaField, values: Values) -> Callable[[Draws], Any]:
+def draw_or_null(field: SchemaField, values: Values) -> Callable[[Draws], Any]:
     """Return what draws values of a place, and null where it may be."""
     if not field.is_nullable:
         return values.draw
     return lambda draws: None if draws.chance(NULLS) else values.draw(draws)
 
 
-def _lists(field: SchemaField, member: pa.Field, constraints: tuple[Constraint, ...]) -> Values:
+def _list_values(field: SchemaField, member: pa.Field, constraints: tuple[Constraint, ...]) -> Values:
     """Return lists of an allowed length, whose items differ where they have to be unique."""
     (child,) = field.children
     item = values_of(child, member.type.value_field)
-    draw_item = optional(child, item)
+    draw_item = draw_or_null(child, item)
     fixed = field.type.fixed_length  # type: ignore[attr-defined]  # of the family
     bounds = tuple([one for one in constraints if isinstance(one, MinItems | MaxItems)])
-    low, high = _sizes(bounds, 1, 0) if _is_deep(field) else _sizes(bounds, 4)
+    low, high = _size_limits(bounds, 1, 0) if _is_deep(field) else _size_limits(bounds, 4)
     low, high = (fixed, fixed) if fixed is not None else (low, high)
     if not any(isinstance(one, UniqueItems) and one.is_set for one in constraints):
         return Values(lambda draws: [draw_item(draws) for _ in range(low + draws.below(high - low + 1))])
@@ -332,12 +332,12 @@ def _lists(field: SchemaField, member: pa.Field, constraints: tuple[Constraint, 
     return Values(draw)
 
 
-def _maps(field: SchemaField, member: pa.Field) -> Values:
+def _map_values(field: SchemaField, member: pa.Field) -> Values:
     """Return maps as pairs sorted by the text of their keys, with at most three entries, or one if nested deep."""
     key_field, item_field = field.children
     key = values_of(key_field, member.type.key_field)
-    draw_item = optional(item_field, values_of(item_field, member.type.item_field))
-    text_of = plain_text(member.type.key_field) if is_scalar(member.type.key_field) else repr
+    draw_item = draw_or_null(item_field, values_of(item_field, member.type.item_field))
+    text_of = text_writer(member.type.key_field) if is_scalar(member.type.key_field) else repr
     most = 1 if _is_deep(field) else 3
 
     def draw(draws: Draws) -> list[tuple[Any, Any]]:
@@ -349,10 +349,10 @@ def _maps(field: SchemaField, member: pa.Field) -> Values:
     return Values(draw)
 
 
-def _structs(field: SchemaField, member: pa.Field) -> Values:
+def _struct_values(field: SchemaField, member: pa.Field) -> Values:
     """Return dicts with a value for each member, None where one may be null."""
     parts = [
-        (str(child.segment), optional(child, values_of(child, part)))
+        (str(child.segment), draw_or_null(child, values_of(child, part)))
         for child, part in zip(field.children, member.type, strict=True)
     ]
     return Values(lambda draws: {name: draw(draws) for name, draw in parts})

@@ -1,7 +1,7 @@
 """Rows as text: records of JSON and of CSV that a pipeline reads back as they were.
 
 Layer: rows.
-Shape: columns in their loose types in; one text for each row out. A timestamp in UTC or another zone ends with `Z`; a decimal has all of its
+Shape: columns in their nullable types in; one text for each row out. A timestamp in UTC or another zone ends with `Z`; a decimal has all of its
        digits; bytes are base64. In CSV, lists, maps and structs are JSON in a cell, an empty cell is null, and an empty text has quotes.
 """
 
@@ -13,8 +13,8 @@ from typing import Any
 import pyarrow as pa
 
 from schemac.language.attributes.attribute import Role
-from schemac.rows.judging.arrays import opened, role_of, storage_type
-from schemac.rows.judging.tokens import is_uuid, quoted
+from schemac.rows.judging.arrays import role_of, storage_field, storage_type
+from schemac.rows.judging.tokens import is_uuid, json_string
 from schemac.rows.judging.typed_values import raw_values
 from schemac.rows.judging.value_texts import clock_text, count_text, day_text
 
@@ -24,11 +24,11 @@ _NEEDS_QUOTES = frozenset(',"\r\n')
 
 def json_lines(schema: pa.Schema, rows: pa.RecordBatch) -> Iterator[str]:
     """Yield a record for each row, without the end of the line."""
-    members = [opened(member) for member in schema]
-    labels = [f"{quoted(member.name)}:" for member in members]
+    members = [storage_field(member) for member in schema]
+    labels = [f"{json_string(member.name)}:" for member in members]
     columns = []
     for member, column in zip(members, rows.columns, strict=True):
-        write = _token(member)
+        write = _json_writer(member)
         columns.append(["null" if value is None else write(value) for value in raw_values(column)])
     for row in zip(*columns, strict=True):
         yield f"{{{','.join([label + text for label, text in zip(labels, row, strict=True)])}}}"
@@ -36,16 +36,16 @@ def json_lines(schema: pa.Schema, rows: pa.RecordBatch) -> Iterator[str]:
 
 def csv_header(schema: pa.Schema) -> str:
     """Return the names of the columns."""
-    return ",".join(_cell(name) for name in schema.names)
+    return ",".join(_quoted_cell(name) for name in schema.names)
 
 
 def csv_lines(schema: pa.Schema, rows: pa.RecordBatch) -> Iterator[str]:
     """Yield a record for each row, without the end of the line."""
-    members = [opened(member) for member in schema]
+    members = [storage_field(member) for member in schema]
     columns = []
     for member, column in zip(members, rows.columns, strict=True):
         is_json = pa.types.is_nested(column.type) or role_of(member) is Role.JSON
-        write = _token(member) if is_json else plain_text(member)
+        write = _json_writer(member) if is_json else text_writer(member)
         columns.append([None if value is None else write(value) for value in raw_values(column)])
     for row in zip(*columns, strict=True):
         yield csv_line(row)
@@ -54,43 +54,45 @@ def csv_lines(schema: pa.Schema, rows: pa.RecordBatch) -> Iterator[str]:
 def csv_line(cells: Iterable[str | None]) -> str:
     """Return a record of CSV; None is an empty cell."""
     # A line without a character would be none.
-    return ",".join([_cell(text) if text is not None else "" for text in cells]) or '""'
+    return ",".join([_quoted_cell(text) if text is not None else "" for text in cells]) or '""'
 
 
-def _cell(text: str) -> str:
+def _quoted_cell(text: str) -> str:
     """Return a text as a cell of CSV, in quotes if it is empty or could be read as another one without them."""
     if text and _NEEDS_QUOTES.isdisjoint(text) and text == text.strip(" \t"):
         return text
     return '"' + text.replace('"', '""') + '"'
 
 
-def _token(member: pa.Field) -> Written:
+def _json_writer(member: pa.Field) -> Written:
     """Return what writes values of a field as JSON."""
     data_type, is_, role = member.type, pa.types, role_of(member)
     if role is Role.JSON:
         return str
     if role is None and is_.is_struct(data_type):
-        parts = [(part.name, f"{quoted(part.name)}:", _token(part)) for part in data_type]
-        return lambda value: _object([(label, value[name], write) for name, label, write in parts])
+        parts = [(part.name, f"{json_string(part.name)}:", _json_writer(part)) for part in data_type]
+        return lambda value: _json_object([(label, value[name], write) for name, label, write in parts])
     if role is None and is_.is_map(data_type):
-        key, item = plain_text(data_type.key_field), _token(data_type.item_field)
-        return lambda value: _object([(f"{quoted(key(one))}:", other, item) for one, other in value])
+        key, item = text_writer(data_type.key_field), _json_writer(data_type.item_field)
+        return lambda value: _json_object(
+            [(f"{json_string(key(one))}:", other, item) for one, other in value]
+        )
     if role is None and is_.is_nested(data_type):
-        inner = _token(data_type.value_field)
+        inner = _json_writer(data_type.value_field)
         return lambda value: f"[{','.join(['null' if one is None else inner(one) for one in value])}]"
-    plain, stored = plain_text(member), storage_type(data_type)
+    plain, stored = text_writer(member), storage_type(data_type)
     unquoted = (is_.is_boolean, is_.is_integer, is_.is_floating, is_.is_decimal, is_.is_duration)
     if role is Role.BRAIN_FLOATS or any(is_kind(stored) for is_kind in unquoted):
         return plain
-    return lambda value: quoted(plain(value))
+    return lambda value: json_string(plain(value))
 
 
-def _object(members: list[tuple[str, Any, Written]]) -> str:
+def _json_object(members: list[tuple[str, Any, Written]]) -> str:
     """Return an object of JSON; each label comes in quotes and with its colon."""
     return f"{{{','.join([label + ('null' if value is None else write(value)) for label, value, write in members])}}}"
 
 
-def plain_text(member: pa.Field) -> Written:
+def text_writer(member: pa.Field) -> Written:
     """Return what writes values of a field without parts as text."""
     data_type, is_ = storage_type(member.type), pa.types
     if role_of(member) is Role.BRAIN_FLOATS:

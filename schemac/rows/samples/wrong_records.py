@@ -34,9 +34,9 @@ from schemac.language.constraints.rows import CHECK_RULE, DUPLICATE_RULE, REFERE
 from schemac.language.logical.model import Part
 from schemac.language.logical.schema_fields import SchemaField, preorder
 from schemac.language.physical import parts_of
-from schemac.rows.judging.arrays import opened_schema, to_batches
+from schemac.rows.judging.arrays import storage_schema, to_batches
 from schemac.rows.judging.settings import ValidationSettings
-from schemac.rows.judging.tokens import NumberText, parse, quoted, written
+from schemac.rows.judging.tokens import NumberText, json_string, parse, token_text
 from schemac.rows.runs.plain_types import nullable_field
 from schemac.rows.samples.numbers import Draws
 from schemac.rows.samples.patterns import generator_of
@@ -75,7 +75,7 @@ class WrongRow(NamedTuple):
 
 @dataclass(frozen=True)
 class WrongRows:
-    """Records that break each rule of a dataset."""
+    """Records that break each rule of a dataset, one rule each."""
 
     rows: tuple[WrongRow, ...]
     missing: tuple[tuple[str, str], ...]
@@ -98,23 +98,23 @@ def wrong_rows(dataset: CheckedDataset, seed: int, others: Datasets) -> WrongRow
         list(json_lines(schema, sampler.candidates(0, _RAW, is_mended=False))) if sampler.rows.checks else []
     )
     by_reason: dict[tuple[str, str], WrongRow] = {("", MALFORMED): WrongRow(good[0][:-1], "", MALFORMED)}
-    changed = list(_changed(sampler, good, seed))
-    for text, reasons in _judged(dataset, [*changed, *raw], references):
+    changed = list(_changed_records(sampler, good, seed))
+    for text, reasons in _with_reasons(dataset, [*changed, *raw], references):
         if len(reasons) == 1 and reasons[0][1] not in (UNIQUE_RULE, DUPLICATE_RULE):
             path, rule = reasons[0]
-            by_reason.setdefault((_without_places(path), rule), WrongRow(text, path, rule))
+            by_reason.setdefault((_without_positions(path), rule), WrongRow(text, path, rule))
     duplicates = list(_duplicates(sampler, dataset, good, references))
     rows = (*by_reason.values(), *duplicates)
     there = {rule_of(one) for one in rows}
-    return WrongRows(rows, tuple([one for one in _expected(sampler) if one not in there]), references)
+    return WrongRows(rows, tuple([one for one in _expected_reasons(sampler) if one not in there]), references)
 
 
 def rule_of(row: WrongRow) -> tuple[str, str]:
     """Return the path and the rule, wherever in a list or a map it is broken."""
-    return _without_places(row.path), row.rule
+    return _without_positions(row.path), row.rule
 
 
-def _judged(
+def _with_reasons(
     dataset: CheckedDataset, texts: Sequence[str], references: Mapping[str, Any]
 ) -> Iterator[tuple[str, list[tuple[str, str]]]]:
     """Yield each record with the paths and rules for which the dataset refuses it."""
@@ -124,11 +124,12 @@ def _judged(
     yield from zip(texts, reasons, strict=True)
 
 
-def _without_places(path: str) -> str:
+def _without_positions(path: str) -> str:
+    """Return a path with `[]` for each position and key."""
     return re.sub(r'\[[0-9]+\]|\["[^"]*"\]', "[]", path)
 
 
-def _expected(sampler: Sampler) -> Iterator[tuple[str, str]]:
+def _expected_reasons(sampler: Sampler) -> Iterator[tuple[str, str]]:
     """Yield the paths and rules of all constraints, and of what is required."""
     for field in preorder(sampler.fields):
         path = _path(field)
@@ -149,26 +150,29 @@ def _path(field: SchemaField) -> str:
     return _path(field.parent) + segment if field.parent is not None else str(field.segment)
 
 
-def _changed(sampler: Sampler, good: Sequence[str], seed: int) -> Iterator[str]:
+def _changed_records(sampler: Sampler, good: Sequence[str], seed: int) -> Iterator[str]:
     """Yield good records with one thing changed."""
     records = [parse(text) for text in good]
     for field, member in _with_members(sampler):
         draws = Draws(seed, "wrong", field.path_text)
-        there = [record for record in records if _place(record, field) is not None]
+        there = [record for record in records if _first_place(record, field) is not None]
         # Those with a value first.
-        there.sort(key=lambda record: _current_value(record, field) in (None, [], {}, ""))
+        there.sort(key=lambda record: _first_value(record, field) in (None, [], {}, ""))
         for number, base in enumerate(there[:BASES]):
-            current = _current_value(base, field)
-            tokens = [token for one in constraints_at(field) for token in _beyond(field, one, draws, current)]
+            current = _first_value(base, field)
+            tokens = [
+                token for one in constraints_at(field) for token in _tokens_beyond(field, one, draws, current)
+            ]
             if number < 3:
-                tokens += _tokens(field, member, draws, current)
+                tokens += _wrong_tokens(field, member, draws, current)
             for token in tokens:
-                copy = parse(written(base))
-                if _put(copy, field, token):
-                    yield written(copy)
+                copy = parse(token_text(base))
+                if _set_first_value(copy, field, token):
+                    yield token_text(copy)
 
 
 def _with_members(sampler: Sampler) -> Iterator[tuple[SchemaField, pa.Field]]:
+    """Yield all fields with their Arrow fields, those above before those in them."""
     stack = list(zip(sampler.fields, sampler.members, strict=True))
     while stack:
         field, member = stack.pop(0)
@@ -177,11 +181,11 @@ def _with_members(sampler: Sampler) -> Iterator[tuple[SchemaField, pa.Field]]:
         stack += zip(field.children, parts_of(member.type), strict=False)
 
 
-def _place(record: Any, field: SchemaField) -> tuple[Any, Any] | None:
-    """Return what holds the first value of a field, and its key there."""
+def _first_place(record: Any, field: SchemaField) -> tuple[Any, Any] | None:
+    """Return what holds the first value of a field, and its key or position there; None if there is none."""
     if field.parent is None:
         return (record, field.segment) if field.segment in record else None
-    above = _place(record, field.parent)
+    above = _first_place(record, field.parent)
     value = None if above is None else above[0][above[1]]
     if field.is_member:
         return (value, field.segment) if type(value) is dict and field.segment in value else None
@@ -190,16 +194,17 @@ def _place(record: Any, field: SchemaField) -> tuple[Any, Any] | None:
     return (value, next(iter(value))) if type(value) is dict and value else None
 
 
-def _current_value(record: Any, field: SchemaField) -> Any:
-    place = _place(record, field)
+def _first_value(record: Any, field: SchemaField) -> Any:
+    """Return the first value of a field in a record, or the first key; None if there is none."""
+    place = _first_place(record, field)
     if place is None:
         return None
     return place[1] if field.segment is Part.KEY else place[0][place[1]]
 
 
-def _put(record: Any, field: SchemaField, token: str) -> bool:
-    """Change the first value of a field; false if it cannot be."""
-    place = _place(record, field)
+def _set_first_value(record: Any, field: SchemaField, token: str) -> bool:
+    """Change the first value of a field in a record; return whether there is one that can be."""
+    place = _first_place(record, field)
     if place is None:
         return False
     holder, key = place
@@ -214,7 +219,7 @@ def _put(record: Any, field: SchemaField, token: str) -> bool:
     return True
 
 
-def _tokens(field: SchemaField, member: pa.Field, draws: Draws, current: Any) -> Iterator[str]:
+def _wrong_tokens(field: SchemaField, member: pa.Field, draws: Draws, current: Any) -> Iterator[str]:
     """Yield tokens that may be wrong for a field."""
     yield from TOKENS
     if type(current) is list and current:
@@ -225,11 +230,11 @@ def _tokens(field: SchemaField, member: pa.Field, draws: Draws, current: Any) ->
             others = [letter * max(len(first), 1) for letter in "pqrstuvwxyz"]
         elif type(first) is NumberText:
             others = [NumberText(number) for number in range(11, 30)]
-        yield written([*current, *({written(one): one for one in others}.values())])
+        yield token_text([*current, *({token_text(one): one for one in others}.values())])
         yield from (
-            written([*current, *current[:1]]),
-            written(current[:-1]),
-            written(current + current),
+            token_text([*current, *current[:1]]),
+            token_text(current[:-1]),
+            token_text(current + current),
         )
     try:
         other: Values = values_of(field, member)
@@ -238,12 +243,12 @@ def _tokens(field: SchemaField, member: pa.Field, draws: Draws, current: Any) ->
     for _ in range(8):
         value = other.draw(draws)
         if isinstance(value, str):
-            yield quoted(value)
+            yield json_string(value)
         elif isinstance(value, int) and not isinstance(value, bool) and field.type.family is Family.INTEGER:
             yield str(value)
 
 
-def _beyond(field: SchemaField, constraint: Constraint, draws: Draws, current: Any) -> Iterator[str]:
+def _tokens_beyond(field: SchemaField, constraint: Constraint, draws: Draws, current: Any) -> Iterator[str]:
     """Yield tokens that only just break a constraint."""
     type_ = field.type
     if isinstance(constraint, Bound):
@@ -252,34 +257,34 @@ def _beyond(field: SchemaField, constraint: Constraint, draws: Draws, current: A
         for step in (step_of(type_) or Decimal(1), *divisors):
             limit = constraint.limit
             if not constraint.is_exclusive or divisors:
-                limit = _moved(limit, -step if constraint.is_lower else step)
+                limit = _shifted(limit, -step if constraint.is_lower else step)
             text = shown(type_, limit)
-            yield text if is_bare else quoted(text)
+            yield text if is_bare else json_string(text)
     elif isinstance(constraint, MultipleOf):
-        yield shown(type_, _moved(constraint.divisor, step_of(type_) or Decimal(1)))
+        yield shown(type_, _shifted(constraint.divisor, step_of(type_) or Decimal(1)))
     elif isinstance(constraint, Size) and type(current) is list:
         items = current or [None]
-        yield written((items * (constraint.limit + 1))[: constraint.limit + 1])
-        yield written(current[: max(constraint.limit - 1, 0)])
+        yield token_text((items * (constraint.limit + 1))[: constraint.limit + 1])
+        yield token_text(current[: max(constraint.limit - 1, 0)])
     elif isinstance(constraint, Size) and type(current) is str:
         last = current[-1:] or "x"
-        yield quoted(current[: max(constraint.limit - 1, 0)])
-        yield quoted(current + last * (constraint.limit + 1 - len(current)))
+        yield json_string(current[: max(constraint.limit - 1, 0)])
+        yield json_string(current + last * (constraint.limit + 1 - len(current)))
         # Bytes are written as four characters for three of them.
-        yield quoted("AAAA" * (constraint.limit // 3 + 1))
+        yield json_string("AAAA" * (constraint.limit // 3 + 1))
     elif isinstance(constraint, Pattern):
         length = len(current) if isinstance(current, str) else 3
-        yield from (quoted(filler * length) for filler in _FILLERS)
+        yield from (json_string(filler * length) for filler in _FILLERS)
     if isinstance(constraint, Size):
         # Texts that match the pattern of the field, whatever their length.
         for text in [one.pattern.text for one in constraints_at(field) if isinstance(one, Pattern)]:
             for more in (0, 1, constraint.limit, constraint.limit + 4):
                 generator = generator_of(text, more)
                 for _ in range(20 if generator.count else 0):
-                    yield quoted(generator.nth(draws.below(generator.count)))
+                    yield json_string(generator.nth(draws.below(generator.count)))
 
 
-def _moved(value: Any, step: Decimal) -> Any:
+def _shifted(value: Any, step: Decimal) -> Any:
     """Return a value that is one step further, in the type of the value."""
     if isinstance(value, Decimal):
         return EXACT.add(value, step)
@@ -296,17 +301,17 @@ def _duplicates(
     at = 0
     for path, fields, rule in lists:
         while at + 1 < len(good):
-            one, other = good[at], _alike(good[at], good[at + 1], fields)
+            one, other = good[at], _with_values_of(good[at], good[at + 1], fields)
             at += 2
             if other is None:
                 continue
-            reasons_of_both = [reasons for _, reasons in _judged(dataset, [one, other], references)]
+            reasons_of_both = [reasons for _, reasons in _with_reasons(dataset, [one, other], references)]
             if reasons_of_both == [[(path, rule)]] * 2:
                 yield from (WrongRow(text, path, rule) for text in (one, other))
                 break
 
 
-def _alike(text: str, other: str, fields: Sequence[tuple[str, ...]]) -> str | None:
+def _with_values_of(text: str, other: str, fields: Sequence[tuple[str, ...]]) -> str | None:
     """Return the second record with the first one's values in some fields; None if one of them is null there."""
     first, second = parse(text), parse(other)
     for path in fields:
@@ -316,7 +321,7 @@ def _alike(text: str, other: str, fields: Sequence[tuple[str, ...]]) -> str | No
         if type(source) is not dict or type(target) is not dict or source.get(path[-1]) is None:
             return None
         target[path[-1]] = source[path[-1]]
-    return written(second)
+    return token_text(second)
 
 
 _OF_PAIRS = frozenset({UNIQUE_RULE, DUPLICATE_RULE})
@@ -324,7 +329,7 @@ _OF_PAIRS = frozenset({UNIQUE_RULE, DUPLICATE_RULE})
 
 @dataclass(frozen=True)
 class WrongForm:
-    """Wrong records as one form holds them."""
+    """The wrong records that one format can hold."""
 
     rows: tuple[WrongRow, ...]
     left_out: tuple[tuple[str, str], ...]
@@ -335,34 +340,39 @@ class WrongForm:
 
 def in_cells(dataset: CheckedDataset, wrong: WrongRows) -> WrongForm:
     """Return records of CSV; a cell has no type, so that what breaks `type` in JSON may break `cast` here."""
-    schema = opened_schema(dataset.to_arrow(metadata=True))
+    schema = storage_schema(dataset.to_arrow(metadata=True))
     readable = [row for row in wrong.rows if row.rule != MALFORMED]
     records = [parse(row.text) for row in readable]
-    lines = [[_cell(record.get(name)) for name in schema.names] for record in records]
+    lines = [[_cell_text(record.get(name)) for name in schema.names] for record in records]
     columns = [pa.array([line[i] for line in lines], pa.string()) for i in range(len(schema))]
     inputs = [FieldInput(name, "column", name) for name in schema.names]
     cells = pa.RecordBatch.from_arrays(columns, names=schema.names)
     in_cells = Validator(schema, ValidationSettings(), inputs).validate(cells)
     in_records = _validated_texts(schema, readable)
+    cell_reasons, record_reasons = in_cells.reasons.by_row(), in_records.reasons.by_row()
     # A line with one cell too many is malformed.
     rows = [
         row._replace(text=csv_line([""] * (len(schema) + 1))) for row in wrong.rows if row.rule == MALFORMED
     ]
     for i, (row, line) in enumerate(zip(readable, lines, strict=True)):
-        text, reasons = csv_line(line), in_cells.reasons.get(i, ())
+        text, reasons = csv_line(line), cell_reasons.get(i, ())
         if len(reasons) == 1:
             path, rule, _ = reasons[0]
             # A value that is wrong in another way than in JSON may break rules for several rows too.
             if not _is_constraint(rule) or (path, rule) == (row.path, row.rule):
                 rows.append(WrongRow(text, path, rule))
-        elif not reasons and i not in in_records.reasons and _equal_rows(in_cells, in_records, i):
+        elif (
+            not reasons
+            and i not in record_reasons
+            and in_cells.rows.slice(i, 1).equals(in_records.rows.slice(i, 1))
+        ):
             # It breaks a rule for several rows, with the same values.
             rows.append(row._replace(text=text))
     by_reason: dict[tuple[str, str], list[WrongRow]] = {}
     for row in rows:
         if row.rule in _OF_PAIRS or rule_of(row) not in by_reason:
             by_reason.setdefault(rule_of(row), []).append(row)
-    return _form(wrong, [row for several in by_reason.values() for row in several])
+    return _wrong_form(wrong, [row for several in by_reason.values() for row in several])
 
 
 _CONSTRAINTS = frozenset(
@@ -375,23 +385,20 @@ def _is_constraint(rule: str) -> bool:
     return rule in _CONSTRAINTS or rule.startswith(f"{CHECK_RULE}:")
 
 
-def _equal_rows(one: JudgedBatch, other: JudgedBatch, row: int) -> bool:
-    return bool(one.rows.slice(row, 1).equals(other.rows.slice(row, 1)))
-
-
 def _validated_texts(schema: pa.Schema, rows: Sequence[WrongRow]) -> JudgedBatch:
+    """Return records of JSON, validated for a schema alone."""
     texts = pa.array([row.text for row in rows], pa.string())
     return Validator(schema, ValidationSettings()).validate(pa.record_batch([texts], [TEXT]))
 
 
-def _cell(value: Any) -> str | None:
+def _cell_text(value: Any) -> str | None:
     """Return the text of a value for a cell of CSV: lists and objects as JSON, None for null."""
-    return None if value is None else value if type(value) is str else written(value)
+    return None if value is None else value if type(value) is str else token_text(value)
 
 
 def in_columns(dataset: CheckedDataset, wrong: WrongRows, fixed: Iterable[str] = ()) -> WrongForm:
     """Return records in the types of the dataset, but for null, which every field may be; `fixed` names columns that stay as they are."""
-    schema = opened_schema(dataset.to_arrow(metadata=True))
+    schema = storage_schema(dataset.to_arrow(metadata=True))
     # The records whose values have the right types.
     readable = [row for row in wrong.rows if row.rule == "required" or _is_constraint(row.rule)]
     exact = dataset.to_arrow()
@@ -408,13 +415,13 @@ def in_columns(dataset: CheckedDataset, wrong: WrongRows, fixed: Iterable[str] =
         and (row.rule != "required" or row.path.partition(".")[0].partition("[")[0] not in fixed)
         for i, row in enumerate(readable)
     ]
-    form = _form(wrong, [*compress(readable, is_stored)])
+    form = _wrong_form(wrong, [*compress(readable, is_stored)])
     # Not all types of Arrow can be filtered.
     typed = to_batches(nullable.filter(pa.array(is_stored, pa.bool_())), nullable_schema)
     return WrongForm(form.rows, form.left_out, pa.Table.from_batches(typed, nullable_schema))
 
 
-def _form(wrong: WrongRows, stored: Sequence[WrongRow]) -> WrongForm:
+def _wrong_form(wrong: WrongRows, stored: Sequence[WrongRow]) -> WrongForm:
     """Return the records that a form can store, with the paths and rules of which it has none."""
     there = {rule_of(one) for one in stored}
     left_out = dict.fromkeys(rule_of(one) for one in wrong.rows if rule_of(one) not in there)

@@ -1,7 +1,7 @@
 """The constraints that rows break, as columns of reasons: of values, and of rows among each other.
 
 Layer: rows.
-Shape: the columns of a batch in their loose types in; rows, paths, rules and texts of values out. In a row the reasons have the order of
+Shape: the columns of a batch in their nullable types in; rows, paths, rules and texts of values out. In a row the reasons have the order of
        the columns, a value's own constraints before those of its parts, item by item. Rows are compared with each other in the order and
        with the reasons of `schemac/pipeline/conforming/row_constraints.py`: rows that were found bad before are not compared, and a null
        among the fields breaks nothing.
@@ -36,7 +36,7 @@ from schemac.language.logical.model import dotted
 from schemac.rows.judging.arrays import integer_limits, is_bytes, is_string, storage_type
 from schemac.rows.judging.reasons import REASON, Reasons, repeated
 from schemac.rows.judging.settings import LONGEST_VALUE
-from schemac.rows.judging.tokens import quoted
+from schemac.rows.judging.tokens import json_string
 from schemac.rows.judging.typed_values import raw_values
 from schemac.rows.judging.value_texts import cast_text, count_text, json_text, key_text
 from schemac.rows.validation.result import JudgedBatch
@@ -51,7 +51,7 @@ def add_broken_values(places: Sequence[Constrained], batch: pa.RecordBatch, reas
     for place in places:
         parts, orders = [], []
         for one in breaches([place], batch):
-            paths, order = _located(one.at, one.numbers)
+            paths, order = _paths_and_order(one.at, one.numbers)
             rule = repeated(one.constraint.rule, len(paths))
             array = pa.StructArray.from_arrays([paths, rule, _value_texts(one)], fields=list(REASON))
             parts.append((one.at.rows(one.numbers), array))
@@ -71,12 +71,12 @@ def add_broken_values(places: Sequence[Constrained], batch: pa.RecordBatch, reas
         reasons.add(rows[by_place], pa.concat_arrays([array for _, array in parts]).take(pa.array(by_place)))
 
 
-def _located(at: PlacedValues, numbers: Any) -> tuple[pa.Array, list[Any]]:
+def _paths_and_order(at: PlacedValues, numbers: Any) -> tuple[pa.Array, list[Any]]:
     """Return the paths of values, and keys by which they are sorted in their row, each a number or one for each value."""
     if at.parent is None:
         return repeated(at.label, len(numbers)), []
     above = at.above(numbers)
-    paths, order = _located(at.parent, above)
+    paths, order = _paths_and_order(at.parent, above)
     if at.parents is None:
         return pc.binary_join_element_wise(paths, at.label, "."), [*order, at.child, 0]
     positions = numbers - np.searchsorted(at.parents, above)
@@ -89,6 +89,7 @@ def _located(at: PlacedValues, numbers: Any) -> tuple[pa.Array, list[Any]]:
 
 
 def _value_texts(breach: Breach) -> pa.Array:
+    """Return the texts of the values that break a constraint, cut at 1000 characters."""
     values, family = breach.values, breach.place.field.type.family
     data_type, is_ = values.type, pa.types
     if is_string(data_type):
@@ -121,7 +122,7 @@ def _texts_of(values: pa.Array, text_of: Callable[[Any], str]) -> pa.Array:
 def object_texts(members: Iterable[tuple[str, pa.Array]]) -> pa.Array:
     """Write named columns as objects of JSON; what is null is left out."""
     texts = [
-        pc.fill_null(pc.binary_join_element_wise(f",{quoted(label)}:", _json_texts(column), ""), "")
+        pc.fill_null(pc.binary_join_element_wise(f",{json_string(label)}:", _json_texts(column), ""), "")
         for label, column in members
     ]
     inner = pc.utf8_slice_codeunits(pc.binary_join_element_wise(*texts, ""), 1, LONGEST_VALUE)
@@ -129,24 +130,25 @@ def object_texts(members: Iterable[tuple[str, pa.Array]]) -> pa.Array:
 
 
 def _json_texts(values: pa.Array) -> pa.Array:
+    """Return values as texts of JSON; null stays null."""
     if is_string(values.type) and pc.all(pc.match_substring_regex(values, _PLAIN)).as_py() is not False:
         return pc.binary_join_element_wise('"', values.cast(pa.string()), '"', "")
     return _texts_of(values, lambda value: json_text(value, values.type))
 
 
 class UnusableTargetError(Exception):
-    """A table of a reference that cannot be compared; `help` says what to do."""
+    """The table of a reference cannot be compared; `help` says what to do."""
 
     def __init__(self, message: str, help: str = "") -> None:
         super().__init__(message)
         self.help = help
 
 
-def target_of(reference: ReferenceTo, table: Any, schema: pa.Schema) -> ReferenceValues:
+def reference_values(reference: ReferenceTo, table: Any, schema: pa.Schema) -> ReferenceValues:
     """Return the values of another table that a reference is looked up in. Raises UnusableTargetError."""
     columns, nodes = [], []
     for i, (node, path) in enumerate(zip(reference.fields, reference.to, strict=True)):
-        known = {dotted(steps): steps for steps in _paths(table.schema, ())}
+        known = {dotted(steps): steps for steps in _all_paths(table.schema, ())}
         if path not in known:
             near = closest(path, known)
             help = f"did you mean `{near}`?" if near else f"its fields are {', '.join(known)}"
@@ -162,13 +164,13 @@ def target_of(reference: ReferenceTo, table: Any, schema: pa.Schema) -> Referenc
     return ReferenceValues(reference, target_keys(reference, values, nodes))
 
 
-def _paths(fields: Any, above: tuple[str, ...]) -> list[tuple[str, ...]]:
+def _all_paths(fields: Any, above: tuple[str, ...]) -> list[tuple[str, ...]]:
     """Return the paths of all fields, those in structs included; `above` is where the fields are."""
     paths: list[tuple[str, ...]] = []
     for part in fields:
         paths.append((*above, part.name))
         if pa.types.is_struct(part.type):
-            paths += _paths(part.type, (*above, part.name))
+            paths += _all_paths(part.type, (*above, part.name))
     return paths
 
 
@@ -204,23 +206,23 @@ def _cast_integers(column: Any, expected_type: pa.DataType) -> Any:
 _ANY_INTEGER = pa.decimal128(20, 0)
 
 
-def object_to_references(targets: Sequence[ReferenceValues], batch: JudgedBatch) -> None:
-    """Object to rows whose values are in no row of another table."""
+def add_missing_references(targets: Sequence[ReferenceValues], batch: JudgedBatch) -> None:
+    """Add a reason to rows whose values are in no row of the table that they refer to."""
     for target in targets:
         rows = without_target(target.reference, batch.rows, target.keys)
-        _object_to(batch, rows, target.reference.fields, REFERENCE_RULE)
+        _add_reasons(batch, rows, target.reference.fields, REFERENCE_RULE)
 
 
-def _object_to(batch: JudgedBatch, rows: Any, fields: Sequence[FieldNode], rule: str) -> None:
-    """Object to the values of some fields in some rows."""
+def _add_reasons(batch: JudgedBatch, rows: Any, fields: Sequence[FieldNode], rule: str) -> None:
+    """Add a reason to some rows, with the values of some fields."""
     if len(rows):
         wrong = batch.rows.take(rows)
         texts = object_texts((str(node), node.raw(wrong)) for node in fields)
         batch.reasons.add_rule(rows.to_numpy(), ",".join(map(str, fields)), rule, texts)
 
 
-def report_duplicates(nodes: Sequence[FieldNode], batches: Sequence[JudgedBatch], rule: str) -> None:
-    """Object to good rows that have the same values as another good row of any batch."""
+def add_duplicates(nodes: Sequence[FieldNode], batches: Sequence[JudgedBatch], rule: str) -> None:
+    """Add a reason to good rows that have the same values as another good row of any batch."""
     parts: list[list[Any]] = [[] for _ in nodes]
     rows: list[Any] = []
     start = 0
@@ -241,5 +243,5 @@ def report_duplicates(nodes: Sequence[FieldNode], batches: Sequence[JudgedBatch]
         for batch in batches:
             end = start + batch.rows.num_rows
             first, last = np.searchsorted(numbers, (start, end))
-            _object_to(batch, pa.array(numbers[first:last] - start), nodes, rule)
+            _add_reasons(batch, pa.array(numbers[first:last] - start), nodes, rule)
             start = end

@@ -1,7 +1,7 @@
 """The result of a validation of rows: of a batch, and of all of them.
 
 Layer: rows.
-Shape: a `JudgedBatch` has every column in its loose type (see `judging.arrays`), also the values that do not fit, and the
+Shape: a `JudgedBatch` has every column in its nullable type (see `judging.arrays`), also the values that do not fit, and the
        reasons by rows. A `Validation` has good rows as an Arrow table of the dataset's schema; bad rows as they came, with their numbers and reasons; counts.
 Errors: SC350 unfit-rows, by `raise_if_bad`.
 """
@@ -31,7 +31,7 @@ _LONGEST_VALUE = 40
 
 @dataclass
 class JudgedBatch:
-    """Rows with their values and with the reasons found so far, by the number of the row in the batch."""
+    """The values of the rows of a batch, and the reasons against them."""
 
     rows: pa.RecordBatch
     reasons: Reasons = field(default_factory=Reasons)
@@ -52,7 +52,7 @@ class JudgedBatch:
 
 
 class RowReason(NamedTuple):
-    """Why a row does not fit."""
+    """One reason why a row does not fit."""
 
     row: int
     """The number of the row, from 0."""
@@ -125,27 +125,25 @@ class Validation:
     def __str__(self) -> str:
         lines = [f"{self.good.num_rows:,} of {self.rows:,} rows fit {self.dataset}"]
         lines += [f"{one.count:>12,} × {one.path or 'the row'}: {one.rule}" for one in self.counts]
-        lines += [_unchecked(self)] if self.unchecked else []
+        lines += [_unchecked_note(self)] if self.unchecked else []
         return "\n".join(map(printable, lines))
 
     __repr__ = __str__
 
     def _repr_html_(self) -> str:
-        cards = (("rows", self.rows), ("fit", self.good.num_rows), ("do not fit", self.bad.num_rows))
-        head = ", ".join(f"<b>{count:,}</b> {label}" for label, count in cards)
+        fit, others = self.good.num_rows, self.bad.num_rows
+        head = f"<b>{self.rows:,}</b> rows, <b>{fit:,}</b> fit, <b>{others:,}</b> do not fit"
         cells = [
             f"<tr><td>{one.count:,}</td><td><code>{escape(printable(one.path))}</code></td><td>{escape(printable(one.rule))}</td></tr>"
             for one in self.counts
         ]
-        if cells:
-            table = f"<table><tr><th>count</th><th>field</th><th>rule</th></tr>{''.join(cells)}</table>"
-        else:
-            table = ""
-        note = f"<p>{escape(printable(_unchecked(self)))}</p>" if self.unchecked else ""
+        titles = "<tr><th>count</th><th>field</th><th>rule</th></tr>"
+        table = f"<table>{titles}{''.join(cells)}</table>" if cells else ""
+        note = f"<p>{escape(printable(_unchecked_note(self)))}</p>" if self.unchecked else ""
         return f"<div><p>{head}</p>{table}{note}</div>"
 
 
-def _unchecked(validation: Validation) -> str:
+def _unchecked_note(validation: Validation) -> str:
     """Return the line on references that were not checked, with the datasets that they refer to."""
     names = listed(validation.unchecked)
     return f"not checked: references to {names}, whose rows were not given"

@@ -19,7 +19,7 @@ from schemac.registry.installed import blamed, engines
 from schemac.rows.judging.arrays import MissingMemberError
 from schemac.rows.judging.settings import ValidationSettings
 from schemac.rows.judging.typed_values import UnreadableTypeError
-from schemac.rows.validation.constraints import UnusableTargetError, target_of
+from schemac.rows.validation.constraints import UnusableTargetError, reference_values
 from schemac.rows.validation.validator import FieldReader, column_readers, validated_columns
 from schemac.text.source.catalogue import (
     BROKEN_CONSTRAINT,
@@ -65,14 +65,14 @@ def open_rows(path: str, report: Report) -> StoredRows | None:
         message = f"{path}: its rows need {error.name}, which is not installed"
         report.add(UNCHECKED_ROWS, message, file=path, help=f"{install_help(error)}; or {HELP_FOR_ROWS}")
     except _ERRORS as error:
-        message = f"{path}: its rows cannot be read: {_reason(error)}"
+        message = f"{path}: its rows cannot be read: {_error_text(error)}"
         report.add(UNCHECKED_ROWS, message, file=path, help=HELP_FOR_ROWS)
     return None
 
 
 @dataclass(frozen=True)
 class StoredComparison:
-    """The rows of a store, with the schema that they are to keep."""
+    """Checks the rows of a store against a locked schema."""
 
     name: str
     stored: StoredRows
@@ -89,7 +89,7 @@ class StoredComparison:
                 report.add(TABLE_DRIFT, message, file=self.name, path=name, help=help)
             else:
                 try:
-                    self._typed([name], source)
+                    self._column_readers([name], source)
                 except UnreadableTypeError as error:
                     report.add(TABLE_DRIFT, f"{self.name}: {error}", file=self.name, path=name)
                 except MissingMemberError as error:
@@ -102,7 +102,7 @@ class StoredComparison:
                 report.add(TABLE_DRIFT, message, file=self.name, help=help)
         return () if report.has_errors else tuple(expected.names)
 
-    def _typed(self, names: Sequence[str], source: pa.Schema) -> list[FieldReader]:
+    def _column_readers(self, names: Sequence[str], source: pa.Schema) -> list[FieldReader]:
         """Return readers of columns in their types of the schema. Raises UnreadableTypeError or MissingMemberError."""
         expected = self.wanted.lowered.to_arrow()
         members = pa.schema([expected.field(name) for name in names], expected.metadata)
@@ -125,38 +125,37 @@ class StoredComparison:
             return ()
         try:
             offences: dict[tuple[str, str], Offence] = {}
-            for judged, numbers in self._judged(names):
-                for row, reasons in judged.reasons.items():
+            for judged, numbers in self._judged_batches(names):
+                for row, reasons in judged.reasons.by_row().items():
                     for path, rule, value in reasons:
                         one = Offence(path, rule, "of the type in the schema")
                         one = offences.setdefault((path, rule), one)
                         one.add([value if value is not None else "null"], numbers.take(pa.array([row])))
-            return (*offences.values(), *survey(self.wanted.dataset.columns, rows, self._scan, targets))
+
+            def scan(columns: Sequence[str]) -> Iterator[tuple[Any, Any]]:
+                return ((judged.rows, numbers) for judged, numbers in self._judged_batches(columns))
+
+            return (*offences.values(), *survey(self.wanted.dataset.columns, rows, scan, targets))
         except UnreadableRowsError as error:
             report.add(UNCHECKED_ROWS, f"{self.name}: its rows cannot be read: {error}", file=self.name)
             return ()
 
-    def _scan(self, names: Sequence[str]) -> Iterator[tuple[Any, Any]]:
-        """Yield the values of each batch in their types of the schema, with the numbers of its rows."""
-        for judged, numbers in self._judged(names):
-            yield judged.rows, numbers
-
-    def _judged(self, names: Sequence[str]) -> Iterator[tuple[Any, Any]]:
+    def _judged_batches(self, names: Sequence[str]) -> Iterator[tuple[Any, Any]]:
         """Yield each batch with the reasons against its values, and the numbers of its rows from 0 on. Raises UnreadableRowsError."""
         start, columns = 0, None
-        for batch in _read(self.stored, names):
-            columns = columns or self._typed(names, batch.schema)
+        for batch in _batches(self.stored, names):
+            columns = columns or self._column_readers(names, batch.schema)
             numbers = pa.array(range(start, start + batch.num_rows), pa.uint64())
             yield validated_columns(columns, batch), numbers
             start += batch.num_rows
 
 
-def _read(stored: StoredRows, names: Sequence[str]) -> Iterator[pa.RecordBatch]:
+def _batches(stored: StoredRows, names: Sequence[str]) -> Iterator[pa.RecordBatch]:
     """Yield batches of some columns. Raises UnreadableRowsError whatever the store raises."""
     try:
         yield from stored.batches(names)
     except _ERRORS as error:
-        raise UnreadableRowsError(_reason(error)) from error
+        raise UnreadableRowsError(_error_text(error)) from error
 
 
 _ERRORS = (ValueError, OSError, RuntimeError, pa.ArrowException)
@@ -190,9 +189,9 @@ def reference_targets(
             batches = list(stored.batches(labels))
             schema = pa.schema([stored.schema.field(label) for label in labels])
             table = pa.Table.from_batches(batches, batches[0].schema if batches else schema)
-            targets.append(target_of(one, table, referenced.lowered.to_arrow()))
+            targets.append(reference_values(one, table, referenced.lowered.to_arrow()))
         except (*_ERRORS, ModuleNotFoundError, UnusableTargetError) as error:
-            message = f"the table {path} of {one.dataset} cannot be used: {_reason(error)}"
+            message = f"the table {path} of {one.dataset} cannot be used: {_error_text(error)}"
             help = error.help if isinstance(error, UnusableTargetError) else ""
             report.add(UNUSABLE_REFERENCE, message, file=name, path=one.path, help=help)
     return targets
@@ -221,7 +220,7 @@ def report_offence(offence: Offence, table: str, rows_text: Shown, report: Repor
 def report_failed(
     path: str, question: str, offence: Offence, table: str, rows_text: str, state: str, report: Report
 ) -> None:
-    """Say which rows are in the way of a change: `question` is what was asked of them, `shown` what shows them, `state` what became of the table."""
+    """Report the rows that are in the way of a change: `question` is what was asked of them, `rows_text` shows them, `state` is what became of the table."""
     count, values = _count_and_values(offence)
     verb = "does" if offence.count == 1 else "do"
     message = f"{path}: {question}, but {count} {verb} not satisfy it{values}"
@@ -236,7 +235,7 @@ def _count_and_values(offence: Offence) -> tuple[str, str]:
     return count, f"{among} {'; '.join(offence.values)}"
 
 
-def _reason(error: Exception) -> str:
+def _error_text(error: Exception) -> str:
     """Return the first line of an error in lower case at its beginning; the name of its class if it has no text."""
     text = next(iter(str(error).strip().splitlines()), "") or type(error).__name__
     return f"{text[:1].lower()}{text[1:]}"

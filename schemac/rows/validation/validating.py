@@ -8,6 +8,7 @@ Errors: SC351 no-rows, SC639 duplicate-column, SC641 unknown-source-column, SC64
 import dataclasses
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from functools import partial
@@ -25,8 +26,20 @@ from schemac.language.constraints.evaluation import ReferenceValues
 from schemac.language.constraints.expressions import FieldNode
 from schemac.language.constraints.rows import DUPLICATE_RULE, UNIQUE_RULE
 from schemac.language.logical.dataset import primary_key
-from schemac.rows.judging.arrays import MissingMemberError, is_laid_out, laid_out, opened_schema, to_batches
-from schemac.rows.judging.judge import Reader, RecordReader, Run, malformed, object_to_unexpected
+from schemac.rows.judging.arrays import (
+    MissingMemberError,
+    has_plain_layout,
+    plain_layout,
+    storage_schema,
+    to_batches,
+)
+from schemac.rows.judging.judge import (
+    Reader,
+    RecordReader,
+    RecordReasons,
+    add_unexpected,
+    malformed_reason,
+)
 from schemac.rows.judging.object_proofs import members_of, object_proof
 from schemac.rows.judging.reasons import REASONS, reason_array
 from schemac.rows.judging.settings import Unexpected, ValidationSettings
@@ -34,9 +47,9 @@ from schemac.rows.judging.tokens import WHOLE_TYPES, NotJsonError, NumberText, a
 from schemac.rows.judging.typed_values import UnreadableTypeError
 from schemac.rows.validation.constraints import (
     UnusableTargetError,
-    object_to_references,
-    report_duplicates,
-    target_of,
+    add_duplicates,
+    add_missing_references,
+    reference_values,
 )
 from schemac.rows.validation.result import ERRORS, ROW, JudgedBatch, Validation
 from schemac.rows.validation.validator import (
@@ -44,8 +57,8 @@ from schemac.rows.validation.validator import (
     TEXT,
     FieldReader,
     Validator,
+    add_broken_constraints,
     column_readers,
-    look_at_constraints,
     validated_columns,
     validated_fields,
 )
@@ -63,7 +76,7 @@ from schemac.text.source.phrases import closest
 
 @dataclass(frozen=True)
 class ValidationRules:
-    """How rows are judged, in the words of a pipeline file."""
+    """How rows are judged; the names are those of a pipeline file."""
 
     references: Mapping[str, Any] = dataclasses.field(default_factory=dict)
     """Rows of the datasets that the schema refers to, by name."""
@@ -73,20 +86,20 @@ class ValidationRules:
 
 
 def validated(dataset: CheckedDataset, source: Any, rules: ValidationRules) -> Validation:
-    """Judge rows. Raises SchemaError if they cannot be judged at all."""
+    """Return which rows fit a dataset, and why others do not. Raises SchemaError if they cannot be judged at all."""
     schema = dataset.to_arrow(metadata=True)
     constraints = constraints_of(schema)
-    targets, unchecked = _targets(dataset, constraints, rules, schema)
+    targets, unchecked = _reference_targets(dataset, constraints, rules, schema)
     settings = ValidationSettings(rules.unexpected, timezone=rules.timezone)
     judged_batches = []
-    for batch in _judged(dataset, source, schema, settings, constraints):
-        object_to_references(targets, batch)
+    for batch in _judged_batches(dataset, source, schema, settings, constraints):
+        add_missing_references(targets, batch)
         judged_batches.append(batch)
     for unique in constraints.rows.unique:
-        report_duplicates(unique.fields, judged_batches, UNIQUE_RULE)
+        add_duplicates(unique.fields, judged_batches, UNIQUE_RULE)
     key = [FieldNode.of(field) for field in primary_key(dataset._logical.columns) if field.parent is None]
     if key and rules.keys == "check":
-        report_duplicates(key, judged_batches, DUPLICATE_RULE)
+        add_duplicates(key, judged_batches, DUPLICATE_RULE)
     exact = dataset.to_arrow()
     good: list[pa.RecordBatch] = []
     bad: list[pa.RecordBatch] = []
@@ -113,7 +126,7 @@ def validated(dataset: CheckedDataset, source: Any, rules: ValidationRules) -> V
     return Validation(dataset.name, pa.Table.from_batches(good, exact), rejected, unchecked)
 
 
-def _judged(
+def _judged_batches(
     dataset: CheckedDataset,
     source: Any,
     schema: pa.Schema,
@@ -128,20 +141,20 @@ def _judged(
         help = "pass an Arrow table, a pandas or polars frame, a DuckDB relation, or a list of rows"
         raise _error(dataset, NO_ROWS, message, help) from error
     if batches is not None:
-        columns = _columns(dataset, batches, schema, settings)
+        columns = _column_readers(dataset, batches, schema, settings)
         for batch in plain_batches(batches):
             judged = validated_columns(columns, batch)
-            look_at_constraints(constraints, judged)
+            add_broken_constraints(constraints, judged)
             yield judged
         return
-    reader = PythonRowReader(opened_schema(schema), settings)
+    reader = PythonRowReader(storage_schema(schema), settings)
     if reader.uncovered:
         message = f"{', '.join(reader.uncovered)}: rows of Python cannot have such a field"
         raise _error(dataset, NO_ROWS, message, "pass an Arrow table")
     yield from reader.validated(source)
 
 
-def _columns(
+def _column_readers(
     dataset: CheckedDataset, batches: pa.RecordBatchReader, schema: pa.Schema, settings: ValidationSettings
 ) -> list[FieldReader]:
     """Compile the columns of a table."""
@@ -173,7 +186,7 @@ def _error(dataset: CheckedDataset, code: Code, message: str, help: str) -> Sche
     return SchemaError((Diagnostic(code.id, code.slug, code.severity, message, dataset.name, help=help),))
 
 
-def _targets(
+def _reference_targets(
     dataset: CheckedDataset, constraints: SchemaConstraints, rules: ValidationRules, schema: pa.Schema
 ) -> tuple[list[ReferenceValues], tuple[str, ...]]:
     """Return the tables of references, and the datasets whose rows are missing."""
@@ -191,14 +204,14 @@ def _targets(
             continue
         try:
             if one.dataset not in tables:
-                tables[one.dataset] = _table(source, one.dataset)
-            targets.append(target_of(one, tables[one.dataset], schema))
+                tables[one.dataset] = _referenced_table(source, one.dataset)
+            targets.append(reference_values(one, tables[one.dataset], schema))
         except UnusableTargetError as error:
             raise _error(dataset, REFERENCE, str(error), error.help) from error
     return targets, tuple(sorted(name for name in referenced if rules.references.get(name) is None))
 
 
-def _table(source: Any, name: str) -> pa.Table:
+def _referenced_table(source: Any, name: str) -> pa.Table:
     """Return the rows of a dataset that is referred to as a table. Raises UnusableTargetError."""
     help = "pass an Arrow table, a pandas or polars frame, or a DuckDB relation"
     try:
@@ -219,17 +232,17 @@ MOST_ROWS = 65_536
 
 def plain_batches(source: pa.RecordBatchReader) -> Iterator[pa.RecordBatch]:
     """Yield batches of a size that is worked on at once, with what has a layout of its own in a plain one."""
-    is_plain = all(is_laid_out(member.type) for member in source.schema)
+    is_plain = all(has_plain_layout(member.type) for member in source.schema)
     for batch in source:
         if not is_plain:
-            columns = [laid_out(column) for column in batch.columns]
+            columns = [plain_layout(column) for column in batch.columns]
             batch = pa.RecordBatch.from_arrays(columns, names=source.schema.names)
         for start in range(0, batch.num_rows, MOST_ROWS):
             yield batch.slice(start, MOST_ROWS)
 
 
 class NoRowsError(Exception):
-    """An object that holds no rows."""
+    """An object holds no rows; the message is its class."""
 
 
 def batches_of(source: Any) -> pa.RecordBatchReader | None:
@@ -273,7 +286,7 @@ def opener_of(row_class: type, names: list[str]) -> Opener:
 
 
 class PythonRowReader:
-    """Reads rows of Python, some thousands at a time: objects with names and values, and texts of JSON, which have no objects in them."""
+    """Reads rows that are Python objects or texts of JSON, some thousands at a time."""
 
     def __init__(self, schema: pa.Schema, settings: ValidationSettings) -> None:
         self._judge = RecordReader(schema, replace(settings, takes_objects=True))
@@ -292,10 +305,11 @@ class PythonRowReader:
         for is_text, several in groupby(rows, lambda row: isinstance(row, str)):
             while chunk := list(islice(several, ROWS_AT_ONCE)):
                 judged = self._of_texts(chunk) if is_text else self._of_objects(chunk)
-                judged.source = partial(_texts_of_rows, chunk)
+                judged.source = partial(_raw_rows, chunk)
                 yield judged
 
     def _of_texts(self, chunk: Sequence[str]) -> JudgedBatch:
+        """Validate texts of JSON."""
         try:
             texts = pa.array(chunk, pa.string())
         except UnicodeEncodeError:
@@ -311,6 +325,7 @@ class PythonRowReader:
         return judged
 
     def _of_objects(self, chunk: Sequence[Any]) -> JudgedBatch:
+        """Validate rows that are objects: dicts, models, dataclasses, tuples."""
         names, broken = self._judge.schema.names, {}
         for one in set(map(type, chunk)) - self._openers.keys():
             self._openers[one] = opener_of(one, names)
@@ -328,59 +343,53 @@ class PythonRowReader:
             try:
                 dicts[row] = as_record_value(dicts[row])
             except NotJsonError:
-                broken[row] = shown_row(chunk[row])
+                broken[row] = row_text(chunk[row])
             for name, column in zip(names, columns, strict=True):
                 column[row] = dicts[row].get(name)
         arrays, reasons = validated_fields(self.fields, columns)
         for row in members.others if self._judge.objects else ():
-            run = Run()
-            object_to_unexpected(dicts[row], frozenset(names), "", run)
-            reasons.add(np.full(len(run.reasons), row), reason_array(run.reasons))
+            unexpected = RecordReasons()
+            add_unexpected(dicts[row], frozenset(names), "", unexpected)
+            reasons.add(np.full(len(unexpected), row), reason_array(unexpected))
         judged = JudgedBatch(pa.RecordBatch.from_arrays(arrays, names=names), reasons)
-        broken |= {row: shown_row(chunk[row]) for row in reasons.rows_with(NO_RECORD)}
+        broken |= {row: row_text(chunk[row]) for row in reasons.rows_with(NO_RECORD)}
         judged.forget([*broken])
-        look_at_constraints(self._texts.constraints, judged)
+        add_broken_constraints(self._texts.constraints, judged)
         for row, text in broken.items():
-            reasons.refuse(row, malformed(text))
+            reasons.refuse(row, malformed_reason(text))
         return judged
 
 
 def _of_objects(read: Reader) -> Reader:
     """Return a reader that accepts Python objects."""
 
-    def read_object(x: Any, path: Any, run: Run) -> Any:
+    def read_object(x: Any, path: Any, reasons: RecordReasons) -> Any:
         try:
             value = as_record_value(x, 1)
         except NotJsonError:
-            run.reasons.append(NO_RECORD)
+            reasons.append(NO_RECORD)
             return None
-        return read(value, path, run)
+        return read(value, path, reasons)
 
     return read_object
 
 
-def _texts_of_rows(rows: Sequence[Any], numbers: Any) -> pa.RecordBatch:
-    """Return some rows as text."""
-    texts = pa.array([shown_row(rows[number]) for number in numbers.tolist()], pa.string())
+def _raw_rows(rows: Sequence[Any], numbers: Any) -> pa.RecordBatch:
+    """Return the rows with some numbers as texts, in a column `_raw`."""
+    texts = pa.array([row_text(rows[number]) for number in numbers.tolist()], pa.string())
     return pa.RecordBatch.from_arrays([texts], ["_raw"])
 
 
-def shown_row(row: Any) -> str:
-    """Write a row as text, to be recognized."""
+def row_text(row: Any) -> str:
+    """Return a text by which a person recognizes a row: a text as it is, an object as JSON, or else as Python shows it."""
     if isinstance(row, str):
         return _encodable(row)
-    try:
+    with suppress(TypeError, ValueError, RecursionError):
         return to_json(row, bytes_mode="base64", inf_nan_mode="constants", fallback=_value_text).decode()
-    except (TypeError, ValueError, RecursionError):
-        return _encodable(_text_with_odd_parts(row))
-
-
-def _text_with_odd_parts(row: Any) -> str:
-    """Write a row in which a text holds half of a pair of surrogates, a key is not a text, or the like."""
-    try:
-        return json.dumps(row, ensure_ascii=False, default=_value_text)
-    except (TypeError, ValueError, RecursionError):
-        return text_of_object(row)
+    # A text holds half of a pair of surrogates, a key is not a text, or the like.
+    with suppress(TypeError, ValueError, RecursionError):
+        return _encodable(json.dumps(row, ensure_ascii=False, default=_value_text))
+    return _encodable(text_of_object(row))
 
 
 def _encodable(text: str) -> str:
@@ -389,6 +398,7 @@ def _encodable(text: str) -> str:
 
 
 def _value_text(value: Any) -> Any:
+    """Return what stands in JSON for an object that it does not have: a value of a record, or a text."""
     if type(value) in WHOLE_TYPES or type(value) is Decimal:
         return str(value)
     converted = as_record_value(value)

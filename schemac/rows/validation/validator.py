@@ -4,11 +4,11 @@ Layer: rows.
 Shape: a `Validator` takes batches with the texts of records of JSON, or with columns: texts such as the cells of CSV, or values with a type.
        A record is taken apart into one column of tokens for each field; a field is then read from its column: many values at once
        where a proof takes them, the others of this one field one by one. Constraints are evaluated over the columns. A `JudgedBatch` has
-       every column in its loose type (see `judging.arrays`), also the values that do not fit, and the reasons by rows.
+       every column in its nullable type (see `judging.arrays`), also the values that do not fit, and the reasons by rows.
 """
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from itertools import compress
 from typing import Any, Literal
 
@@ -19,32 +19,32 @@ import pyarrow.compute as pc
 from schemac.arrow.constraints import SchemaConstraints, constraints_of
 from schemac.rows.judging.arrays import (
     is_string,
-    laid_out,
     nullable_type,
-    opened,
-    opened_schema,
+    plain_layout,
+    storage_field,
+    storage_schema,
     storage_type,
 )
-from schemac.rows.judging.column_proofs import proof_of
+from schemac.rows.judging.column_proofs import column_proof
 from schemac.rows.judging.judge import (
     Reader,
     RecordReader,
-    Run,
-    ValueContext,
+    RecordReasons,
     absent_reader,
     json_reader,
-    malformed,
+    malformed_reason,
     value_at,
 )
 from schemac.rows.judging.reasons import Reason, Reasons, reason_array, repeated
-from schemac.rows.judging.scalars import clock_of, of_pattern, with_zones, zone_of
+from schemac.rows.judging.scalars import clock_of, pattern_value_reader, with_zones, zone_of
 from schemac.rows.judging.settings import LONGEST_VALUE, Coerce, Step, ValidationSettings
 from schemac.rows.judging.text_proofs import Proven
-from schemac.rows.judging.tokens import BLANK, NotJsonError, parse, written
+from schemac.rows.judging.tokens import BLANK, NotJsonError, parse, token_text
 from schemac.rows.judging.typed_values import nullable_array, raw_values, typed_reader
 from schemac.rows.judging.values import BrokenRuleError
 from schemac.rows.validation.constraints import add_broken_values, object_texts
 from schemac.rows.validation.result import JudgedBatch
+from schemac.text.source.json_object import Json
 
 WORTH_A_LOOK = 20
 """Texts that are read one by one, of which it is worth to know whether they are alike."""
@@ -56,7 +56,7 @@ Form = Literal["record", "column", "json", "pattern", "nothing"]
 
 @dataclass(frozen=True)
 class FieldInput:
-    """Where a field is read: from the text of the record, a column with a type, a column of JSON texts, or from nowhere."""
+    """Where a task reads a field: in the text of the record, in a column with a type, in a column of JSON texts, or nowhere."""
 
     label: str
     form: Form
@@ -75,7 +75,7 @@ class FieldInput:
 
 @dataclass(frozen=True)
 class FieldReader:
-    """Reads a field from a column: `proof` takes what it can, `read` every other value, as `values` gives it to Python."""
+    """Reads a field from a column: `proof` many values at a time, `read` every other one, as `values` gives it to Python."""
 
     member: pa.Field
     read: Reader
@@ -90,7 +90,7 @@ class FieldReader:
     ) -> "FieldReader":
         """Compile the reader of a column with a type. Raises UnreadableTypeError, MissingMemberError."""
         read = typed_reader(member, source, settings, epoch=epoch)
-        proof = None if epoch is not None else proof_of(member, source, settings.null_values)
+        proof = None if epoch is not None else column_proof(member, source, settings.null_values)
         return cls(member, read, raw_values, proof, source)
 
     def validated(self, array: Any) -> tuple[pa.Array, Reasons]:
@@ -107,15 +107,15 @@ class FieldReader:
             array = array.filter(doubtful) if isinstance(array, pa.Array) else list(compress(array, mask))
         array, numbers = _distinct(array)
         read_values: list[Any] = []
-        run, ends = Run(), [0]
+        record_reasons, ends = RecordReasons(), [0]
         for value in self.values(array):
-            read_values.append(self.read(value, self.member.name, run))
-            ends.append(len(run.reasons))
+            read_values.append(self.read(value, self.member.name, record_reasons))
+            ends.append(len(record_reasons))
         exact = nullable_array(read_values, self.member, self.source)
         if numbers is not None:
             exact = exact.take(pa.array(numbers))
-        if run.reasons:
-            several = pa.ListArray.from_arrays(pa.array(ends, pa.int32()), reason_array(run.reasons))
+        if record_reasons:
+            several = pa.ListArray.from_arrays(pa.array(ends, pa.int32()), reason_array(record_reasons))
             several = several if numbers is None else several.take(pa.array(numbers))
             reasons.add(rows[pc.list_parent_indices(several).to_numpy()], several.flatten())
         if certain is None or len(rows) == count:
@@ -140,19 +140,8 @@ def _distinct(array: Any) -> tuple[Any, Any]:
     return encoded.dictionary, encoded.indices.to_numpy()
 
 
-@dataclass
-class _Records:
-    """What was found in the texts of records."""
-
-    columns: dict[str, pa.Array]
-    """The tokens of each field."""
-    broken: dict[int, Reason] = field(default_factory=dict)
-    """Texts that are no records, with the one reason that they have."""
-    unexpected: dict[int, list[Reason]] = field(default_factory=dict)
-
-
 class Validator:
-    """Validates batches: `inputs` say where each field is read, by default from the text of the record.
+    """Validates batches of records; `inputs` say where each field is read, by default in the text of the record.
 
     `folders` are columns from names of folders, with the place in a record that must not have another value.
     """
@@ -179,17 +168,19 @@ class Validator:
         self._judge = RecordReader(pa.schema([schema.field(label) for label in labels]), settings)
         assert not self._judge.uncovered, self._judge.uncovered
         self._places = {label: steps for label, steps, _ in self._judge.json_readers}
-        self._tokens = _tokens_of(self._judge, [steps for steps, _ in folders]) if labels else None
+        self._tokens = _record_tokens(self._judge, [steps for steps, _ in folders]) if labels else None
         self._readers: dict[tuple[str, pa.DataType], FieldReader] = {}
 
     def validate(self, batch: pa.RecordBatch) -> JudgedBatch:
         """Return the values of each record, and the reasons of those that do not fit."""
-        records = self._records(batch) if self._places or self.folders else _Records({})
         reasons = Reasons()
+        columns, unexpected = (
+            self._split_records(batch, reasons) if self._places or self.folders else ({}, {})
+        )
         arrays = []
         for one in self.inputs:
             if one.form == "record":
-                column = records.columns[one.label]
+                column = columns[one.label]
             elif one.form == "nothing":
                 column = pa.nulls(batch.num_rows)
             else:
@@ -198,67 +189,72 @@ class Validator:
                 counted_type = pa.ipc.read_schema(pa.py_buffer(one.counted)).field(0).type
                 column = column if column.type.equals(counted_type) else column.cast(counted_type)
             if one.form == "column":
-                column = laid_out(column)
+                column = plain_layout(column)
             key = one.label, column.type
             if key not in self._readers:
-                self._readers[key] = self._compiled(one, column.type)
+                self._readers[key] = self._field_reader(one, column.type)
             values, field_reasons = self._readers[key].validated(column)
             arrays.append(values)
             failed = pc.indices_nonzero(batch.column(one.failed)).to_numpy() if one.failed else ()
             reasons.add_all(field_reasons.without(failed, one.label) if len(failed) else field_reasons)
             reasons.add_rule(failed, one.label, "expression", repeated(one.expression, len(failed)))
-        for row, several in records.unexpected.items():
+        for row, several in unexpected.items():
             reasons.add(np.full(len(several), row), reason_array(several))
         names = [one.label for one in self.inputs]
         judged = JudgedBatch(pa.RecordBatch.from_arrays(arrays, names=names), reasons)
-        look_at_constraints(self.constraints, judged)
+        add_broken_constraints(self.constraints, judged)
         for row in reasons.rows_with(NO_RECORD):
-            records.broken[row] = malformed(batch.column(TEXT)[row].as_py())
-        for row, reason in records.broken.items():
-            reasons.refuse(row, reason)
+            reasons.refuse(row, malformed_reason(batch.column(TEXT)[row].as_py()))
         return judged
 
-    def _compiled(self, one: FieldInput, column_type: pa.DataType) -> FieldReader:
+    def _field_reader(self, one: FieldInput, column_type: pa.DataType) -> FieldReader:
         """Return the reader of a field by the form of its input: a column, JSON, a whole record, a pattern or nothing."""
         member, settings = self.schema.field(one.label), self.settings
         if one.form == "nothing":
             absent, nulls = absent_reader(member), nullable_type(member)
             proof = (lambda array: Proven(pa.nulls(len(array), nulls), None)) if member.nullable else None
-            return FieldReader(member, lambda _, path, run: absent(path, run), proof=proof)
+            return FieldReader(member, lambda _, path, reasons: absent(path, reasons), proof=proof)
         if one.form == "column":
-            source = opened(pa.field(one.label, column_type))
+            source = storage_field(pa.field(one.label, column_type))
             return FieldReader.of_column(member, source, settings, one.epoch)
         if one.form == "pattern":
             return FieldReader(member, _pattern_reader(one, member, settings))
-        read = json_reader(member, ValueContext(settings), one.epoch)
+        read = json_reader(member, settings, one.epoch)
         if one.form == "json":
-            return FieldReader(member, _of_texts(read, lambda path, text: Reason(path, "cast", text)))
+            return FieldReader(member, _reader_of_texts(read, lambda path, text: Reason(path, "cast", text)))
         proof = None
         if self._tokens is not None and one.epoch is None:
             from schemac.rows.judging.json_proofs import json_proof  # likewise
 
             proof = json_proof(member, settings)
-        return FieldReader(member, _of_texts(read, lambda path, text: NO_RECORD), _tokens, proof)
+        return FieldReader(member, _reader_of_texts(read, lambda path, text: NO_RECORD), _token_list, proof)
 
-    def _records(self, batch: pa.RecordBatch) -> _Records:
-        """Take the texts of records apart."""
+    def _split_records(
+        self, batch: pa.RecordBatch, reasons: Reasons
+    ) -> tuple[dict[str, pa.Array], dict[int, list[Reason]]]:
+        """Take the texts of records apart, and refuse those that are none.
+
+        Return the tokens of each field, and the reasons for unexpected keys in records that were read alone, by row.
+        """
         texts = batch.column(TEXT)
         folders = {steps: batch.column(column) for steps, column in self.folders}
         if self._tokens is None:
-            nothing = pa.repeat("", len(texts))
-            columns = dict.fromkeys([*self._places.values(), *folders], nothing)
+            columns = dict.fromkeys([*self._places.values(), *folders], pa.repeat("", len(texts)))
             rows = np.arange(len(texts))
         else:
             columns, odd = self._tokens(texts)
             rows = np.flatnonzero(odd)
-        records = _Records({})
+        unexpected: dict[int, list[Reason]] = {}
         if len(rows):
             tokens: dict[tuple[Step, ...], list[str]] = {steps: [] for steps in columns}
             for row, text in zip(rows.tolist(), texts.take(pa.array(rows)).to_pylist(), strict=True):
-                record = self._exact(text, row, records)
+                record, unexpected_keys = self._read_alone(text, row, reasons), RecordReasons()
+                self._judge.add_unexpected(record, unexpected_keys)
+                if unexpected_keys:
+                    unexpected[row] = unexpected_keys
                 for steps, column in tokens.items():
                     value = value_at(record, steps)
-                    column.append("" if value is None else written(value))
+                    column.append("" if value is None else token_text(value))
             mask = np.zeros(len(texts), bool)
             mask[rows] = True
             for steps, texts_of in tokens.items():
@@ -267,68 +263,63 @@ class Validator:
         for steps, names in folders.items():
             for row in pc.indices_nonzero(pc.greater(pc.binary_length(columns[steps]), 0)).to_pylist():
                 value = parse(columns[steps][row].as_py())
-                value_text = value if type(value) is str else written(value)
-                if value is not None and value_text != names[row].as_py():
-                    records.broken.setdefault(row, Reason("", CONFLICT, None))
-        records.columns = {label: columns[steps] for label, steps in self._places.items()}
-        return records
+                value_text = value if type(value) is str else token_text(value)
+                if value is not None and value_text != names[row].as_py() and row not in reasons.whole:
+                    reasons.refuse(row, Reason("", CONFLICT, None))
+        return {label: columns[steps] for label, steps in self._places.items()}, unexpected
 
-    def _exact(self, text: str | None, row: int, records: _Records) -> Any:
-        """Read a record that is not split together with others; a malformed one is returned as an empty one."""
-        if text is None:
-            return {}
+    def _read_alone(self, text: str | None, row: int, reasons: Reasons) -> Json:
+        """Return the record in a text; an empty one for null, and for what is no record, which is refused."""
         try:
-            record = parse(text)
+            record = {} if text is None else parse(text)
         except NotJsonError:
             record = None
         # A record is an object: a number or a list where a record should be is as unreadable as a broken one.
-        if type(record) is not dict or not text.lstrip(BLANK).startswith("{"):
-            records.broken[row] = malformed(text)
-            return {}
-        run = Run()
-        self._judge.object_to_unexpected(record, run)
-        if run.reasons:
-            records.unexpected[row] = run.reasons
-        return record
+        if type(record) is dict and (text is None or text.lstrip(BLANK).startswith("{")):
+            return record
+        assert text is not None
+        reasons.refuse(row, malformed_reason(text))
+        return {}
 
 
 NO_RECORD = Reason("", MALFORMED, None)
 """Of a value that makes its record none."""
 
 
-def _tokens(array: pa.Array) -> list[str | None]:
+def _token_list(array: pa.Array) -> list[str | None]:
     """Return tokens of JSON as a list, None in place of empty ones."""
     return [token or None for token in array.to_pylist()]
 
 
-def _tokens_of(judge: RecordReader, places: list[tuple[Step, ...]]) -> Any:
+def _record_tokens(judge: RecordReader, places: list[tuple[Step, ...]]) -> Any:
+    """Return what takes texts of records apart; None where msgspec is not installed, and each is read alone."""
     try:
-        from schemac.rows.judging.json_proofs import Tokens  # with msgspec, which only pipelines need
+        from schemac.rows.judging.json_proofs import RecordTokens  # with msgspec, which only pipelines need
     except ModuleNotFoundError:
         # An executor may lack it: every record is read one by one there.
         return None
     known = {steps: keys for steps, keys, _ in judge.objects} or None
-    return Tokens([*(steps for _, steps, _ in judge.json_readers), *places], known)
+    return RecordTokens([*(steps for _, steps, _ in judge.json_readers), *places], known)
 
 
-def _of_texts(read: Reader, refused: Callable[[Any, str], Reason]) -> Reader:
+def _reader_of_texts(read: Reader, refused: Callable[[Any, str], Reason]) -> Reader:
     """Return a reader of JSON values that accepts their texts."""
 
-    def read_text(text: Any, path: Any, run: Run) -> Any:
+    def read_text(text: Any, path: Any, reasons: RecordReasons) -> Any:
         if text is None:
-            return read(None, path, run)
+            return read(None, path, reasons)
         try:
             value = parse(text)
         except NotJsonError:
-            run.reasons.append(refused(path, text[:LONGEST_VALUE]))
+            reasons.append(refused(path, text[:LONGEST_VALUE]))
             return None
-        return read(value, path, run)
+        return read(value, path, reasons)
 
     return read_text
 
 
-def look_at_constraints(constraints: SchemaConstraints, judged: JudgedBatch) -> None:
-    """Object to values, and to whole rows, that break constraints."""
+def add_broken_constraints(constraints: SchemaConstraints, judged: JudgedBatch) -> None:
+    """Add reasons for values, and for whole rows, that break constraints."""
     add_broken_values(constraints.columns, judged.rows, judged.reasons)
     for check in constraints.rows.checks:
         rows = pc.indices_nonzero(check.violations(judged.rows))
@@ -340,13 +331,13 @@ def look_at_constraints(constraints: SchemaConstraints, judged: JudgedBatch) -> 
 
 def column_readers(schema: pa.Schema, source: pa.Schema, settings: ValidationSettings) -> list[FieldReader]:
     """Compile the readers of columns with the names of fields. Raises UnreadableTypeError, MissingMemberError."""
-    zoned = with_zones(opened_schema(schema), lambda _: None, settings.timezone)
-    columns = pa.schema(map(opened, source))
+    zoned = with_zones(storage_schema(schema), lambda _: None, settings.timezone)
+    columns = pa.schema(map(storage_field, source))
     return [FieldReader.of_column(member, columns.field(member.name), settings) for member in zoned]
 
 
 def validated_columns(columns: Sequence[FieldReader], batch: pa.RecordBatch) -> JudgedBatch:
-    """Validate the columns of a batch that have the names of fields."""
+    """Return a batch whose columns have the names of fields, validated."""
     names = [one.member.name for one in columns]
     arrays, reasons = validated_fields(columns, [batch.column(name) for name in names])
     rows = pa.RecordBatch.from_arrays(arrays, names=names)
@@ -368,28 +359,28 @@ def _pattern_reader(one: FieldInput, member: pa.Field, settings: ValidationSetti
     """Compile the reader of texts that Java's patterns read."""
     data_type = storage_type(member.type)
     clock = clock_of(data_type, zone_of(member)) if pa.types.is_timestamp(data_type) else None
-    value_of, absent = of_pattern(data_type, clock, has_zone=one.has_zone), absent_reader(member)
+    value_of, absent = pattern_value_reader(data_type, clock, has_zone=one.has_zone), absent_reader(member)
     nulls = frozenset(("", *settings.null_values))
 
-    def read(found: Any, path: Any, run: Run) -> Any:
+    def read(found: Any, path: Any, reasons: RecordReasons) -> Any:
         text = found["t"]
         if (
             text is None
             or (not found["j"] and text in nulls)
             or (found["j"] and text[1:-1] in settings.null_values)
         ):
-            return absent(path, run)
+            return absent(path, reasons)
         if found["j"]:
             if text == "null":
-                return absent(path, run)
+                return absent(path, reasons)
             if not text.startswith('"') and not (settings.coerce is Coerce.TEXT and text[0] not in "[{"):
-                return run.object_to(path, "type", text)
+                return reasons.add(path, "type", text)
             text = parse(text) if text.startswith('"') else text
         if found["m"] is None:
-            return run.object_to(path, "cast", text)
+            return reasons.add(path, "cast", text)
         try:
             return value_of(found["m"])
         except BrokenRuleError as error:
-            return run.catch(path, error, text)
+            return reasons.add_broken(path, error, text)
 
     return read

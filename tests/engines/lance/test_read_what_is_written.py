@@ -13,7 +13,7 @@ import schemac
 from schemac.engines.lance.dataset import SOURCE
 from schemac.engines.lance.runs.sink import as_lance_reads
 from schemac.pipeline.writing.batches import to_schema
-from schemac.rows.judging.arrays import laid_out, to_field
+from schemac.rows.judging.arrays import plain_layout, to_field
 from schemac.rows.runs.errors import PipelineError
 from schemac.rows.runs.plain_types import nullable_type, plain_field
 from tests.conformance.manifest_types import TYPES, Manifest, member, of, option, struct
@@ -78,7 +78,7 @@ def as_spark_has(rows: pa.Table) -> pa.RecordBatch:
     (batch,) = rows.combine_chunks().to_batches()
     column, field = batch.column(0), plain_field(rows.schema.field(0))
     with contextlib.suppress(pa.ArrowInvalid, pa.ArrowNotImplementedError):
-        column = to_field(laid_out(column).cast(nullable_type(field.type)), field)
+        column = to_field(plain_layout(column).cast(nullable_type(field.type)), field)
     return pa.RecordBatch.from_arrays([column], names=["field"])
 
 

@@ -161,8 +161,12 @@ def adopt_filled(place: WriteTarget) -> None:
     """Move what dead attempts of this run have computed into the run's own folder."""
     mine = os.path.join(place.staging, staging.FILLED)
     os.makedirs(mine, exist_ok=True)
-    for folder in staging.of_run(place.path, place.run):
-        if str(folder) == place.staging or not staging.is_retained(folder) or not staging.take_dead(folder):
+    for folder in staging.folders_of_run(place.path, place.run):
+        if (
+            str(folder) == place.staging
+            or not staging.is_retained(folder)
+            or not staging.claim_if_dead(folder)
+        ):
             continue
         moved = {*staging.moved_files(place.staging), *staging.moved_files(folder)}
         staging.note_moved(place.staging, sorted(moved))
@@ -304,7 +308,9 @@ class LanceColumnSink(ColumnSink):
         if place.is_staged:
             others = [folder for folder in staging.folders_of(place.path) if str(folder) != place.staging]
             # After a commit of new files, the values that runs which died have kept count no more.
-            dead = [folder for folder in others if staging.is_retained(folder) and staging.take_dead(folder)]
+            dead = [
+                folder for folder in others if staging.is_retained(folder) and staging.claim_if_dead(folder)
+            ]
             for folder in (place.staging, *map(str, dead)):
                 moved = [name for name in staging.moved_files(folder) if name not in named]
                 transactions.remove_data(place.path, moved)

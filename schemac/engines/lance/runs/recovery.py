@@ -26,7 +26,9 @@ from schemac.engines.lance import transactions
 from schemac.rows.runs import staging
 from schemac.rows.runs.history import MOVED_OUT, UNFINISHED, CommittedRun, records_in
 from schemac.rows.runs.identity import RUN, RunIdentity, is_gone
-from schemac.rows.runs.storage import Storage, absolute, is_local, seen_from
+from schemac.rows.runs.storage import Storage, absolute, is_local, path_from_quarantine
+
+BATCH_ROWS = 8192
 
 
 def is_move_out(table: Any, version: int) -> bool:
@@ -158,8 +160,8 @@ def recover(table: str, quarantine: str | None, storage_options: Storage) -> Non
         for run, decides in runs:
             if run is not None and _has_never_been(run, decides, storage_options):
                 # Another attempt of the run may be alive, whose rows are under the same id.
-                attempts = [*staging.of_run(decides, run), *staging.of_run(quarantine, run)]
-                if all(map(staging.take_dead, attempts)):
+                attempts = [*staging.folders_of_run(decides, run), *staging.folders_of_run(quarantine, run)]
+                if all(map(staging.claim_if_dead, attempts)):
                     _take_rows_back(quarantine, run, storage_options)
     for dead_run in dead:
         _remove_traces(dead_run, storage_options)
@@ -189,12 +191,12 @@ def _dead_folders(path: str, table: str) -> list[DeadRun]:
     """Return the staging folders of dead runs in a dataset; `table` is the one that decides where a folder names none."""
     dead = []
     for folder in staging.folders_of(path) if is_local(path) else ():
-        if staging.take_dead(folder):
+        if staging.claim_if_dead(folder):
             # Runs of other tables may share a quarantine.
             seen = staging.table_of(folder)
             if seen and "://" not in seen:
                 seen = os.path.normpath(os.path.join(path, seen))
-            dead.append(DeadRun(path, folder, staging.run_in(folder), seen or table))
+            dead.append(DeadRun(path, folder, staging.run_of_folder(folder), seen or table))
     return dead
 
 
@@ -239,7 +241,7 @@ def _sweep_remote_quarantine(table: str, quarantine: str, storage_options: Stora
     target = lance_dataset.find_dataset(table, storage_options)
     if dataset is None or target is None:
         return
-    seen = seen_from(quarantine, table)
+    seen = path_from_quarantine(quarantine, table)
     candidates = []
     for run in committed_runs(dataset, limit=LOOKED_AT):
         is_dead = None if run.identity.process is None else is_gone(run.identity.process)
