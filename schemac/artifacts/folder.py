@@ -184,6 +184,7 @@ class OutputFolder:
         self.root = os.path.realpath(path)
         self.name = name.rstrip("/") or name
         self._project = project
+        self._reachable: dict[str, bool] = {}
 
     def at(self, path: str) -> str:
         """Return the absolute path of a relative one."""
@@ -247,7 +248,12 @@ class OutputFolder:
 
     def is_reachable(self, path: str) -> bool:
         """Whether a folder exists, with all folders above it; refuses anything else, as `is_folder` does."""
-        return not path or (self.is_reachable(path.rpartition("/")[0]) and self.is_folder(path))
+        if not path:
+            return True
+        # A build asks for each of a dataset's files; whoever holds the lock changes no folder before all were asked for.
+        if path not in self._reachable:
+            self._reachable[path] = self.is_reachable(path.rpartition("/")[0]) and self.is_folder(path)
+        return self._reachable[path]
 
     def refuse_in_the_way(self, path: str, status: os.stat_result | None = None) -> NoReturn:
         """Refuse a file or folder that is at the path of an artifact."""
@@ -305,6 +311,7 @@ class OutputFolder:
                     make_folder(self.root)
                 # The locked folder may have been removed in the meantime, and another has its name.
                 if os.path.samestat(os.fstat(handle), os.stat(self.root)):
+                    self._reachable.clear()
                     yield
                     return
             finally:

@@ -12,7 +12,7 @@ import re
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 from pathlib import Path
 from typing import NamedTuple
 
@@ -159,6 +159,8 @@ def find_manifests(
 ) -> list[ManifestFile]:
     """Return the manifests at these paths, each once, in the order of the paths and of the names below them."""
     manifests: dict[str, ManifestFile] = {}
+    # Of folders, most of which have many files.
+    real_folder = cache(os.path.realpath)
     for path_text in paths:
         path = Path(path_text) if os.path.isabs(path_text) else base / path_text
         try:
@@ -169,15 +171,15 @@ def find_manifests(
             continue
         if is_folder:
             for file in walk(path, out, exclusion=exclusion):
-                where = _display_path(os.fspath(file))
+                real = real_path(file, real_folder)
+                where = _display_path(file, real)
                 if not file.is_symlink() or os.path.exists(file):
-                    manifest = ManifestFile(file, where, is_named=False)
-                    manifests.setdefault(real_path(os.fspath(file)), manifest)
+                    manifests.setdefault(real, ManifestFile(file, where, is_named=False))
                     continue
                 report.add(UNREADABLE_FILE, f"{where} is a broken link", file=where, help="remove it")
         elif exists:
-            text = os.fspath(path)
-            manifests.setdefault(real_path(text), ManifestFile(path, _display_path(text), is_named=True))
+            real = real_path(path, real_folder)
+            manifests.setdefault(real, ManifestFile(path, _display_path(path, real), is_named=True))
         else:
             message = f"there is no file or folder {path_text}"
             report.add(UNREADABLE_FILE, message, file=path_text, help="check the path")
@@ -216,15 +218,13 @@ def is_manifest_name(folder: Path, inside: str, exclusion: Exclusion) -> bool:
     return inside.endswith(SUFFIXES) and not exclusion.hides_below(folder, inside)
 
 
-def real_path(path: str) -> str:
+def real_path(path: Path, real_folder: Callable[[str], str] = os.path.realpath) -> str:
     """Return the absolute path of a file whose folder has no links; a file that is a link itself keeps its name."""
     folder, name = os.path.split(path)
-    if name in ("", ".", ".."):
-        return os.path.realpath(path)
-    return os.path.join(os.path.realpath(folder), name)
+    return os.path.join(real_folder(folder), name) if name not in ("", ".", "..") else os.path.realpath(path)
 
 
-def _display_path(path: str) -> str:
+def _display_path(path: Path, real: str) -> str:
     """Return a path from the working folder where it is below that, with `/`; a link is called by its own name."""
-    real, below = real_path(path), os.path.join(os.getcwd(), "")
-    return real.removeprefix(below) if real.startswith(below) else Path(path).as_posix()
+    below = os.path.join(os.getcwd(), "")
+    return real.removeprefix(below) if real.startswith(below) else path.as_posix()

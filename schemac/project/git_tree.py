@@ -161,7 +161,7 @@ class CommitTree:
 
     def path_of(self, path: Path) -> str | None:
         """Return the path in the tree of a present path; None outside of the repository. A link keeps its own name."""
-        real = Path(real_path(os.fspath(path)))
+        real = Path(real_path(path))
         return real.relative_to(self.top).as_posix() if real.is_relative_to(self.top) else None
 
     def places_of(self, folder: Path) -> list[str]:

@@ -103,14 +103,15 @@ class ManifestChecks:
 
     def cached(self, content: bytes, file: ManifestFile, report: Report) -> CompiledFile | None:
         """Return what an earlier run has kept of a manifest with these bytes; None if there is nothing."""
-        checked = self.cache.get(self._key(file, content), _Checked)
+        key = self._key(file, content)
+        checked = self.cache.get(key, _Checked)
         if checked is None:
             return None
         imported = checked.imported
         if imported.files and not imported.is_current(self._contents, self._files(file)):
             return None
         report.extend(checked.findings)
-        return self.compiled(file, content, checked.named, imported)
+        return self.compiled(file, content, checked.named, imported, key)
 
     def _key(self, file: ManifestFile, content: bytes) -> bytes:
         """Return the key of a manifest; what it imports is found only in its entry, and is a part of other keys.
@@ -148,13 +149,19 @@ class ManifestChecks:
         findings = remaining.diagnostics
         report.extend(findings)
         named = tuple([DatasetName(dataset.name, dataset.is_source) for dataset in datasets])
-        self.cache.put(self._key(file, content), _Checked(findings, named, imported))
-        compiled = self.compiled(file, content, named, imported)
+        key = self._key(file, content)
+        self.cache.put(key, _Checked(findings, named, imported))
+        compiled = self.compiled(file, content, named, imported, key)
         compiled.__dict__["datasets"] = datasets
         return compiled
 
     def compiled(
-        self, file: ManifestFile, content: bytes, named: tuple[DatasetName, ...], imported: ManifestImports
+        self,
+        file: ManifestFile,
+        content: bytes,
+        named: tuple[DatasetName, ...],
+        imported: ManifestImports,
+        key: bytes | None = None,
     ) -> CompiledFile:
         """Return a manifest that was checked; its datasets are made again when they are first asked for. Its key covers its imports."""
 
@@ -163,7 +170,7 @@ class ManifestChecks:
             options = replace(self.options, has_rules=False)
             return self._check(source, file, Report(), options)[0] if source is not None else []
 
-        key = self._key(file, content)
+        key = self._key(file, content) if key is None else key
         if imported != NOTHING and key:
             key = self._keys.key(key, imported.files)
         return CompiledFile(file, content.removeprefix(_MARK), named, make, key, imported)
