@@ -117,7 +117,7 @@ def make_server(*, has_custom_rules: bool = True) -> LanguageServer:
         link = page_link(code)
         if link is not None and session.can("window.show_document"):
             server.window_show_document(types.ShowDocumentParams(link, take_focus=True))
-        return page(entry).text
+        return page(entry)
 
     return server
 

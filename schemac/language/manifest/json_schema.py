@@ -46,7 +46,7 @@ from schemac.language.manifest.standard import EVENTS, SOURCE_EVENTS, SOURCE_NAM
 from schemac.text.source.json_object import Json, rewritten
 from schemac.text.source.report import Report
 from schemac.text.source.text import SourceText
-from schemac.text.syntax.compose import compose
+from schemac.text.syntax.document import parse
 from schemac.text.syntax.model import class_text
 
 _FAMILIES = tuple(dict.fromkeys(kind.family for kind in BY_NAME.values() if kind.family is not Family.OPTION))
@@ -325,7 +325,7 @@ def _type(refused: list[str], reason: str, *, strict: bool) -> Json:
         {
             "label": name,
             "description": texts[name],
-            "body": compose(SourceText(kind.example), Report()).values[0],
+            "body": parse(SourceText(kind.example), Report())[0].value,
         }
         for name, kind in BY_NAME.items()
         if not kind.has_short_form and name not in refused

@@ -26,7 +26,7 @@ _COLOURS = {Severity.ERROR: _RED, Severity.WARNING: _YELLOW, Severity.NOTE: _CYA
 
 def render_text(diagnostics: Iterable[Diagnostic], *, colour: bool = False, width: int | None = None) -> str:
     """All findings, each followed by an empty line; `width` is that of the terminal, if it goes to one."""
-    paint = _paint if colour else _leave
+    paint = _in_colour if colour else lambda _colour, text: text
     return "".join(f"{_finding(d, paint, width)}\n" for d in diagnostics)
 
 
@@ -125,14 +125,9 @@ def _columns(character: str) -> int:
     return 2 if unicodedata.east_asian_width(character) in "WF" else 1
 
 
-def _paint(code: str, text: str) -> str:
-    """Return a text in the colour of an ANSI code."""
+def _in_colour(code: str, text: str) -> str:
+    """Return a text in the colour of an SGR code, for a terminal."""
     return f"\x1b[{code}m{text}\x1b[0m"
-
-
-def _leave(code: str, text: str) -> str:
-    """Return a text as it is, for output without colours."""
-    return text
 
 
 _NO_END = "\\ No newline at end of file\n"

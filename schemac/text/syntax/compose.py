@@ -96,25 +96,18 @@ class _Anchored(NamedTuple):
     levels: int
 
 
-class Composed(NamedTuple):
-    """The values of all documents in a text, and the source of events that gave them."""
-
-    values: list[YamlValue]
-    event_source: EventSource
-
-
 def compose(
     source: SourceText,
     report: Report,
     event_sources: tuple[EventSource, EventSource] = (fast_events, pure_events),
-) -> Composed:
-    """Return the values of all documents in a text, as far as it can be read.
+) -> tuple[list[YamlValue], EventSource]:
+    """Return the values of all documents in a text, as far as it can be read, and the source of the events that gave them.
 
     Of the two sources the second one has the last word where the first one finds a mistake.
     """
     event_source, exact_source = event_sources
     if not is_printable(source, report):
-        return Composed([], event_source)
+        return [], event_source
     attempt = Report()
     values, error = _values(source, attempt, event_source)
     if error is not None and event_source is not exact_source and len(source.content) <= _LONGEST_SECOND_LOOK:
@@ -123,7 +116,7 @@ def compose(
     report.extend(attempt.diagnostics)
     if error is not None:
         report_syntax_error(error, source, report)
-    return Composed(values, event_source)
+    return values, event_source
 
 
 def _values(
