@@ -84,7 +84,7 @@ def pure_events(text: str) -> Callable[[], Any]:
 
 
 def events(text: str, source: EventSource = fast_events) -> Iterator[Any]:
-    """All events of a text, to its end."""
+    """Yield all events of a text, to its end."""
     get_event = source(text)
     while (event := get_event()) is not None:
         yield event
@@ -163,7 +163,7 @@ class _Problem(NamedTuple):
     help: str = ""
     at_opening: bool = False
     """Whether what is never closed is shown where it opens, not where its end was missed."""
-    edit: "Callable[[SourceText, int], tuple[Span, str] | None]" = lambda _source, _offset: None
+    edit: "Callable[[SourceText, int], tuple[Span, str] | None]" = lambda _source, _error_offset: None
     """What the help would write at an offset of the text, and in place of what; None if that cannot be told."""
 
 
@@ -252,14 +252,14 @@ _MESSAGES = (
 def report_syntax_error(error: YAMLError, source: SourceText, report: Report) -> None:
     """Report the parser's complaint at its place; a tab gets its own code, for that is what most of them are."""
     context, problem = str(getattr(error, "context", "") or ""), str(getattr(error, "problem", "") or error)
-    if _offset(error, at_opening=False) >= len(source.content.rstrip()):
+    if _error_offset(error, at_opening=False) >= len(source.content.rstrip()):
         problem += _AT_END
     fallback = _Problem("", "", problem.splitlines()[0])
     words = next(
         (one for one in _MESSAGES if one.context in context and one.parser_problem in problem), fallback
     )
-    offset = _offset(error, at_opening=words.at_opening)
-    position = source.position(_offset(error, at_opening=False))
+    offset = _error_offset(error, at_opening=words.at_opening)
+    position = source.position(_error_offset(error, at_opening=False))
     line = source.line(position.line)
     blank = line[: len(line) - len(line.lstrip())]
     if "\t" in blank:
@@ -272,7 +272,9 @@ def report_syntax_error(error: YAMLError, source: SourceText, report: Report) ->
             source=source,
             span=Span(tab, tab + 1),
             help="indent with spaces",
-            fix=_fix("indent with spaces", source, (Span(tab, tab + len(tabs)), tabs.replace("\t", _LEVEL))),
+            fix=_syntax_fix(
+                "indent with spaces", source, (Span(tab, tab + len(tabs)), tabs.replace("\t", _LEVEL))
+            ),
         )
         return
     character = source.content[offset : offset + 1]
@@ -283,11 +285,11 @@ def report_syntax_error(error: YAMLError, source: SourceText, report: Report) ->
         source=source,
         span=Span(offset, end),
         help=words.help.format(),
-        fix=_fix(words.help.format(), source, words.edit(source, offset)),
+        fix=_syntax_fix(words.help.format(), source, words.edit(source, offset)),
     )
 
 
-def _fix(help: str, source: SourceText, edit: tuple[Span, str] | None) -> Fix | None:
+def _syntax_fix(help: str, source: SourceText, edit: tuple[Span, str] | None) -> Fix | None:
     """Return the fix of a help; it is unsafe, because the meaning of invalid YAML is a guess."""
     if edit is None:
         return None
@@ -299,7 +301,7 @@ _LEVEL = "  "
 """What a tab is taken for."""
 
 
-def _offset(error: YAMLError, *, at_opening: bool) -> int:
+def _error_offset(error: YAMLError, *, at_opening: bool) -> int:
     """Return the offset of a syntax error in the text, with `at_opening` where its context began; 0 if it is unknown."""
     if isinstance(error, MarkedYAMLError):
         mark: Any = (at_opening and error.context_mark) or error.problem_mark or error.context_mark
