@@ -42,7 +42,7 @@ class SchemacBuildHook(BuildHookInterface[Any]):
         self._check_settings()
         report = Report()
         project = find_project(Path(self.root), report)
-        output = self._compiled(project, report)
+        output = self._compile(project, report)
         if report.has_errors:
             self._refuse(render_text(report.diagnostics).rstrip())
         self._made = tempfile.mkdtemp(prefix="schemac-")
@@ -61,7 +61,7 @@ class SchemacBuildHook(BuildHookInterface[Any]):
         if made is not None:
             shutil.rmtree(made, ignore_errors=True)
 
-    def _compiled(self, project: Project, report: Report) -> Output:
+    def _compile(self, project: Project, report: Report) -> Output:
         """Return the build of the manifests that the hook's settings name, or those of the project; empty after errors."""
         configuration = project.configuration
         paths = self.config.get("paths") or configuration.manifests or (".",)
@@ -72,6 +72,7 @@ class SchemacBuildHook(BuildHookInterface[Any]):
         return Output() if report.has_errors else compile_files(files, project, options, report)
 
     def _check_settings(self) -> None:
+        """End the build if a setting of the hook is unknown or not valid."""
         place = "[tool.hatch.build.hooks.schemac]"
         unknown = sorted(set(self.config) - {*_SETTINGS, *_OF_HATCH})
         if unknown:
@@ -96,5 +97,5 @@ class SchemacBuildHook(BuildHookInterface[Any]):
 
 @hookimpl
 def hatch_register_build_hook() -> type[SchemacBuildHook]:
-    """Tell hatchling of the hook."""
+    """Return the hook, for hatchling."""
     return SchemacBuildHook

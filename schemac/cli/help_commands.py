@@ -110,7 +110,7 @@ def run_completion(options: argparse.Namespace) -> int:
     from schemac.cli.main import whole_parser
 
     parser = whole_parser()
-    for action in _actions(parser):
+    for action in _all_actions(parser):
         names = action.metavar if isinstance(action.metavar, tuple) else (action.metavar,)
         if any(name in _FILES for name in names):
             action.complete = shtab.FILE  # type: ignore[attr-defined]  # where shtab looks
@@ -123,13 +123,13 @@ def run_completion(options: argparse.Namespace) -> int:
     return ExitCode.CLEAN
 
 
-def _actions(parser: argparse.ArgumentParser) -> Iterator[argparse.Action]:
+def _all_actions(parser: argparse.ArgumentParser) -> Iterator[argparse.Action]:
     """Yield the actions of a parser and of all its subcommands, each subcommand's after the action that selects it."""
     for action in parser._actions:
         yield action
         if isinstance(action, argparse._SubParsersAction):
             for one in action.choices.values():
-                yield from _actions(one)
+                yield from _all_actions(one)
 
 
 # lsp
