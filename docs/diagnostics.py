@@ -19,8 +19,8 @@ GROUPS = {
 
 def pages() -> dict[str, str]:
     """All pages by path."""
-    codes = {f"diagnostics/{code.id}.md": captioned(page(code).text) for code in builtin_codes().values()}
-    rules = {f"rules/{name}.md": captioned(page.text) for name, page in rule_pages().items()}
+    codes = {f"diagnostics/{code.id}.md": captioned(page(code)) for code in builtin_codes().values()}
+    rules = {f"rules/{name}.md": captioned(text) for name, text in rule_pages().items()}
     losses = {f"losses/{name}.md": captioned(text) for name, text in loss_pages().items()}
     return {
         "diagnostics/index.md": _list_of_codes(),

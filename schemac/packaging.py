@@ -40,7 +40,7 @@ class SchemacBuildHook(BuildHookInterface[Any]):
         self._check_settings()
         report = Report()
         project = find_project(Path(self.root), report)
-        output = self._compiled(project, report)
+        output = self._compile(project, report)
         if report.has_errors:
             self._refuse(render_text(report.diagnostics).rstrip())
         self._made = tempfile.mkdtemp(prefix="schemac-")
@@ -59,7 +59,7 @@ class SchemacBuildHook(BuildHookInterface[Any]):
         if made is not None:
             shutil.rmtree(made, ignore_errors=True)
 
-    def _compiled(self, project: Project, report: Report) -> Output:
+    def _compile(self, project: Project, report: Report) -> Output:
         """Return the build of the manifests that the hook's settings name, or those of the project; empty after errors."""
         configuration = project.configuration
         paths = self.config.get("paths") or configuration.manifests or (".",)
@@ -69,6 +69,7 @@ class SchemacBuildHook(BuildHookInterface[Any]):
         return Output() if report.has_errors else compile_files(files, project, options, report)
 
     def _check_settings(self) -> None:
+        """End the build if a setting of the hook is unknown or not valid."""
         place = "[tool.hatch.build.hooks.schemac]"
         unknown = sorted(set(self.config) - {*_SETTINGS, *_OF_HATCH})
         if unknown:
@@ -93,5 +94,5 @@ class SchemacBuildHook(BuildHookInterface[Any]):
 
 @hookimpl
 def hatch_register_build_hook() -> type[SchemacBuildHook]:
-    """Tell hatchling of the hook."""
+    """Return the hook, for hatchling."""
     return SchemacBuildHook

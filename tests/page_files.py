@@ -7,8 +7,6 @@ from typing import Any, NamedTuple
 
 import pyarrow as pa
 
-from schemac.text.source.pages import Page
-
 _FENCE = r"(?ms)^```(\w+) (wrong|right)\n(.*?)^```$"
 _FILE = r"(?ms)^```(\w+) ([\w./=-]*\.[\w./=-]+)\n(.*?)^```$"
 
@@ -29,20 +27,20 @@ class ExampleFile(NamedTuple):
     text: str
 
 
-def examples_of(page: Page) -> tuple[Example, ...]:
+def examples_of(page: str) -> tuple[Example, ...]:
     """Return all examples of a page, in their order."""
-    return tuple(Example(m[1], m[2] == "right", m[3]) for m in re.finditer(_FENCE, page.text))
+    return tuple(Example(m[1], m[2] == "right", m[3]) for m in re.finditer(_FENCE, page))
 
 
-def files_of(page: Page) -> tuple[ExampleFile, ...]:
+def files_of(page: str) -> tuple[ExampleFile, ...]:
     """Return the files that the examples of a page read."""
-    return tuple(ExampleFile(*m.groups()) for m in re.finditer(_FILE, page.text))
+    return tuple(ExampleFile(*m.groups()) for m in re.finditer(_FILE, page))
 
 
 RIDES = {"rides.yaml": "fields:\n  - name: fare\n    type: Float64\n", "rides.ndjson": '{"fare": 1.5}\n'}
 
 
-def lay_out(page: Page, folder: Path) -> None:
+def lay_out(page: str, folder: Path) -> None:
     """Write the files that the examples of a page read."""
     for name, text in RIDES.items():
         (folder / name).write_text(text)

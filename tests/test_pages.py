@@ -15,7 +15,6 @@ from schemac.registry.codes import page as page_of
 from schemac.text.source import catalogue
 from schemac.text.source.catalogue import CATALOGUE, INPUT_NOT_FOUND
 from schemac.text.source.diagnostic import Code, Severity
-from schemac.text.source.pages import Page
 from schemac.text.source.report import Report
 from tests.compiling import compile_bytes
 from tests.page_files import Example, examples_of, files_of, lay_out
@@ -51,7 +50,7 @@ RUN_HERE = [code for code in CODES if code.id not in SHOWN_BY]
 TRIPS = "fields:\n  - name: fare\n    type: Float64\n"
 
 
-def _found(code: Code, page: Page, example: Example, shell: Shell, folder: Path) -> tuple[set[str], set[str]]:
+def _found(code: Code, page: str, example: Example, shell: Shell, folder: Path) -> tuple[set[str], set[str]]:
     """All codes that an example gives, and those among them that are errors."""
     if example.language == "shell":
         return _found_by_shell(example.text, shell, folder)
@@ -72,7 +71,7 @@ def _found(code: Code, page: Page, example: Example, shell: Shell, folder: Path)
     content = example.text.encode()
     if example.language == "bytes":
         content = re.sub(rb"\\x([0-9a-f]{2})", lambda m: bytes.fromhex(m[1].decode()), content)
-    vocabulary = re.search(r"```json\n(.*?)\n```", page.text, re.DOTALL)
+    vocabulary = re.search(r"```json\n(.*?)\n```", page, re.DOTALL)
     if vocabulary:
         (folder / "schemac.toml").write_text('[vocabularies]\n"example.com" = "vocabulary.json"\n')
         (folder / "vocabulary.json").write_text(vocabulary[1])
@@ -115,7 +114,7 @@ def shells(
 @pytest.mark.parametrize("code", CODES, ids=lambda code: code.id)
 def test_read_page(code: Code) -> None:
     page = page_of(code)
-    title, blank, *prose = page.text.splitlines()
+    title, blank, *prose = page.splitlines()
     assert title == f"# {code.id} {code.slug}"
     assert blank == ""
     assert len(" ".join(prose).split("```")[0]) > 80, "a page says what the code means"

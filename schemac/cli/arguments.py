@@ -33,17 +33,17 @@ def add_repeatable(
 
 
 def add_output_arguments(parser: argparse.ArgumentParser) -> None:
-    """`--format`, `--max-findings`, `--fail-on`, and what `add_common` adds."""
+    """Add `--format`, `--max-findings`, `--fail-on`, and what `add_common` adds."""
     help = "output format of the findings (default: text)"
-    parser.add_argument("--format", choices=("text", "json", *CI_FORMATS), default="text", help=help)
+    parser.add_argument("--format", choices=("text", "json", *CI_FORMATS), help=help)
     help = "print at most N findings in text format (default: 100)"
-    parser.add_argument("--max-findings", type=_count, default=100, metavar="N", help=help)
+    parser.add_argument("--max-findings", type=_parse_count, metavar="N", help=help)
     help = "lowest severity that leads to exit code 1"
-    parser.add_argument("--fail-on", choices=("error", "warning"), default="error", help=help)
+    parser.add_argument("--fail-on", choices=("error", "warning"), help=help)
     add_common(parser)
 
 
-def _count(text: str) -> int:
+def _parse_count(text: str) -> int:
     """Return a number that is not negative; argparse reports any other text."""
     number = int(text)
     if number < 0:
@@ -57,25 +57,16 @@ def add_common(parser: argparse.ArgumentParser) -> None:
         "--output-file", metavar="FILE", help="write the output to this file, whole or not at all"
     )
     verbosity = parser.add_mutually_exclusive_group()
+    help = "print only the findings, without a summary"
+    verbosity.add_argument("-q", "--quiet", action="store_true", help=help)
     help = "also list the files that are read, and those that are skipped"
-    verbosity.add_argument(
-        "-q", "--quiet", action="store_true", help="print only the findings, without a summary"
-    )
     verbosity.add_argument("-v", "--verbose", action="store_true", help=help)
 
 
 def add_text_or_json(parser: argparse.ArgumentParser) -> None:
-    """`--format` of commands that print no findings, and what is needed where there are some after all."""
-    parser.add_argument(
-        "--format", choices=("text", "json"), default="text", help="output format (default: text)"
-    )
+    """Add `--format` for commands whose findings are no reports for CI, and what `add_common` adds."""
+    parser.add_argument("--format", choices=("text", "json"), help="output format (default: text)")
     add_common(parser)
-    set_text_output(parser)
-
-
-def set_text_output(parser: argparse.ArgumentParser) -> None:
-    """Print findings as text, with the usual settings, where a command has no options for it."""
-    parser.set_defaults(format="text", max_findings=100, fail_on="error")
 
 
 def add_paths(parser: argparse.ArgumentParser) -> None:
@@ -123,7 +114,7 @@ def add_compile_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def add_no_project_rules(parser: argparse.ArgumentParser) -> None:
-    """`--no-project-rules`."""
+    """Add `--no-project-rules`."""
     help = "do not run the project's own lint rules, which are Python code; use this for a checkout that you do not trust"
     add_flag(parser, "--no-project-rules", help)
 
@@ -131,13 +122,13 @@ def add_no_project_rules(parser: argparse.ArgumentParser) -> None:
 def add_watchable(parser: argparse.ArgumentParser) -> None:
     """Add what `check` and `build` have in common besides: `--deny`, `--stdin-filename` and `--watch`."""
     help = "treat losses of these engines, or of all engines that are built, as errors"
-    parser.add_argument("--deny", action="append", type=_denied, metavar="losses[=NAME,…]", help=help)
+    parser.add_argument("--deny", action="append", type=_parse_denied, metavar="losses[=NAME,…]", help=help)
     help = "with `-` as PATH: the file name to use for standard input"
     parser.add_argument("--stdin-filename", metavar="FILE", help=help)
     add_flag(parser, "--watch", "run again whenever a file changes, until Ctrl-C")
 
 
-def _denied(text: str) -> tuple[str, ...]:
+def _parse_denied(text: str) -> tuple[str, ...]:
     """Return the engines that `--deny` names; none stands for all."""
     what, _, names = text.partition("=")
     engines = tuple(name.strip() for name in names.split(",") if name.strip())
@@ -171,15 +162,12 @@ def add_engines(
 def add_versions(parser: argparse.ArgumentParser) -> None:
     """Add an option for each engine whose verdicts and plans depend on a version, such as `--lance-spark`."""
     for setting in version_settings().values():
-        parser.add_argument(
-            f"--{setting.key.replace('_', '-')}",
-            type=partial(_checked, setting),
-            metavar="VERSION",
-            help=f"{setting.help} (default: the project's, or the newest known)",
-        )
+        option = f"--{setting.key.replace('_', '-')}"
+        help = f"{setting.help} (default: the project's, or the newest known)"
+        parser.add_argument(option, type=partial(_parse_version, setting), metavar="VERSION", help=help)
 
 
-def _checked(setting: VersionSetting, text: str) -> str:
+def _parse_version(setting: VersionSetting, text: str) -> str:
     """Return the version of an engine if its setting permits the text; argparse reports any other."""
     try:
         return setting.checked(text)

@@ -11,15 +11,7 @@ from datetime import UTC, date, datetime
 from itertools import chain, groupby
 from operator import attrgetter
 
-from schemac.cli.arguments import (
-    add_engines,
-    add_flag,
-    add_output_arguments,
-    add_paths,
-    add_text_or_json,
-    add_versions,
-    versions_of,
-)
+from schemac.cli import arguments
 from schemac.cli.output import exit_code, print_status, show, write_file
 from schemac.cli.project import open_compared
 from schemac.cli.terminal import GREEN, RED, YELLOW, painted, put, put_rendered, wrapped
@@ -57,12 +49,12 @@ def add_diff_arguments(parser: argparse.ArgumentParser) -> None:
     """Arguments of `schemac diff`."""
     help = "what to compare with: lock, lock:N, git:REF, a manifest, or a folder of manifests or artifacts"
     parser.add_argument("against", metavar="AGAINST", help=help)
-    add_paths(parser)
-    add_flag(parser, "--transitive", "compare with every locked version")
+    arguments.add_paths(parser)
+    arguments.add_flag(parser, "--transitive", "compare with every locked version")
     parser.add_argument(
         "--html", metavar="FILE", help="also write the changes to one self-contained HTML page"
     )
-    add_text_or_json(parser)
+    arguments.add_text_or_json(parser)
 
 
 @collector_paused(is_last=True)
@@ -95,7 +87,7 @@ def run_diff(options: argparse.Namespace) -> int:
                 locations = f"   ({', before '.join(known)})" if known else ""
                 put(wrapped("  ", f"{change}{locations}", prefix=" " * 6))
         if not report.has_errors:
-            print_status(_summary(comparisons), options)
+            print_status(_diff_summary(comparisons), options)
     return code
 
 
@@ -107,11 +99,13 @@ def _write_page(comparisons: list[Comparison], options: argparse.Namespace, repo
         message = f"the page needs {error.name}, which is not installed"
         report.add(MISSING_EXTRA, message, help=install_help(error))
         return
-    write_file(options.html, comparison_page(comparisons, options.against, _summary(comparisons)), report)
+    write_file(
+        options.html, comparison_page(comparisons, options.against, _diff_summary(comparisons)), report
+    )
 
 
-def _summary(comparisons: list[Comparison]) -> str:
-    """All changes in a few words."""
+def _diff_summary(comparisons: list[Comparison]) -> str:
+    """Return how many datasets were added and dropped, and the changes of all others, in a few words."""
     added, dropped = sum(not c.old for c in comparisons), sum(not c.new for c in comparisons)
     parts = [
         f"{counted(count, 'dataset')} {word}"
@@ -135,21 +129,21 @@ def _location_text(location: SourceLocation | None) -> str:
 
 def add_breaking_arguments(parser: argparse.ArgumentParser) -> None:
     """Arguments of `schemac breaking`."""
-    add_paths(parser)
+    arguments.add_paths(parser)
     help = "lock, lock:N, git:REF, a manifest, or a folder of manifests or artifacts"
     parser.add_argument("--against", required=True, metavar="WHAT", help=help)
-    add_flag(parser, "--transitive", "compare with every locked version")
+    arguments.add_flag(parser, "--transitive", "compare with every locked version")
     help = "show verdicts for this engine only; may be repeated ({}; default: the project's targets)"
-    add_engines(parser, "--engine", JUDGE, "has no verdicts", help)
+    arguments.add_engines(parser, "--engine", JUDGE, "has no verdicts", help)
     help = "leave out the verdicts for programs that still use the old schema"
-    add_flag(parser, "--ignore-readers", help)
+    arguments.add_flag(parser, "--ignore-readers", help)
     help = "check removals of deprecated fields as of this day, such as 2027-03-31 (default: today, or SOURCE_DATE_EPOCH)"
-    parser.add_argument("--as-of", type=_day, metavar="DAY", help=help)
-    add_versions(parser)
-    add_output_arguments(parser)
+    parser.add_argument("--as-of", type=_parse_day, metavar="DAY", help=help)
+    arguments.add_versions(parser)
+    arguments.add_output_arguments(parser)
 
 
-def _day(text: str) -> date:
+def _parse_day(text: str) -> date:
     """Return a day of ISO 8601; argparse reports any other text."""
     try:
         return date.fromisoformat(text)
@@ -171,7 +165,7 @@ def run_breaking(options: argparse.Namespace) -> int:
             engines,
             options.transitive,
             is_asked_outright=bool(options.engine),
-            versions=versions_of(options, project),
+            versions=arguments.versions_of(options, project),
             are_targets_named=project.configuration.are_targets_named,
             is_project=not options.paths,
         )
@@ -183,22 +177,22 @@ def run_breaking(options: argparse.Namespace) -> int:
     day = options.as_of or now.date()
     judged = [(one, promise_findings(one, day), one.rename_findings()) for one in comparisons]
     for comparison, *findings in judged:
-        _report(comparison, options, report)
+        _report_verdicts(comparison, options, report)
         report.extend(chain.from_iterable(findings))
     project.cache.save()
     if options.format == "text" and could_read:
         for comparison, *findings in judged:
-            lines = [*_lines(comparison, options)]
+            lines = [*_verdict_lines(comparison, options)]
             for one in chain.from_iterable(findings):
                 start = f"  {one.severity:<14} [{one.code}]  "
                 lines.append(printable(wrapped(start, f"{one.message}; {one.help}"), keep="\n"))
             put_rendered("\n".join(lines) + "\n")
         print_status(_breaking_summary(comparisons, options), options)
         return exit_code(report.diagnostics, options)
-    return show(report.diagnostics, options, **(_document(judged) if could_read else {}))
+    return show(report.diagnostics, options, **(_verdicts_json(judged) if could_read else {}))
 
 
-def _report(comparison: Comparison, options: argparse.Namespace, report: Report) -> None:
+def _report_verdicts(comparison: Comparison, options: argparse.Namespace, report: Report) -> None:
     """One finding a change and judgement, with all engines that agree on its reason and its way out.
 
     It is at the new place of the change; of what is gone, it is about the new or else the old file as a whole.
@@ -228,19 +222,19 @@ def _report(comparison: Comparison, options: argparse.Namespace, report: Report)
                 )
 
 
-def _lines(comparison: Comparison, options: argparse.Namespace) -> Iterator[str]:
+def _verdict_lines(comparison: Comparison, options: argparse.Namespace) -> Iterator[str]:
     """Yield a comparison for people: its heading, and below each change a row per engine and one of old readers."""
     yield _heading(comparison)
     for change, group in groupby(comparison.verdicts, attrgetter("change")):
         verdicts = list(group)
         yield printable(wrapped("  ", str(change), prefix=" " * 6), keep="\n")
-        yield from (_row(v.engine, v.old_data, OF_DATA, options) for v in verdicts)
+        yield from (_verdict_row(v.engine, v.old_data, OF_DATA, options) for v in verdicts)
         readers = verdicts[0].old_readers
         if not options.ignore_readers and readers.outcome is not Outcome.SAFE:
-            yield _row("old readers", readers, OF_READERS, options)
+            yield _verdict_row("old readers", readers, OF_READERS, options)
 
 
-def _document(
+def _verdicts_json(
     judged: Sequence[tuple[Comparison, Sequence[Diagnostic], Sequence[Diagnostic]]],
 ) -> dict[str, object]:
     """Return the verdicts and the promises that are broken, for programs."""
@@ -258,7 +252,9 @@ def _document(
     return {"verdicts": verdicts, "promises": promises}
 
 
-def _row(who: str, judgement: Judgement, codes: Mapping[Outcome, Code], options: argparse.Namespace) -> str:
+def _verdict_row(
+    who: str, judgement: Judgement, codes: Mapping[Outcome, Code], options: argparse.Namespace
+) -> str:
     """Return one line of a judgement: who, the outcome in colour, its code in brackets, the reason and the way out."""
     code = codes.get(judgement.outcome)
     mark = f"[{code.id}]" if code else ""

@@ -17,20 +17,18 @@ from pathlib import Path
 
 from schemac.artifacts.folder import NAME as PROVENANCE
 from schemac.artifacts.store import Build, BuildResult, OutputStore
-from schemac.artifacts.targets import ARTIFACTS, load_target
+from schemac.artifacts.targets import ARTIFACTS, load_target, target_names
 from schemac.cli.arguments import add_compile_arguments, add_engines, add_flag, add_watchable
 from schemac.cli.output import exit_code, print_status, show, why_not, write_file
 from schemac.cli.project import (
     Watched,
-    denied_engines,
+    compile_options_of,
     edited_of,
     imported_files,
     open_project,
     out_folder,
-    overlay_of,
     report_files,
     watch,
-    with_denied,
 )
 from schemac.cli.terminal import ExitCode, notify, put_source
 from schemac.language.manifest.documents import is_pipeline
@@ -67,6 +65,7 @@ def add_check_arguments(parser: argparse.ArgumentParser) -> None:
     help = "show what --fix would change, and write nothing; with --format json or sarif, the findings with their fixes"
     add_flag(parser, "--diff", help)
     add_watchable(parser)
+    parser.set_defaults(target=None, no_metadata=False, losses=False, locked=False)
 
 
 def run_check(options: argparse.Namespace) -> int:
@@ -78,12 +77,14 @@ def _check_once(options: argparse.Namespace) -> Watched:
     """Check once, or fix if that was asked for; return the exit code with the files to watch."""
     report = Report()
     project, named_files = open_project(options, report)
-    compile_options = CompileOptions.of(project, strict=options.strict, system_columns=options.system_columns)
+    compile_options = compile_options_of(options, project, report)
+    # What `--deny` names is checked also if nothing is built for it otherwise.
+    checked_engines = {*compile_options.targets, *compile_options.denied}
     compile_options = replace(
-        with_denied(compile_options, options),
-        overlay=overlay_of(options, report),
+        compile_options,
+        targets=tuple(name for name in target_names() if name in checked_engines),
+        asked_for=compile_options.asked_for.union(*(options.deny or ())),
         edited=edited_of(named_files),
-        has_rules=True,
     )
     if is_fixing(options) and not report.has_errors:
         return Watched(run_fixes(options, named_files, project, compile_options, report), project)
@@ -98,10 +99,10 @@ def _check_once(options: argparse.Namespace) -> Watched:
     diagnostics = report.diagnostics
     code = show(diagnostics, options)
     report_files(output.files, project, options)
-    print_status(
-        f"{checked(output, pipelines)}: {count_summary(diagnostics) or 'no findings'}{fix_hint(diagnostics)}",
-        options,
+    message = (
+        f"{checked(output, pipelines)}: {count_summary(diagnostics) or 'no findings'}{fix_hint(diagnostics)}"
     )
+    print_status(message, options)
     # Read again for those who watch alone.
     manifests = manifests_of(pipelines, compile_options.edited) if options.watch else ()
     others = (*imported_files(output.files), *manifests)
@@ -112,11 +113,11 @@ def apart(
     files: Sequence[ManifestFile], edited: Mapping[str, bytes]
 ) -> tuple[list[ManifestFile], list[ManifestFile]]:
     """Return the manifests, and the pipelines among the named files."""
-    pipelines = [file for file in files if file.is_named and is_pipeline(_value(file, edited))]
+    pipelines = [file for file in files if file.is_named and is_pipeline(_first_document(file, edited))]
     return [file for file in files if file not in pipelines], pipelines
 
 
-def _value(file: ManifestFile, edited: Mapping[str, bytes]) -> object:
+def _first_document(file: ManifestFile, edited: Mapping[str, bytes]) -> object:
     """Return the value of a file that may be a pipeline; None otherwise."""
     content = edited.get(os.path.abspath(file.path)) or file.content(Report())
     if content is None or not any(word in content for word in _WORDS):
@@ -129,7 +130,7 @@ def _value(file: ManifestFile, edited: Mapping[str, bytes]) -> object:
 def manifests_of(pipelines: Sequence[ManifestFile], edited: Mapping[str, bytes]) -> Iterator[Path]:
     """Yield the manifests that pipelines name, also those that cannot be read, and their locks."""
     for file in pipelines:
-        value = _value(file, edited)
+        value = _first_document(file, edited)
         named = value.get("schema") if isinstance(value, dict) else None
         manifest = file.path.parent / named if isinstance(named, str) else Path()
         # A path such as `.` has no name that a lock's could be made of.
@@ -200,11 +201,11 @@ def is_fixing(options: argparse.Namespace) -> bool:
 
 
 def fix_settings(options: argparse.Namespace, report: Report) -> bool:
-    """Fix what a configuration or an overlay is refused for; whether a file was written, and all has to be read again."""
+    """Fix what a configuration or an overlay is refused for; return whether a file was written, so that all has to be read again."""
     fixing = Fixing(options.unsafe_fixes)
     fixing.run(lambda _: () if fixing.after else report.diagnostics, {})
     if options.diff:
-        put_source(_diff(fixing))
+        put_source(_diff_of_fixes(fixing))
         return False
     fixing.write(report)
     if fixing.written:
@@ -244,7 +245,7 @@ def run_fixes(
     findings = fixing.run(check, dict(compile_options.edited))
     project.cache.save()
     if options.diff:
-        put_source(_diff(fixing))
+        put_source(_diff_of_fixes(fixing))
         left = count_summary(findings)
         print_status(
             f"{_fix_summary(fixing, findings, 'would fix')}{f'; left: {left}' if left else ''}", options
@@ -264,7 +265,7 @@ def run_fixes(
     return code
 
 
-def _diff(fixing: Fixing) -> str:
+def _diff_of_fixes(fixing: Fixing) -> str:
     """Return the changes of all fixed files as unified diffs."""
     return "".join(render_diff(n, fixing.before[n], fixing.text(n)) for n in fixing.after)
 
@@ -312,7 +313,7 @@ def _build_once(options: argparse.Namespace) -> Watched:
         report.add(WRITE_FAILED, f"cannot write {options.depfile}: {reason}", file=options.depfile)
     # Whatever process comes to need Arrow, it makes no arrays.
     with numpy_left_out():
-        compile_options = _build_options(options, project, report)
+        compile_options = compile_options_of(options, project, report)
         output = compile_files(files, project, compile_options, report, is_whole=not options.paths)
     written = BuildResult()
     if not report.has_errors:
@@ -344,25 +345,6 @@ def _build_once(options: argparse.Namespace) -> Watched:
         summary = _build_summary(out, output, written, counts_text)
     print_status(summary, options)
     return Watched(exit_code(diagnostics, options), project, imported_files(output.files))
-
-
-def _build_options(options: argparse.Namespace, project: Project, report: Report) -> CompileOptions:
-    """Return the options of a compilation by the command line, which goes before the settings of the project."""
-    compile_options = CompileOptions.of(
-        project,
-        options.target,
-        strict=options.strict,
-        metadata=not options.no_metadata,
-        system_columns=options.system_columns,
-    )
-    return replace(
-        compile_options,
-        show_losses=options.losses,
-        denied=denied_engines(options, compile_options.targets),
-        has_rules=True,
-        locked=options.locked,
-        overlay=overlay_of(options, report),
-    )
 
 
 def by_kind(diagnostics: Sequence[Diagnostic], targets: Sequence[str]) -> list[Diagnostic]:
@@ -441,11 +423,11 @@ def depfile(target: str, files: Sequence[CompiledFile], project: Project, overla
         # From the working folder where that is shorter: Make takes two spellings for two files.
         inside = os.path.relpath(path)
         spellings.add((str(path.absolute()) if inside.startswith("..") else inside).replace(os.sep, "/"))
-    names = [_escaped(path) for path in sorted(spellings)]
-    rule = " \\\n  ".join([f"{_escaped(target)}:", *names])
+    names = [_escape_for_make(path) for path in sorted(spellings)]
+    rule = " \\\n  ".join([f"{_escape_for_make(target)}:", *names])
     return f"{rule}\n" + "".join(f"\n{name}:\n" for name in names if "%" not in name)
 
 
-def _escaped(path: str) -> str:
+def _escape_for_make(path: str) -> str:
     """Return a path for a rule of Make, with its special characters escaped."""
     return _SPECIAL.sub(lambda match: f"\\{match[0]}", path).replace("$", "$$")

@@ -37,40 +37,41 @@ def run_explain(options: argparse.Namespace) -> int:
             put(wrapped(f"{known.id}  {known.severity:<7}  {known.slug:<24}  ", known.title))
         return ExitCode.CLEAN
     requested = options.code.strip().upper()
-    # A page of the compiler's own can be read whatever is wrong with an engine that is installed.
-    code = builtin_code(requested)
-    if code is not None:
-        put_page(page(code).text)
-        return ExitCode.CLEAN
-    of_others = _rules_of_others()
-    named = next((r for r in of_others if requested in (r.code.id, r.code.slug.upper())), None)
-    if named is not None:
-        from inspect import getdoc  # for start-up time, as above
-
-        why = getdoc(named.check) or ""
-        put_page(f"# {named.code.id} {named.code.slug}\n\nThis schema has {named.code.title}.\n\n{why}\n")
-        return ExitCode.CLEAN
-    losses = {f"losses/{target}": text for target, text in loss_pages().items()}
-    rules = {name: rule.text for name, rule in rule_pages().items()}
-    lists = {"LOSSES": losses, "RULES": rules}
-    if requested in lists:
-        put("\n".join(lists[requested]))
-        return ExitCode.CLEAN
-    pages = {name.upper(): text for name, text in (losses | rules).items()}
-    # A rule with its reason, such as `zone: say …`, is copied from a row of the quarantine.
-    text = pages.get(requested.partition(":")[0])
-    if text is None:
-        code = next((c for c in codes().values() if requested in (c.id, c.slug.upper())), None)
-        text = page(code).text if code is not None else None
+    text = _page_of(requested)
     if text is not None:
         put_page(text)
         return ExitCode.CLEAN
     is_of_losses = requested.startswith("LOSSES/")
-    near = closest(options.code, losses if is_of_losses else words())
+    near = closest(options.code, [word for word in words() if word.startswith("losses/") or not is_of_losses])
     hint = f"did you mean {near}?" if near else f"`schemac explain{' losses' * is_of_losses}` lists all"
     what = "page about losses" if is_of_losses else "diagnostic code"
     notify(f"schemac: there is no {what} '{options.code}'; {hint}")
     return ExitCode.USAGE
+
+
+def _page_of(requested: str) -> str | None:
+    """Return the page of a code, a slug, a rule or a target's losses, or a list of these; None if there is no such page."""
+    # A page of the compiler's own can be read whatever is wrong with an engine that is installed.
+    code = builtin_code(requested)
+    if code is not None:
+        return page(code)
+    for rule in _rules_of_others():
+        if requested in (rule.code.id, rule.code.slug.upper()):
+            from inspect import getdoc  # for start-up time, as above
+
+            return f"# {rule.code.id} {rule.code.slug}\n\nThis schema has {rule.code.title}.\n\n{getdoc(rule.check) or ''}\n"
+    losses = {f"losses/{target}": text for target, text in loss_pages().items()}
+    rules = rule_pages()
+    lists = {"LOSSES": losses, "RULES": rules}
+    if requested in lists:
+        return "".join(f"{name}\n" for name in lists[requested])
+    pages = {name.upper(): text for name, text in (losses | rules).items()}
+    # A rule with its reason, such as `zone: say …`, is copied from a row of the quarantine.
+    text = pages.get(requested.partition(":")[0])
+    if text is not None:
+        return text
+    code = next((c for c in codes().values() if requested in (c.id, c.slug.upper())), None)
+    return page(code) if code is not None else None
 
 
 def words() -> tuple[str, ...]:
@@ -109,7 +110,7 @@ def run_completion(options: argparse.Namespace) -> int:
     from schemac.cli.main import whole_parser
 
     parser = whole_parser()
-    for action in _actions(parser):
+    for action in _all_actions(parser):
         names = action.metavar if isinstance(action.metavar, tuple) else (action.metavar,)
         if any(name in _FILES for name in names):
             action.complete = shtab.FILE  # type: ignore[attr-defined]  # where shtab looks
@@ -122,13 +123,13 @@ def run_completion(options: argparse.Namespace) -> int:
     return ExitCode.CLEAN
 
 
-def _actions(parser: argparse.ArgumentParser) -> Iterator[argparse.Action]:
+def _all_actions(parser: argparse.ArgumentParser) -> Iterator[argparse.Action]:
     """Yield the actions of a parser and of all its subcommands, each subcommand's after the action that selects it."""
     for action in parser._actions:
         yield action
         if isinstance(action, argparse._SubParsersAction):
             for one in action.choices.values():
-                yield from _actions(one)
+                yield from _all_actions(one)
 
 
 # lsp

@@ -15,11 +15,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from schemac.artifacts.folder import make_folder
-from schemac.cli.arguments import (
-    add_flag,
-    add_output_arguments,
-    add_repeatable,
-)
+from schemac.cli import arguments
 from schemac.cli.output import exit_code, print_status, show
 from schemac.cli.terminal import put_manifest
 from schemac.importers.datasets import from_tree
@@ -48,12 +44,14 @@ def add_import_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("source", metavar="SOURCE", help="file or table")
     help = "format of the source (default: recognized by its name or content)"
     parser.add_argument("--from", dest="source_format", choices=formats(), help=help)
-    add_repeatable(parser, "--skip", "COLUMN", "leave a column out; may be repeated")
+    arguments.add_repeatable(parser, "--skip", "COLUMN", "leave a column out; may be repeated")
     parser.add_argument("--name", help="name of the dataset (default: the name of the source)")
     help = "new file to write, or a folder for one file per dataset (default: standard output); existing files are never overwritten"
     parser.add_argument("--out", metavar="PATH", help=help)
-    add_flag(parser, "--strict", "write only what is in the ODF standard; keep the rest as comments")
-    add_output_arguments(parser)
+    arguments.add_flag(
+        parser, "--strict", "write only what is in the ODF standard; keep the rest as comments"
+    )
+    arguments.add_output_arguments(parser)
 
 
 def run_import(options: argparse.Namespace) -> int:
@@ -62,10 +60,10 @@ def run_import(options: argparse.Namespace) -> int:
     path = Path(options.source)
     imported = import_source(path, options.source_format, report, options.skip)
     if imported is not None and not report.has_errors:
-        manifests = _manifests(imported, path, options, report)
+        manifests = _imported_manifests(imported, path, options, report)
         if not report.has_errors:
             is_whole = not (options.name or options.skip or options.strict)
-            _put(manifests, imported.text if is_whole else None, options, report)
+            _write_or_print(manifests, imported.text if is_whole else None, options, report)
     diagnostics = report.diagnostics
     if options.format != "text" or diagnostics:
         # Where the manifest goes to standard output, findings go to standard error.
@@ -83,10 +81,10 @@ class _Manifest(NamedTuple):
     text: str
 
 
-def _manifests(
+def _imported_manifests(
     imported: ImportedSchema, path: Path, options: argparse.Namespace, report: Report
 ) -> list[_Manifest]:
-    """All datasets of a source; what is wrong with one of them is in the report."""
+    """Return the manifests of all datasets of a source; what is wrong with one of them is in the report."""
     if imported.others and options.name:
         message = f"{path} holds {len(imported.others) + 1} datasets, but --name gives one name"
         report.add(UNREADABLE_SOURCE, message, file=str(path), help="remove --name")
@@ -110,7 +108,9 @@ def _manifests(
     return manifests
 
 
-def _put(manifests: list[_Manifest], edited: str | None, options: argparse.Namespace, report: Report) -> None:
+def _write_or_print(
+    manifests: list[_Manifest], edited: str | None, options: argparse.Namespace, report: Report
+) -> None:
     """Write manifests and their locks to `--out`, or print the manifests; `edited` replaces their text if it is not None."""
     stream = edited if edited is not None else "---\n".join(one.text for one in manifests)
     if options.out is None:
@@ -123,14 +123,14 @@ def _put(manifests: list[_Manifest], edited: str | None, options: argparse.Names
     if os.path.isdir(options.out) or options.out.endswith(("/", os.sep)):
         for one in manifests:
             manifest = os.path.join(options.out, f"{one.dataset.name.replace('/', '.')}.yaml")
-            files |= {manifest: one.text, **_lock([one], manifest, options, report)}
+            files |= {manifest: one.text, **_lock_files([one], manifest, options, report)}
     else:
-        files = {options.out: stream, **_lock(manifests, options.out, options, report)}
+        files = {options.out: stream, **_lock_files(manifests, options.out, options, report)}
     if not report.has_errors:
-        _write(files, options, report)
+        _write_new_files(files, options, report)
 
 
-def _lock(
+def _lock_files(
     manifests: Sequence[_Manifest], path: str, options: argparse.Namespace, report: Report
 ) -> dict[str, str]:
     """Return the lock of a file, by its path, with every dataset in it whose source has ids; empty if none has."""
@@ -149,8 +149,8 @@ def _lock(
     return {lock_name(path): write_lock(lock)} if lock.datasets else {}
 
 
-def _write(files: dict[str, str], options: argparse.Namespace, report: Report) -> None:
-    """All files or none; what already exists stays."""
+def _write_new_files(files: dict[str, str], options: argparse.Namespace, report: Report) -> None:
+    """Write all files or none; a file that exists already is reported, and stays."""
     written: list[str] = []
     try:
         if options.out.endswith(("/", os.sep)):

@@ -8,14 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from schemac.cli.arguments import (
-    add_compile_arguments,
-    add_dataset,
-    add_flag,
-    add_output_arguments,
-    add_project,
-    add_repeatable,
-)
+from schemac.cli import arguments
 from schemac.cli.output import print_status, show
 from schemac.cli.project import find_dataset, open_project
 from schemac.cli.terminal import ExitCode, notify, put_manifest
@@ -47,7 +40,6 @@ from schemac.text.source.report import Report
 from schemac.text.source.text import SourceText, read_file
 from schemac.text.syntax.document import parse
 from schemac.versions.evolution.renames import undeclared_renames
-from schemac.versions.evolution.version_pair import VersionPair
 from schemac.versions.identity.freeze import freeze
 from schemac.versions.identity.lock import Lock
 from schemac.versions.identity.lockfile import write_lock
@@ -58,20 +50,21 @@ from schemac.versions.identity.opening import open_version
 
 def add_lock_arguments(parser: argparse.ArgumentParser) -> None:
     """Arguments of `schemac lock`."""
-    add_compile_arguments(parser)
+    arguments.add_compile_arguments(parser)
     mode = parser.add_mutually_exclusive_group()
-    add_flag(mode, "--check", "write nothing; exit with 4 if a schema differs from its lock")
-    add_flag(mode, "--resolve", "resolve merge conflicts in locks")
+    arguments.add_flag(mode, "--check", "write nothing; exit with 4 if a schema differs from its lock")
+    arguments.add_flag(mode, "--resolve", "resolve merge conflicts in locks")
     help = "lock, and give a field the id that it had before it was dropped or renamed; may be repeated"
     mode.add_argument("--restore", action="append", type=_parse_field_id, metavar="FIELD=ID", help=help)
     help = "confirm that this field is dropped with its values, although a new field may be its renamed form; may be repeated"
-    add_repeatable(parser, "--drop", "FIELD", help)
+    arguments.add_repeatable(parser, "--drop", "FIELD", help)
     mode.add_argument("--show", type=int, metavar="N", help="print version N as a manifest")
     help = "merge three lock files into OURS; for git: `driver = schemac lock --merge-driver %%O %%A %%B`"
     mode.add_argument("--merge-driver", nargs=3, metavar=("BASE", "OURS", "THEIRS"), help=help)
 
 
 def _parse_field_id(text: str) -> tuple[str, int]:
+    """Return the path and the id of the `FIELD=ID` of `--restore`: `fare=2` is ("fare", 2). argparse reports any other text."""
     path_text, equals, id = text.rpartition("=")
     if not (path_text and equals and id.isascii() and id.isdigit()):
         raise argparse.ArgumentTypeError(
@@ -93,7 +86,7 @@ def run_lock(options: argparse.Namespace) -> int:
             _base, ours, theirs = map(Path, options.merge_driver)
             merge_driver(ours, theirs, report)
         elif options.resolve:
-            _resolve(options, report)
+            _resolve_conflicts(options, report)
         else:
             # For start-up time: git starts the merge driver once for each lock.
             from schemac.project.shared_work import collector_paused
@@ -103,7 +96,7 @@ def run_lock(options: argparse.Namespace) -> int:
     return show(report.diagnostics, options)
 
 
-def _resolve(options: argparse.Namespace, report: Report) -> None:
+def _resolve_conflicts(options: argparse.Namespace, report: Report) -> None:
     """Resolve the merge conflicts in the locks that the arguments name, or those of the working folder."""
     locks: set[Path] = set()
     for path in map(Path, options.paths or ["."]):
@@ -129,7 +122,7 @@ def lock_manifests(options: argparse.Namespace, report: Report) -> None:
         return
     # All or nothing: a lock is written only once every manifest of the run has its next version.
     unchanged = UnchangedLocks(project)
-    planned = _planned(compiled, project, unchanged, options, report)
+    planned = _plan_locks(compiled, project, unchanged, options, report)
     if not (options.check or options.show is not None or report.has_errors):
         for next_one in planned:
             if next_one.lock_file is not None and save_lock(next_one.lock_file, next_one.lock, report):
@@ -154,9 +147,9 @@ class UnchangedLocks:
     def key(self, file: CompiledFile) -> bytes | None:
         """Return the key of a manifest with its lock; None if there is no lock."""
         lock = content_of(lock_path(file.file.path))
-        return self._key(file, lock) if lock is not None else None
+        return self._key_with(file, lock) if lock is not None else None
 
-    def _key(self, file: CompiledFile, lock: bytes) -> bytes:
+    def _key_with(self, file: CompiledFile, lock: bytes) -> bytes:
         """Return the cache key of a manifest with these bytes of a lock."""
         return self._keys.key(file.key, lock, file.named)
 
@@ -185,11 +178,11 @@ class UnchangedLocks:
             numbered_by_lock(dataset, lock.dataset(dataset.name), report) for dataset in file.datasets
         ]
         if not any(one.is_changed for one in numbered):
-            key = self._key(file, write_lock(lock).encode())
+            key = self._key_with(file, write_lock(lock).encode())
             self.keep(file, key, report, is_looked_for=False)
 
 
-class _Next(NamedTuple):
+class _NextLock(NamedTuple):
     """What becomes of a lock."""
 
     name: str
@@ -201,23 +194,24 @@ class _Next(NamedTuple):
     """What is new in it."""
 
 
-def _planned(
+def _plan_locks(
     compiled: Sequence[CompiledFile],
     project: Project,
     unchanged: UnchangedLocks,
     options: argparse.Namespace,
     report: Report,
-) -> list[_Next]:
+) -> list[_NextLock]:
     """Return what becomes of each lock; of those that are known to stay as they are, nothing is asked again."""
-    restored_ids = _restored(compiled, dict(options.restore), report) if options.restore else {}
-    dropped = _DroppedFields(options.drop)
+    restored_ids = _restored_ids(compiled, dict(options.restore), report) if options.restore else {}
+    # Those of `--drop` that no dataset has dropped so far.
+    undropped = set(options.drop)
     is_plain = not options.restore and not options.drop and options.show is None
-    planned: list[_Next] = []
+    planned: list[_NextLock] = []
     for file in compiled:
         diagnostics = unchanged.cached(file) if is_plain else None
         if diagnostics is not None:
             report.extend(diagnostics)
-            planned.append(_Next(lock_name(file.file.name), file))
+            planned.append(_NextLock(lock_name(file.file.name), file))
             continue
         file_report, key = Report(), unchanged.key(file)
         lock_file = open_lock(file.file.path, file.file.name, file_report) if file.named else None
@@ -234,45 +228,31 @@ def _planned(
                     continue
                 put_manifest(write_manifest(open_version(locked, version).logical), options)
         elif lock_file is not None:
-            lock, lines = _next(file, lock_file, options, restored_ids, dropped, file_report)
-            planned.append(_Next(lock_file.name, file, lock_file, lock, lines))
+            lock, lines = _next_lock(file, lock_file, options, restored_ids, undropped, file_report)
+            planned.append(_NextLock(lock_file.name, file, lock_file, lock, lines))
             if is_plain and write_lock(lock) == lock_file.text:
                 unchanged.keep(file, key, file_report, is_looked_for=is_looked_for)
         report.extend(file_report.diagnostics)
-    dropped.report(compiled, report)
+    datasets = [named.name for file in compiled for named in file.named]
+    for path in sorted(undropped):
+        message = f"{path} was not removed from {listed(datasets, 'or')} since the last version"
+        help = "name a field of the last version that the manifest no longer has"
+        report.add(UNKNOWN_COLUMN, message, help=help)
     return planned
 
 
-class _DroppedFields:
-    """The fields that the author dropped on purpose."""
-
-    def __init__(self, paths: Sequence[str]) -> None:
-        self.paths = frozenset(paths)
-        self._used: set[str] = set()
-
-    def take(self, pair: VersionPair) -> None:
-        """Look for the fields in what a dataset does not have any more."""
-        removed = (field for field in preorder(pair.old.dataset.columns) if field not in pair.after)
-        self._used.update(field.path_text for field in removed if field.path_text in self.paths)
-
-    def report(self, compiled: Sequence[CompiledFile], report: Report) -> None:
-        """Report those that no dataset has dropped."""
-        datasets = [named.name for file in compiled for named in file.named]
-        for path in sorted(self.paths - self._used):
-            message = f"{path} was not removed from {listed(datasets, 'or')} since the last version"
-            help = "name a field of the last version that the manifest no longer has"
-            report.add(UNKNOWN_COLUMN, message, help=help)
-
-
-def _next(
+def _next_lock(
     file: CompiledFile,
     lock_file: LockFile,
     options: argparse.Namespace,
     restored_ids: Mapping[str, Mapping[str, int]],
-    dropped: "_DroppedFields",
+    undropped: set[str],
     report: Report,
 ) -> tuple[Lock, list[str]]:
-    """Return a lock with the next versions of a manifest's datasets and a line for each; with `--check` it only reports them."""
+    """Return a lock with the next versions of a manifest's datasets and a line for each; with `--check` it only reports them.
+
+    Fields that a dataset has dropped are taken out of `undropped`.
+    """
     lock, lines = lock_file.lock, []
     for dataset in file.datasets:
         locked = lock_file.lock.dataset(dataset.name)
@@ -287,8 +267,9 @@ def _next(
         what = counted(len(dataset.columns), "column")
         if locked.newest:
             pair = pair_since(dataset, locked, identities)
-            dropped.take(pair)
-            undecided = [rename for rename in undeclared_renames(pair) if rename.path not in dropped.paths]
+            removed = (field for field in preorder(pair.old.dataset.columns) if field not in pair.after)
+            undropped.difference_update(field.path_text for field in removed)
+            undecided = [rename for rename in undeclared_renames(pair) if rename.path not in options.drop]
             report_undeclared_renames(dataset, undecided, report, Severity.ERROR)
             from schemac.versions.evolution.diff import diff_of
 
@@ -299,7 +280,7 @@ def _next(
     return lock, lines
 
 
-def _restored(
+def _restored_ids(
     compiled: Sequence[CompiledFile], ids_by_path: Mapping[str, int], report: Report
 ) -> dict[str, dict[str, int]]:
     """Return the ids that fields are to have, by dataset."""
@@ -328,7 +309,7 @@ def _restored(
 
 def add_rename_arguments(parser: argparse.ArgumentParser) -> None:
     """Arguments of `schemac rename`."""
-    add_dataset(parser)
+    arguments.add_dataset(parser)
     parser.add_argument("old", metavar="OLD", help="the field's path, such as fare or stops.item.name")
     parser.add_argument(
         "new",
@@ -336,8 +317,8 @@ def add_rename_arguments(parser: argparse.ArgumentParser) -> None:
         help="its new name, or a path such as price.fare to move it into that struct; to move a field out of a struct"
         " to the top level, its current name",
     )
-    add_project(parser)
-    add_output_arguments(parser)
+    arguments.add_project(parser)
+    arguments.add_output_arguments(parser)
 
 
 def run_rename(options: argparse.Namespace) -> int:

@@ -46,6 +46,12 @@ COMMANDS = {
 }
 """Commands with what they do; the module `schemac.cli.<first word>_commands` has `run_<name>` and `add_<name>_arguments`."""
 
+_DEFAULTS = {
+    "format": "text", "max_findings": 100, "fail_on": "error", "output_file": None, "quiet": False,
+    "manifest": None, "is_cache_forgotten": False,
+}  # fmt: skip
+"""What every command has, also one without an option for it: how it prints, which manifest it has printed so far, and that no entry
+of its cache was wrong."""
 _COLLECTED_FROM = 200_000
 """New values that Python looks through for cycles at a time; by itself it does so from 700 on."""
 _MAY_BE_EMPTY = ("skip", "old", "new", "against")
@@ -64,7 +70,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         except FileNotFoundError:
             notify("schemac: the working folder no longer exists; change to one that does")
             return ExitCode.USAGE
-        return _run(argv)
+        return _run_command(argv)
     except KeyboardInterrupt:
         notify("interrupted; no file is half written")
         return 130
@@ -137,7 +143,7 @@ def _without_output(error: OSError) -> int:
     return ExitCode.USAGE
 
 
-def _run(argv: list[str]) -> int:
+def _run_command(argv: list[str]) -> int:
     """Run the command of the arguments and return its exit code; an unknown command or option is wrong usage."""
     command = next((word for word in argv if not word.startswith("-")), None)
     if command is not None and command not in COMMANDS and argv[0] == command:
@@ -145,7 +151,7 @@ def _run(argv: list[str]) -> int:
         hint = f"did you mean `schemac {near}`?" if near else f"the commands are {', '.join(COMMANDS)}"
         notify(f"schemac: there is no command '{command}'; {hint}")
         return ExitCode.USAGE
-    parser = _parser(command, argv)
+    parser = _parser_with(command, argv)
     options, unknown = parser.parse_known_args(argv)
     if unknown:
         # What no command knows is told by the one that was named, for it knows its options.
@@ -156,16 +162,15 @@ def _run(argv: list[str]) -> int:
     if parser.chosen is not None:
         parser.chosen.refuse_empty(options)
     run: Callable[[], int] = partial(function_of(options.command, "run_{}"), options)
-    path = getattr(options, "output_file", None)
-    if path is None:
+    if options.output_file is None:
         return carry_out(options, run)
     from schemac.cli.output import printed_to, why_not  # for start-up time: few commands write their output
 
-    reason = why_not(path)
+    reason = why_not(options.output_file)
     if reason is not None:
-        notify(f"schemac: cannot write {path}: {reason}")
+        notify(f"schemac: cannot write {options.output_file}: {reason}")
         return ExitCode.USAGE
-    with printed_to(path):
+    with printed_to(options.output_file):
         return carry_out(options, run)
 
 
@@ -242,7 +247,7 @@ class _Unread(_Parser):
 
 def whole_parser() -> argparse.ArgumentParser:
     """Return the parser with the arguments of all commands, which takes long to make."""
-    parser = _parser(None, ())
+    parser = _parser_with(None, ())
     (subparsers,) = (action for action in parser._actions if isinstance(action, argparse._SubParsersAction))
     for name in COMMANDS:
         subparsers.choices[name] = _command_parser(name, ())
@@ -250,13 +255,15 @@ def whole_parser() -> argparse.ArgumentParser:
 
 
 def _command_parser(name: str, argv: Sequence[str]) -> _Parser:
+    """Return the parser of a command with its arguments, and the settings that every command has."""
     _, summary = COMMANDS[name]
     parser = _Parser(f"schemac {name}", f"{summary[0].upper()}{summary[1:]}.", argv)
+    parser.set_defaults(**_DEFAULTS)
     function_of(name, "add_{}_arguments")(parser)
     return parser
 
 
-def _parser(command: str | None, argv: Sequence[str]) -> _Parser:
+def _parser_with(command: str | None, argv: Sequence[str]) -> _Parser:
     """Return the parser with the arguments of one command; the others are known by name alone."""
     description = "Compiles schemas of data tables, written in YAML, into schemas of ENGINES."
     epilog = "exit codes: 0 no findings, 1 findings, 2 invalid usage or configuration, 3 internal error, 4 stale artifacts or lock"
@@ -279,7 +286,7 @@ _PLAIN = {"→": "->", "…": "...", "×": "x", "≤": "<=", "≥": ">=", "–":
 
 def open_streams() -> None:
     """Open what the one that started Python closed, and write plainly what an encoding lacks, or as an escape."""
-    codecs.register_error("schemac.plain", _plain)
+    codecs.register_error("schemac.plain", _replace_unencodable)
     for name in ("stdout", "stderr"):
         stream = getattr(sys, name)
         if stream is None:
@@ -289,7 +296,7 @@ def open_streams() -> None:
             stream.reconfigure(errors="schemac.plain")
 
 
-def _plain(error: UnicodeError) -> tuple[str, int]:
+def _replace_unencodable(error: UnicodeError) -> tuple[str, int]:
     """Return an ASCII replacement for a character that a stream cannot encode, and where to go on; a handler for codecs."""
     if not isinstance(error, UnicodeEncodeError):
         raise error

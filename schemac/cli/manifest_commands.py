@@ -8,20 +8,11 @@ import json
 import os
 import shutil
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from schemac.cli.arguments import (
-    add_common,
-    add_dataset,
-    add_flag,
-    add_output_arguments,
-    add_paths,
-    add_project,
-    add_repeatable,
-    add_text_or_json,
-    set_text_output,
-)
+from schemac.cli import arguments
 from schemac.cli.output import exit_code, print_status, show, write_file
 from schemac.cli.project import edited_of, find_dataset, open_project
 from schemac.cli.terminal import ExitCode, notify, put, put_manifest, put_rendered, put_source, table
@@ -53,10 +44,10 @@ if TYPE_CHECKING:
 
 def add_fmt_arguments(parser: argparse.ArgumentParser) -> None:
     """Arguments of `schemac fmt`."""
-    add_paths(parser)
-    add_flag(parser, "--check", "write nothing; exit with 1 if a manifest would be reformatted")
-    add_flag(parser, "--diff", "show what would change, and write nothing")
-    add_output_arguments(parser)
+    arguments.add_paths(parser)
+    arguments.add_flag(parser, "--check", "write nothing; exit with 1 if a manifest would be reformatted")
+    arguments.add_flag(parser, "--diff", "show what would change, and write nothing")
+    arguments.add_output_arguments(parser)
 
 
 class _Text(NamedTuple):
@@ -95,13 +86,13 @@ def run_fmt(options: argparse.Namespace) -> int:
             mistake = error
         else:
             texts.append(_Text(file.name, before, after))
-    code = _rewrite(options, texts, report)
+    code = _write_formatted(options, texts, report)
     if mistake is not None:
         raise mistake
     return code
 
 
-def _rewrite(options: argparse.Namespace, texts: list[_Text], report: Report) -> int:
+def _write_formatted(options: argparse.Namespace, texts: list[_Text], report: Report) -> int:
     """Write or show what changes; return the exit code."""
     from schemac.project.fixing import rewrite  # for start-up time: only here
 
@@ -135,11 +126,11 @@ _HEAD = ("field", "type", "owner", "tags", "classification", "deprecated")
 
 def add_list_arguments(parser: argparse.ArgumentParser) -> None:
     """Arguments of `schemac list`."""
-    add_paths(parser)
+    arguments.add_paths(parser)
     help = "only fields with this tag; if repeated, only fields with all of the tags"
-    add_repeatable(parser, "--tag", "TAG", help)
+    arguments.add_repeatable(parser, "--tag", "TAG", help)
     help = "only fields of this owner; if repeated, fields of any of the owners"
-    add_repeatable(parser, "--owner", "NAME", help)
+    arguments.add_repeatable(parser, "--owner", "NAME", help)
     parser.add_argument(
         "--classification",
         action="append",
@@ -147,8 +138,8 @@ def add_list_arguments(parser: argparse.ArgumentParser) -> None:
         choices=[str(one) for one in Classification],
         help="only fields with this classification; if repeated, fields with any of them",
     )
-    add_flag(parser, "--deprecated", "fields that are deprecated")
-    add_text_or_json(parser)
+    arguments.add_flag(parser, "--deprecated", "fields that are deprecated")
+    arguments.add_text_or_json(parser)
 
 
 def run_list(options: argparse.Namespace) -> int:
@@ -185,9 +176,9 @@ def run_list(options: argparse.Namespace) -> int:
 
 def add_expand_arguments(parser: argparse.ArgumentParser) -> None:
     """Arguments of `schemac expand`."""
-    add_paths(parser)
+    arguments.add_paths(parser)
     parser.add_argument("--out", metavar="FILE", help="write to this file instead of the terminal")
-    add_output_arguments(parser)
+    arguments.add_output_arguments(parser)
 
 
 def run_expand(options: argparse.Namespace) -> int:
@@ -236,15 +227,14 @@ def _without_errors(files: Sequence[ManifestFile], project: Project, report: Rep
 
 def add_docs_arguments(parser: argparse.ArgumentParser) -> None:
     """Arguments of `schemac docs`."""
-    add_paths(parser)
+    arguments.add_paths(parser)
     parser.add_argument(
         "-o", "--out-folder", metavar="FOLDER", default="site", help="folder of the pages (default: site)"
     )
     help = "a site that any browser opens from the folder (html), or Markdown files"
     parser.add_argument("--format", dest="pages", choices=("html", "markdown"), default="html", help=help)
     parser.add_argument("--title", default="Datasets", help="title of the site (default: Datasets)")
-    add_common(parser)
-    set_text_output(parser)
+    arguments.add_common(parser)
 
 
 def run_docs(options: argparse.Namespace) -> int:
@@ -287,7 +277,6 @@ def _write_site(options: argparse.Namespace, report: Report) -> None:
 
 # sample
 
-_ROWS, _SEEDS = range(1, 2**63), range(2**63)
 _MOST_PATHS = 8
 """So many fields are named for each rule that a form cannot break."""
 NDJSON_HELP = "write them with `--format ndjson`, or to a file such as wrong.ndjson"
@@ -299,47 +288,41 @@ def add_sample_arguments(parser: argparse.ArgumentParser) -> None:
     """Arguments of `schemac sample`."""
     from schemac.artifacts.dataset import ROW_WRITER  # for start-up time: only here
 
-    add_dataset(parser)
-    parser.add_argument(
-        "-n", "--rows", type=_rows, default=1000, metavar="N", help="how many rows (default: 1000)"
+    arguments.add_dataset(parser)
+    rows = partial(
+        _parse_number, allowed=range(1, 2**63), otherwise="'{}' rows cannot be made; specify at least 1"
     )
+    help = "how many rows (default: 1000)"
+    parser.add_argument("-n", "--rows", type=rows, default=1000, metavar="N", help=help)
+    no_seed = f"'{{}}' is not a valid seed; use a number from 0 to {2**63 - 1}"
+    seed = partial(_parse_number, allowed=range(2**63), otherwise=no_seed)
     help = "the same number gives the same rows (default: 0)"
-    parser.add_argument("--seed", type=_seed, default=0, metavar="N", help=help)
+    parser.add_argument("--seed", type=seed, default=0, metavar="N", help=help)
     help = f"ndjson, csv, parquet, arrow, {', '.join(ROW_WRITER.names(engines()))} (default: by the name of the output, or ndjson)"
     parser.add_argument("--format", dest="rows_format", metavar="FORMAT", help=help)
     parser.add_argument(
         "--output", metavar="FILE", help="write to this file or table instead of the terminal"
     )
     help = "make records that each break one rule instead, and a file next to the output that lists the rules"
-    add_flag(parser, "--wrong", help)
-    add_project(parser)
-    set_text_output(parser)
+    arguments.add_flag(parser, "--wrong", help)
+    arguments.add_project(parser)
 
 
-def _rows(text: str) -> int:
-    """Return a number of rows; argparse reports any other text."""
-    return _number(text, _ROWS, f"'{text}' rows cannot be made; specify at least 1")
-
-
-def _seed(text: str) -> int:
-    """Return a seed; argparse reports any other text."""
-    return _number(text, _SEEDS, f"'{text}' is not a valid seed; use a number from 0 to {_SEEDS[-1]}")
-
-
-def _number(text: str, allowed: range, otherwise: str) -> int:
+def _parse_number(text: str, allowed: range, otherwise: str) -> int:
+    """Return a number of a range; argparse reports any other text, `{}` in `otherwise`."""
     try:
         number = int(text)
     except ValueError:
         raise argparse.ArgumentTypeError(f"'{text}' is not a whole number") from None
     if number not in allowed:
-        raise argparse.ArgumentTypeError(otherwise)
+        raise argparse.ArgumentTypeError(otherwise.format(text))
     return number
 
 
 def run_sample(options: argparse.Namespace) -> int:
     """Make the rows; nothing is written where there are errors."""
     report = Report()
-    form = _format(options, report)
+    form = _sample_format(options, report)
     loaded = _load_dataset(options, report) if form is not None else None
     if form is not None and loaded is not None:
         from schemac.rows.samples.files import TextFormat  # for start-up time, as above
@@ -365,7 +348,7 @@ def run_sample(options: argparse.Namespace) -> int:
     return show(report.diagnostics, options)
 
 
-def _format(options: argparse.Namespace, report: Report) -> "SampleFormat | None":
+def _sample_format(options: argparse.Namespace, report: Report) -> "SampleFormat | None":
     """Return the form of the output; None after reporting why it cannot be written."""
     from schemac.rows.samples.files import NDJSON, format_of, sample_formats  # for start-up time, as above
 
@@ -392,6 +375,7 @@ def _format(options: argparse.Namespace, report: Report) -> "SampleFormat | None
 
 
 def _rules_file(output: str) -> str:
+    """Return the path of the file that lists the rules which the records of an output break."""
     return os.path.splitext(output)[0] + RULES_SUFFIX
 
 
@@ -455,15 +439,15 @@ def _write_wrong(
     for path, missing in generated.missing:
         notify(f"no record was found that breaks {missing.partition(':')[0]} of {path} and nothing else")
     if wrong_form.left_out and wrong_form.rows:
-        message = f"{form.name} cannot hold the records that break {_listed(wrong_form.left_out)}"
+        message = f"{form.name} cannot hold the records that break {_rules_text(wrong_form.left_out)}"
         if output is None:
             notify(f"{message}; {NDJSON_HELP}")
         else:
             report.add(UNHELD_RECORDS, message, file=output, help=NDJSON_HELP)
 
 
-def _listed(rules: "Sequence[tuple[str, str]]") -> str:
-    """Name rules with the fields that they are of, the first ones and the number of the others."""
+def _rules_text(rules: "Sequence[tuple[str, str]]") -> str:
+    """Return rules with the fields that they are of: the first ones, and the number of the others."""
     paths_by_rule: dict[str, list[str]] = {}
     for path, rule in rules:
         paths_by_rule.setdefault(rule.partition(":")[0], []).append(path)

@@ -39,8 +39,7 @@ from schemac.text.source.text import reason_of
 def show(diagnostics: Sequence[Diagnostic], options: argparse.Namespace, **members: object) -> ExitCode:
     """Print findings in the form that was asked for, in JSON with the members that only this command has; return the exit code."""
     if options.format == "json":
-        manifest = getattr(options, "manifest", None)
-        manifest_members = {"manifest": manifest} if manifest is not None else {}
+        manifest_members = {"manifest": options.manifest} if options.manifest is not None else {}
         put_json(envelope(options.command, diagnostics, manifest_members | members))
     elif options.format in CI_FORMATS:
         # Imported here for start-up time: XML and the codes of all engines take a while to load.
@@ -75,7 +74,7 @@ def exit_code(diagnostics: Sequence[Diagnostic], options: argparse.Namespace) ->
 
 def print_status(message: str, options: argparse.Namespace) -> None:
     """Print a sentence for the person at the terminal, in addition to the output for programs."""
-    if options.format == "text" and not getattr(options, "quiet", False):
+    if options.format == "text" and not options.quiet:
         notify(message)
 
 

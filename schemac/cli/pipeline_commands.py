@@ -11,7 +11,6 @@ import shlex
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
@@ -26,10 +25,11 @@ from schemac.cli.terminal import (
     ProgressLines,
     WaitNotice,
     notify,
+    progress_bar,
     put,
     put_json,
     put_rendered,
-    records_bar,
+    records_text,
     table,
     wrapped,
 )
@@ -40,7 +40,6 @@ from schemac.text.source.text import reason_of
 
 if TYPE_CHECKING:
     # For start-up time: `--help` needs no Arrow.
-    from schemac.language.physical import ArrowSchema
     from schemac.pipeline.conforming.load import LoadedJob
     from schemac.pipeline.explain import FieldPlan
     from schemac.pipeline.reports.outcome import Lineage, RunOutcome
@@ -94,16 +93,21 @@ def add_run_arguments(parser: argparse.ArgumentParser) -> None:
     add_output_arguments(parser)
 
 
-class RunFiles:
-    """The files that were asked for on the command line."""
+class _PipelineCall:
+    """One call of `schemac run`: what it has come to so far, and the files about it that the options name."""
 
     def __init__(self, options: argparse.Namespace) -> None:
         self.options = options
         self.began = datetime.now(UTC)
+        self.report = Report()
+        self.loaded: LoadedJob | None = None
+        self.result: RunReport | None = None
+        self.plan: tuple[FieldPlan, ...] = ()
+        """What `--explain` asks for."""
         self.lineage: Lineage | None = None
 
-    def mistake(self) -> str | None:
-        """Return what is wrong with the path of a file, before the run; None if nothing is."""
+    def wrong_path(self) -> str | None:
+        """Return why a file about the run cannot be written, as far as that is known before it; None if all can be."""
         from schemac.pipeline.reports.outcome import REPORT_ENDINGS  # for start-up time, as below
 
         options = self.options
@@ -121,16 +125,24 @@ class RunFiles:
                 return f"{path} cannot be written"
         return None
 
-    def started(self) -> bool:
-        """Write the event that the run starts; false if that fails."""
+    def write_start(self) -> bool:
+        """Write the event that the run starts; return False after printing why that failed."""
         if self.options.lineage is None:
             return True
         from schemac.pipeline.reports.outcome import Lineage
 
         self.lineage = Lineage.new(Path(self.options.lineage), self.options.pipeline)
-        return _tried(self.options.lineage, partial(self.lineage.started, self.began))
+        return _try_to_write(self.options.lineage, partial(self.lineage.started, self.began))
 
-    def ended(self, outcome: "RunOutcome", schema: "ArrowSchema | None") -> ExitCode:
+    def outcome(self, code: int) -> "RunOutcome":
+        """Return what the reports of the run contain, with the present time as its end."""
+        from schemac.pipeline.reports.outcome import RunOutcome
+
+        job = None if self.loaded is None else self.loaded.job
+        ended, diagnostics = datetime.now(UTC), self.report.diagnostics
+        return RunOutcome(self.options.pipeline, job, self.result, diagnostics, int(code), self.began, ended)
+
+    def write_files(self, outcome: "RunOutcome") -> ExitCode:
         """Write the files about the run; clean if all of them could be written."""
         from schemac.pipeline.reports.outcome import write_metrics, write_report
 
@@ -139,12 +151,13 @@ class RunFiles:
         if options.metrics is not None:
             writers.append((options.metrics, partial(write_metrics, outcome, Path(options.metrics))))
         if self.lineage is not None:
+            schema = None if self.loaded is None else self.loaded.arrow_schema
             writers.append((options.lineage, partial(self.lineage.ended, outcome, schema)))
-        written = [_tried(path, write) for path, write in writers]
+        written = [_try_to_write(path, write) for path, write in writers]
         return ExitCode.CLEAN if all(written) else ExitCode.USAGE
 
 
-def _tried(path: str, write: Callable[[], None]) -> bool:
+def _try_to_write(path: str, write: Callable[[], None]) -> bool:
     """Write a file about the run; return False after printing why that failed."""
     try:
         write()
@@ -156,24 +169,23 @@ def _tried(path: str, write: Callable[[], None]) -> bool:
 
 def run_run(options: argparse.Namespace) -> int:
     """Run the pipeline; return the exit code."""
-    files = RunFiles(options)
-    mistake = files.mistake()
+    call = _PipelineCall(options)
+    mistake = call.wrong_path()
     if mistake is not None:
         notify(f"schemac: {mistake}")
         return ExitCode.USAGE
-    if not files.started():
+    if not call.write_start():
         return ExitCode.USAGE
-    call = _Call()
     try:
-        with _progress(options) as progress:
-            _run(options, call, progress)
+        with _progress_shown(options) as progress:
+            _run_pipeline(call, progress)
     except (Exception, KeyboardInterrupt) as error:
         code = 130 if isinstance(error, KeyboardInterrupt) else ExitCode.INTERNAL
-        files.ended(_outcome(options, call, files, code), call.schema)
+        call.write_files(call.outcome(code))
         raise
     call.report = without_ignored_in(options.pipeline, call.report, {})
     diagnostics = call.report.diagnostics
-    outcome = _outcome(options, call, files, exit_code(diagnostics, options))
+    outcome = call.outcome(exit_code(diagnostics, options))
     if options.format == "json":
         explained = {"explained": [one.to_json() for one in call.plan]} if call.plan else {}
         put_json({**outcome.to_json(), **explained})
@@ -183,39 +195,13 @@ def run_run(options: argparse.Namespace) -> int:
         for item in call.result, *(one.details() if options.verbose else str(one) for one in call.plan):
             if item is not None:
                 put(str(item))
-    written = files.ended(outcome, call.schema)
+    written = call.write_files(outcome)
     return outcome.exit_code or written
 
 
-@dataclass
-class _Call:
-    """The state of one call of the command."""
-
-    report: Report = field(default_factory=Report)
-    loaded: "LoadedJob | None" = None
-    result: "RunReport | None" = None
-    plan: "tuple[FieldPlan, ...]" = ()
-    """What `--explain` asks for."""
-
-    @property
-    def schema(self) -> "ArrowSchema | None":
-        return None if self.loaded is None else self.loaded.arrow_schema
-
-
-def _outcome(options: argparse.Namespace, call: _Call, files: RunFiles, code: int) -> "RunOutcome":
-    """Return what the reports of a run contain, with the present time as its end."""
-    from schemac.pipeline.reports.outcome import RunOutcome  # for start-up time
-
-    job = None if call.loaded is None else call.loaded.job
-    ended = datetime.now(UTC)
-    return RunOutcome(
-        options.pipeline, job, call.result, call.report.diagnostics, int(code), files.began, ended
-    )
-
-
-def _run(options: argparse.Namespace, call: _Call, progress: "Callable[[RunState], None]") -> None:
+def _run_pipeline(call: _PipelineCall, progress: "Callable[[RunState], None]") -> None:
     """Run a pipeline, check it or explain a field, as the options ask; what fails is reported."""
-    report = call.report
+    options, report = call.options, call.report
     try:
         # Imported here for start-up time, and because Spark is an extra that may not be there.
         from schemac.pipeline.conforming.load import checked_job, load_job
@@ -247,12 +233,12 @@ def _run(options: argparse.Namespace, call: _Call, progress: "Callable[[RunState
             raise PipelineError(REPLAY, message, "add `--replay`")  # noqa: TRY301 — reported as the others
         replay = Replay(**slices) if options.replay else None
         request = RunRequest(options.run_id or "", options.interval or "", options.again, replay)
-        call.result = _write(loaded, request, progress, report)
+        call.result = _write_table(loaded, request, progress, report)
     except PipelineError as error:
         loaded.report(error, report)
 
 
-def _write(
+def _write_table(
     loaded: "LoadedJob", request: "RunRequest", progress: "Callable[[RunState], None]", report: Report
 ) -> "RunReport":
     """Run a loaded pipeline, and report broken rules, absent columns and drift of its table as warnings."""
@@ -264,12 +250,9 @@ def _write(
     for warning in result.warnings:
         what = f"`{warning.path}`" if warning.path else "the record"
         records = counted(warning.count, "record")
-        report.add(
-            RULE_WARNING,
-            f"{what} breaks the rule `{warning.rule}` in {records}, which the table has",
-            file=loaded.document.source.name,
-            help=f"`schemac explain {warning.rule}` explains what to do",
-        )
+        message = f"{what} breaks the rule `{warning.rule}` in {records}, which the table has"
+        help = f"`schemac explain {warning.rule}` explains what to do"
+        report.add(RULE_WARNING, message, file=loaded.document.source.name, help=help)
     for absent in result.absent:
         loaded.report(absent.warning(), report)
     for difference in result.differences:
@@ -279,7 +262,7 @@ def _write(
 
 
 @contextmanager
-def _progress(options: argparse.Namespace) -> "Iterator[Callable[[RunState], None]]":
+def _progress_shown(options: argparse.Namespace) -> "Iterator[Callable[[RunState], None]]":
     """Show what is under way and how many records came, where a person looks or lines were asked for."""
     if options.progress == "plain":
         lines = ProgressLines()
@@ -287,12 +270,12 @@ def _progress(options: argparse.Namespace) -> "Iterator[Callable[[RunState], Non
         return
     is_watched = options.format == "text" and not options.dry_run and sys.stderr.isatty()
     waiting = WaitNotice()
-    with records_bar(is_watched and options.progress == "auto") as show_state:
+    with progress_bar(is_watched and options.progress == "auto", has_end=False) as show_step:
 
         def show_progress(state: "RunState") -> None:
             from schemac.pipeline.reports.progress import WAIT_ADVICE, RunStep  # for start-up time, as above
 
-            show_state(state.step.value, state.records, state.rate)
+            show_step(f"{state.step.value}{records_text(state.records, state.rate)}", state.records, 0)
             if options.progress == "auto":
                 waiting.look(state.step is RunStep.WAITING, WAIT_ADVICE)
 
@@ -318,7 +301,7 @@ def add_runs_arguments(parser: argparse.ArgumentParser) -> None:
 def run_runs(options: argparse.Namespace) -> int:
     """List the runs, the newest first."""
     report = Report()
-    runs = _runs(options, report)
+    runs = _find_runs(options, report)
     code = show(report.diagnostics, options, runs=[run.to_json() for run in runs])
     if options.format != "text" or report.has_errors:
         return code
@@ -338,7 +321,7 @@ def run_runs(options: argparse.Namespace) -> int:
     return code
 
 
-def _runs(options: argparse.Namespace, report: Report) -> "list[CommittedRun]":
+def _find_runs(options: argparse.Namespace, report: Report) -> "list[CommittedRun]":
     """Return the newest runs of a table, or of a pipeline's tables, up to `--limit`; none after reporting an error."""
     from schemac.rows.runs.errors import PipelineError  # for start-up time, as below
     from schemac.rows.runs.storage import NO_STORAGE, is_local
@@ -365,7 +348,7 @@ def _runs(options: argparse.Namespace, report: Report) -> "list[CommittedRun]":
 
 
 def _runs_of_pipeline(options: argparse.Namespace, report: Report) -> "Iterable[CommittedRun] | None":
-    """List the runs of a pipeline's target, which is reached as the pipeline does."""
+    """Return the runs of a pipeline's target, which is reached as the pipeline does; None after reporting that there is none."""
     try:
         from schemac.pipeline.conforming.load import load_job  # Spark is an extra that may not be there
     except ModuleNotFoundError as error:

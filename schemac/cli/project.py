@@ -16,7 +16,6 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from schemac.artifacts.targets import target_names
 from schemac.cli.terminal import ExitCode, carry_out, clear_screen, notify
 from schemac.project.cache.store import FOLDER, NO_CACHE, Cache
 from schemac.project.configuration import SETTINGS_FILES, Project, find_project
@@ -46,7 +45,7 @@ def open_project(
 
     A command that writes into the folder anyway may create a cache without a sign of a project.
     """
-    project = _project(options, report)
+    project = _find_project(options, report)
     if is_builder and not options.no_cache and not project.cache.is_persistent:
         project = replace(project, cache=_open_cache(options)(project.folder))
     if report.has_errors:
@@ -66,17 +65,18 @@ def open_project(
         help = "redirect a file with `<`, such as `schemac check - < trips.yaml`, or name the file"
         report.add(UNREADABLE_FILE, "the standard input cannot be read: it is closed", file=name, help=help)
         return project, []
-    base, paths = _searched(options, project)
-    return project, _manifests(paths, base, options, project, report)
+    base, paths = _searched_paths(options, project)
+    return project, _find_manifests(paths, base, options, project, report)
 
 
-def _manifests(
+def _find_manifests(
     paths: Sequence[str], base: Path, options: argparse.Namespace, project: Project, report: Report
 ) -> list[ManifestFile]:
+    """Return the manifests at some paths below a folder, without artifacts and what the project excludes."""
     return find_manifests(paths, base, out_folder(options, project), report, project.exclusion)
 
 
-def _searched(options: argparse.Namespace, project: Project) -> tuple[Path, Sequence[str]]:
+def _searched_paths(options: argparse.Namespace, project: Project) -> tuple[Path, Sequence[str]]:
     """Return the paths of manifests that a run is about, and the folder that they are relative to."""
     if options.paths:
         return Path.cwd(), options.paths
@@ -92,7 +92,7 @@ def edited_of(files: list[ManifestFile]) -> dict[str, bytes]:
     }
 
 
-def _project(options: argparse.Namespace, report: Report) -> Project:
+def _find_project(options: argparse.Namespace, report: Report) -> Project:
     """Return the project of the working folder or of `--config`, after reporting a cache that git tracks."""
     explicit = Path(options.config) if options.config else None
     project = find_project(Path.cwd(), report, explicit, _open_cache(options))
@@ -104,9 +104,8 @@ def _project(options: argparse.Namespace, report: Report) -> Project:
 
 
 def _open_cache(options: argparse.Namespace) -> Callable[[Path], Cache]:
-    if options.no_cache:
-        return lambda _: NO_CACHE
-    return partial(Cache, is_fresh=getattr(options, "is_cache_forgotten", False))
+    """Return what makes the cache of a project's folder; with `--no-cache` it keeps nothing."""
+    return (lambda _: NO_CACHE) if options.no_cache else partial(Cache, is_fresh=options.is_cache_forgotten)
 
 
 def find_dataset(
@@ -122,11 +121,9 @@ def find_dataset(
     dataset_name = next(iter(by_name)) if options.paths and len(by_name) == 1 else options.dataset
     if dataset_name not in by_name:
         near = closest(options.dataset, by_name)
-        report.add(
-            NOTHING_TO_COMPILE,
-            f"no manifest has a dataset {options.dataset}",
-            help=f"did you mean {near}?" if near else f"the datasets are {', '.join(by_name)}",
-        )
+        message = f"no manifest has a dataset {options.dataset}"
+        help = f"did you mean {near}?" if near else f"the datasets are {', '.join(by_name)}"
+        report.add(NOTHING_TO_COMPILE, message, help=help)
         return None
     file, n = by_name[dataset_name]
     project.cache.save()
@@ -140,16 +137,16 @@ def open_compared(
 
     A path that no longer exists can be compared with a commit that has it; it counts as a folder.
     """
-    project = _project(options, report)
+    project = _find_project(options, report)
     if report.has_errors:
         return project, [], []
-    base, paths = _searched(options, project)
+    base, paths = _searched_paths(options, project)
     folders = [base / path for path in paths if (base / path).is_dir() or not options.paths]
     is_of_commit = options.against.startswith("git:")
     missing = [base / path for path in paths if is_of_commit and not (base / path).exists()]
     there = [path for path in paths if base / path not in missing]
     # Whether there is anything at all is known only once the commit is read.
-    files = _manifests(there, base, options, project, Report() if is_of_commit else report)
+    files = _find_manifests(there, base, options, project, Report() if is_of_commit else report)
     return project, files, list(dict.fromkeys([*folders, *missing]))
 
 
@@ -176,25 +173,27 @@ def overlay_of(options: argparse.Namespace, report: Report) -> "RunOverlay | Non
     return load_overlay(options.overlay, report)
 
 
-def denied_engines(options: argparse.Namespace, targets: tuple[str, ...]) -> frozenset[str]:
-    """Return the engines whose losses are errors, of those that are built."""
-    return frozenset(name for names in options.deny or () for name in (names or targets))
-
-
-def with_denied(compile_options: CompileOptions, options: argparse.Namespace) -> CompileOptions:
-    """Return the options of a check whose losses are errors, also of engines that nothing is built for otherwise."""
-    engines = denied_engines(options, compile_options.targets)
-    named = {name for names in options.deny or () for name in names}
+def compile_options_of(options: argparse.Namespace, project: Project, report: Report) -> CompileOptions:
+    """Return how `check` and `build` compile, by the command line, which goes before the settings of the project."""
+    compile_options = CompileOptions.of(
+        project,
+        options.target,
+        strict=options.strict,
+        metadata=not options.no_metadata,
+        system_columns=options.system_columns,
+    )
     return replace(
         compile_options,
-        targets=tuple(name for name in target_names() if name in {*compile_options.targets, *engines}),
-        asked_for=compile_options.asked_for | named,
-        denied=engines,
+        show_losses=options.losses,
+        denied=frozenset(name for names in options.deny or () for name in (names or compile_options.targets)),
+        has_rules=True,
+        locked=options.locked,
+        overlay=overlay_of(options, report),
     )
 
 
 def out_folder(options: argparse.Namespace, project: Project) -> Path:
-    """Where artifacts go: `--out` from the working folder, else the project's setting from its own."""
+    """Return where artifacts go: `--out` from the working folder, else the project's setting from its own."""
     out = getattr(options, "out", None)
     return Path.cwd() / out if out else project.folder / project.configuration.out
 
@@ -225,30 +224,30 @@ def watch(options: argparse.Namespace, once: Callable[[], Watched]) -> int:
         while True:
             clear_screen()
             if changed:
-                notify(f"{_listed(changed)} changed")
+                notify(f"{_first_names(changed)} changed")
             # The first screen took the bar of the command away.
             try:
                 done = carry_out(options, once)
             finally:
                 options.is_cache_forgotten = False
                 sys.stdout.flush()
-            before = _state(options, done)
+            before = _file_states(options, done)
             notify(f"watching {counted(len(before), 'file')}; Ctrl-C ends it")
             after = now = before
             # An editor may write a file in several steps, and a checkout many files one by one.
             while now == before or now != after:
                 time.sleep(_EVERY_SECONDS)
-                after, now = now, _state(options, done)
+                after, now = now, _file_states(options, done)
             changed = sorted(path for path in before.keys() | now.keys() if before.get(path) != now.get(path))
     except KeyboardInterrupt:
         notify("stopped watching")
         return ExitCode.CLEAN
 
 
-def _state(options: argparse.Namespace, done: Watched) -> dict[str, object]:
+def _file_states(options: argparse.Namespace, done: Watched) -> dict[str, object]:
     """Return the system's record of each file; None for one that does not exist."""
     project = done.project
-    base, searched = _searched(options, project)
+    base, searched = _searched_paths(options, project)
     paths: list[Path] = []
     for path in (base / text for text in searched):
         if path.is_dir():
@@ -268,7 +267,7 @@ def _state(options: argparse.Namespace, done: Watched) -> dict[str, object]:
     return states
 
 
-def _listed(paths: Iterable[str]) -> str:
+def _first_names(paths: Iterable[str]) -> str:
     """Return the first paths from the working folder, and how many more there are."""
     names = [os.path.relpath(path) for path in paths]
     more = len(names) - _MOST_NAMES

@@ -56,7 +56,7 @@ def run_init(options: argparse.Namespace) -> int:
     if folder.exists() and not folder.is_dir():
         notify(f"schemac: {folder} is a file; name a folder")
         return ExitCode.USAGE
-    template = _template(options)
+    template = _template_files(options)
     existing = [name for name in template if os.path.lexists(folder / name)]
     ignored = template.get(_IGNORED, b"").decode().splitlines()[1:]
     if _IGNORED in existing:
@@ -92,7 +92,7 @@ def run_init(options: argparse.Namespace) -> int:
     return ExitCode.CLEAN
 
 
-def _template(options: argparse.Namespace) -> dict[str, bytes]:
+def _template_files(options: argparse.Namespace) -> dict[str, bytes]:
     """Return the files to write, by path in the project; for one with locked manifests, the file for CI alone."""
     from importlib.resources import files  # for start-up time: only here
 
@@ -102,16 +102,16 @@ def _template(options: argparse.Namespace) -> dict[str, bytes]:
     folder = Path(options.folder)
     if ci and options.template is None and any(map(has_lock, walk(folder, folder / "build"))):
         return ci
-    contents = dict(_files(templates.joinpath(options.template or "pipeline"), ""))
+    contents = dict(_files_below(templates.joinpath(options.template or "pipeline"), ""))
     # Under another name in here, for git and packagers would obey a `.gitignore`.
     return files_of_project(contents | {_IGNORED: shared.joinpath("gitignore").read_bytes()} | ci)
 
 
-def _files(folder: "Traversable", prefix: str) -> Iterator[tuple[str, bytes]]:
+def _files_below(folder: "Traversable", prefix: str) -> Iterator[tuple[str, bytes]]:
     """Yield the files of a template by their paths below it, with `/`, and their bytes."""
     for entry in sorted(folder.iterdir(), key=lambda e: e.name):
         if entry.is_dir():
-            yield from _files(entry, f"{prefix}{entry.name}/")
+            yield from _files_below(entry, f"{prefix}{entry.name}/")
         else:
             yield f"{prefix}{entry.name}", entry.read_bytes()
 

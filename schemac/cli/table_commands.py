@@ -7,19 +7,11 @@ import argparse
 import shlex
 import sys
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from schemac.cli.arguments import (
-    add_dataset,
-    add_engines,
-    add_flag,
-    add_project,
-    add_repeatable,
-    add_text_or_json,
-    add_versions,
-    versions_of,
-)
+from schemac.cli import arguments
 from schemac.cli.output import print_status, show
 from schemac.cli.project import find_dataset
 from schemac.cli.terminal import ExitCode, ask, progress_bar, put, wrapped
@@ -52,7 +44,7 @@ Work = Callable[[Project, LockedDataset, argparse.Namespace, Json, Report], str 
 """Does what a command is for; returns the sentence for its end, or None if it was refused. The members of JSON go into the document."""
 
 
-def _run(options: argparse.Namespace, work: Work, *, is_lock_needed: bool = True) -> int:
+def _run_on_dataset(options: argparse.Namespace, work: Work, *, is_lock_needed: bool = True) -> int:
     """Carry a command out on a dataset with its lock, and print what it has come to."""
     report = Report()
     opened = _open_locked(options, report, is_needed=is_lock_needed)
@@ -86,7 +78,7 @@ def _open_locked(
     return None if report.has_errors else (project, locked)
 
 
-def _version(locked: LockedDataset, number: int | None, report: Report) -> LockedSchemaVersion | None:
+def _locked_version(locked: LockedDataset, number: int | None, report: Report) -> LockedSchemaVersion | None:
     """Return one locked version, the newest without a number; None after reporting that there is no such version."""
     assert locked.newest is not None
     version_number = locked.newest.number if number is None else number
@@ -100,7 +92,7 @@ def _version(locked: LockedDataset, number: int | None, report: Report) -> Locke
 # Tables
 
 
-def _change(
+def _table_change(
     locked: LockedDataset, new: LockedSchemaVersion, options: argparse.Namespace, **more: Any
 ) -> TableChange:
     """Return the change of a table that the options ask for, with what a command knows besides."""
@@ -115,7 +107,12 @@ def _table_engines() -> list[Engine]:
 
 def _owner_of(path: str) -> Engine | None:
     """Return the engine that knows a path as a table of its own; None if none does."""
-    return next((one for one in _table_engines() if _is_table_of(one, path)), None)
+    for one in _table_engines():
+        # Without its own library, which is an extra, none of an engine's tables can be opened anyway.
+        with suppress(ModuleNotFoundError):
+            if TABLES.of(one).is_table(path):
+                return one
+    return None
 
 
 def _owner_or_first(path: str) -> Engine:
@@ -123,37 +120,31 @@ def _owner_or_first(path: str) -> Engine:
     return _owner_of(path) or _table_engines()[0]
 
 
-def _is_table_of(engine: Engine, path: str) -> bool:
-    try:
-        return TABLES.of(engine).is_table(path)
-    except ModuleNotFoundError:
-        # The engine's own library is an extra; without it none of its tables can be opened anyway.
-        return False
-
-
 # Arguments
 
 
 def _add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of `plan` and `apply` but for the table and its versions."""
-    add_dataset(parser)
-    add_project(parser)
-    add_text_or_json(parser)
+    arguments.add_dataset(parser)
+    arguments.add_project(parser)
+    arguments.add_text_or_json(parser)
     help = (
         f"round this field's values to the nearest ones of the new type, on a {listed(with_trait(Trait.ROUNDS), 'or')}"
         " table; may be repeated (numbers: ties to even; dates and times are truncated)"
     )
-    add_repeatable(parser, "--allow-rounding", "FIELD", help, dest="rounded")
+    arguments.add_repeatable(parser, "--allow-rounding", "FIELD", help, dest="rounded")
     _add_references(parser)
 
 
 def _add_references(parser: argparse.ArgumentParser, when: str = "") -> None:
     """Add `--reference`, which names the tables of referenced datasets; `when` says when they are used."""
     help = f"{when}the table of a dataset that the schema refers to; may be repeated"
-    add_repeatable(parser, "--reference", "DATASET=PATH", help, dest="references", type=_reference)
+    arguments.add_repeatable(
+        parser, "--reference", "DATASET=PATH", help, dest="references", type=_parse_reference
+    )
 
 
-def _reference(text: str) -> tuple[str, str]:
+def _parse_reference(text: str) -> tuple[str, str]:
     """Return a dataset's name and a path from `DATASET=PATH`; argparse reports any other text."""
     dataset, equals, path = text.partition("=")
     if not (dataset and equals and path):
@@ -185,24 +176,24 @@ def add_plan_arguments(parser: argparse.ArgumentParser) -> None:
     _add_version(parser, "old", "--from", help=help)
     _add_version(parser, "new", "--to", help="plan to this locked version (default: the newest)")
     help = "plan for this engine only; may be repeated ({}; default: that of the table, else the project's targets)"
-    add_engines(parser, "--engine", TABLES, "has no tables to plan for", help)
-    add_versions(parser)
+    arguments.add_engines(parser, "--engine", TABLES, "has no tables to plan for", help)
+    arguments.add_versions(parser)
 
 
 def run_plan(options: argparse.Namespace) -> int:
     """Plan; exit with 1 if an engine refuses."""
-    return _run(options, _plan)
+    return _run_on_dataset(options, _plan_table)
 
 
-def _plan(
+def _plan_table(
     project: Project, locked: LockedDataset, options: argparse.Namespace, document: Json, report: Report
 ) -> str:
     """Print the steps from the old version to the new one for each engine, or report what prevents planning."""
-    new = _version(locked, options.new, report)
+    new = _locked_version(locked, options.new, report)
     if new is None:
         return ""
     stated = options.old if options.table is not None else None
-    if stated is not None and _version(locked, stated, report) is None:
+    if stated is not None and _locked_version(locked, stated, report) is None:
         return ""
     if options.table is not None:
         names, old = _of_table(options, locked, report)
@@ -217,7 +208,7 @@ def _plan(
         ]
         assert locked.newest is not None
         before = options.old if options.old is not None else max(1, locked.newest.number - 1)
-        old = _version(locked, before, report)
+        old = _locked_version(locked, before, report)
     if report.has_errors:
         return ""
     lines = [f"{locked.name}: {old.label} → {new.label}"] if options.table is None and old is not None else []
@@ -227,10 +218,12 @@ def _plan(
     summary = ""
     if not names:
         summary = f"there is nothing to plan: none of the targets has tables; name another with `--engine {TABLES.names(engines())[0]}`"
-    versions = versions_of(options, project)
+    versions = arguments.versions_of(options, project)
     for name in names:
         is_alone, version = names == [name], versions.get(name)
-        change = _change(locked, new, options, old=old, stated=stated, version=version, is_alone=is_alone)
+        change = _table_change(
+            locked, new, options, old=old, stated=stated, version=version, is_alone=is_alone
+        )
         with blamed(name):
             planned = TABLES.of(engine(name)).plan(change, report)
         if planned is None:
@@ -266,7 +259,7 @@ def _of_table(
 
 
 def _lines_text(lines: Sequence[PlanLine], *, with_details: bool = True) -> str:
-    """Lay the lines of a plan out for people."""
+    """Return the lines of a plan as text for people, wrapped at the width of the terminal."""
     texts: list[str] = []
     for line in lines:
         if line.is_detail and not with_details:
@@ -293,8 +286,8 @@ def add_apply_arguments(parser: argparse.ArgumentParser) -> None:
     help = "the locked version to assume if the table does not record one; its fields are then matched by name and type"
     _add_version(parser, "old", "--from", help=help)
     _add_version(parser, "new", "--to", help="a locked version (default: the newest)")
-    add_flag(parser, "--dry-run", "show the plan without changing anything")
-    spreading = _spreading()
+    arguments.add_flag(parser, "--dry-run", "show the plan without changing anything")
+    spreading = _spreading_engines()
     default = f"on {spreading[0].title} from {SPREAD_FROM:,} rows" if spreading else "here"
     parser.add_argument(
         "--on",
@@ -302,18 +295,18 @@ def add_apply_arguments(parser: argparse.ArgumentParser) -> None:
         default="auto",
         help=f"where columns are rewritten (default: {default})",
     )
-    add_flag(parser, "--yes", "do not ask before data is written (schemac asks only in a terminal)")
+    arguments.add_flag(parser, "--yes", "do not ask before data is written (schemac asks only in a terminal)")
     unread = listed(with_trait(Trait.IS_NOT_READ), "or")
     help = f"assume that values fit where the data cannot be checked, as in a {unread} table"
-    add_flag(parser, "--unchecked", help)
+    arguments.add_flag(parser, "--unchecked", help)
 
 
 def run_apply(options: argparse.Namespace) -> int:
     """Apply; exit with 1 if nothing, or not everything, could be done."""
-    return _run(options, _apply)
+    return _run_on_dataset(options, _apply_plan)
 
 
-def _apply(
+def _apply_plan(
     _: Project, locked: LockedDataset, options: argparse.Namespace, document: Json, report: Report
 ) -> str | None:
     """Change a table, and return what was verified; None if not everything that was asked for is done."""
@@ -322,12 +315,12 @@ def _apply(
         tables = TABLES.of(owner)
         if tables.why_no_rounding:
             refuse_rounding(options.rounded, tables.why_no_rounding, report)
-        new = _version(locked, options.new, report) if not report.has_errors else None
+        new = _locked_version(locked, options.new, report) if not report.has_errors else None
         if options.old is not None:
-            _version(locked, options.old, report)
+            _locked_version(locked, options.old, report)
         if new is None or report.has_errors:
             return None
-        change = _change(locked, new, options, stated=options.old, is_unchecked=options.unchecked)
+        change = _table_change(locked, new, options, stated=options.old, is_unchecked=options.unchecked)
         planned = tables.plan(change, report)
         if planned is None:
             return None
@@ -348,7 +341,7 @@ def _apply(
             return None
         assert planned.apply is not None, "tables have engines that change them"
         with progress_bar(options.format == "text" and sys.stderr.isatty()) as progress:
-            if not planned.apply(report, progress, _spread(planned, options)):
+            if not planned.apply(report, progress, _spread_for(planned, options)):
                 return None
         document |= {"applied": True}
         state = tables.verify(options.table, locked, new, report)
@@ -361,14 +354,14 @@ def _apply(
         return f"done: {options.table} {state.text}, and {verified}" if not report.has_errors else None
 
 
-def _spreading() -> list[Engine]:
+def _spreading_engines() -> list[Engine]:
     """Return the engines that can rewrite columns in many processes."""
     return [one for one in engines() if SPREAD.is_of(one)]
 
 
-def _spread(planned: PlannedChange, options: argparse.Namespace) -> Spread | None:
+def _spread_for(planned: PlannedChange, options: argparse.Namespace) -> Spread | None:
     """Return another engine for the work if it is large, or requested; its libraries are loaded only then."""
-    spreading = _spreading()
+    spreading = _spreading_engines()
     if options.on == "auto":
         chosen = spreading[0] if spreading and planned.rows_rewritten >= SPREAD_FROM else None
     else:
@@ -384,25 +377,25 @@ def _spread(planned: PlannedChange, options: argparse.Namespace) -> Spread | Non
 
 def add_verify_arguments(parser: argparse.ArgumentParser) -> None:
     """Arguments of `schemac verify`."""
-    add_dataset(parser)
-    add_project(parser)
-    add_text_or_json(parser)
+    arguments.add_dataset(parser)
+    arguments.add_project(parser)
+    arguments.add_text_or_json(parser)
     _add_table(parser, "Parquet or Arrow files")
     _add_version(parser, "new", "--to", "--version", help="a locked version (default: the newest)")
-    add_flag(parser, "--data", "also check the stored rows against the constraints of the schema")
+    arguments.add_flag(parser, "--data", "also check the stored rows against the constraints of the schema")
     _add_references(parser, "with --data: ")
 
 
 def run_verify(options: argparse.Namespace) -> int:
     """Verify; exit with 1 on drift."""
-    return _run(options, _verify, is_lock_needed=False)
+    return _run_on_dataset(options, _verify_path, is_lock_needed=False)
 
 
-def _verify(
+def _verify_path(
     _: Project, locked: LockedDataset, options: argparse.Namespace, document: Json, report: Report
 ) -> str:
     """Compare whatever is at the path; return the summary to print, which is empty if something differs."""
-    version = _version(locked, options.new, report)
+    version = _locked_version(locked, options.new, report)
     if version is None:
         return ""
     compare = _verify_table if _owner_of(options.table) is not None else _verify_files
@@ -430,7 +423,7 @@ def _verify_files(
                 compared.report_broken(dict(options.references), report)
             else:
                 compared.columns(report)
-        of_rows = f", and their values and rows satisfy it{_restriction(report)}" if options.data else ""
+        of_rows = f", and their values and rows satisfy it{_unchecked_note(report)}" if options.data else ""
         return f"the columns of {path} can be read as {version.label} of {version.dataset.name}{of_rows}"
     exists = Path(path).exists()
     format = detect(Path(path)) if exists or "://" not in path else None
@@ -459,11 +452,13 @@ def _verify_table(
         is_compared = tables.verify(options.table, locked, version, report) is not None
         if options.data and is_compared:
             tables.verify_data(options.table, locked, version, dict(options.references), report)
-    constraints_note = f", and its rows satisfy the constraints{_restriction(report)}" if options.data else ""
+    constraints_note = (
+        f", and its rows satisfy the constraints{_unchecked_note(report)}" if options.data else ""
+    )
     return f"{options.table} matches {version.label} of {locked.name}{constraints_note}"
 
 
-def _restriction(report: Report) -> str:
+def _unchecked_note(report: Report) -> str:
     """Return the part of the rows that was not compared, as the end of the summary's sentence."""
     is_whole = all(diagnostic.code != UNCHECKED_REFERENCE.id for diagnostic in report.diagnostics)
     return "" if is_whole else ", except for references to tables that are not named"

@@ -17,6 +17,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from enum import IntEnum
 from functools import partial
+from itertools import chain
 from types import FrameType
 from typing import TYPE_CHECKING, Any, TextIO, TypeVar
 
@@ -150,7 +151,7 @@ def bar_when_long(command: str, format: str) -> Iterator[None]:
 
 def carry_out(options: argparse.Namespace, run: Callable[[], T]) -> T:
     """Run a command, with a bar if it takes long; once more without the cache if an entry of that was wrong."""
-    with bar_when_long(options.command, getattr(options, "format", "text")):
+    with bar_when_long(options.command, options.format):
         try:
             return run()
         except WrongEntryError:
@@ -177,7 +178,7 @@ def width() -> int | None:
 
 def is_colourful(options: argparse.Namespace) -> bool:
     """Whether colors are enabled, and the output can show them."""
-    if os.environ.get("NO_COLOR") or getattr(options, "output_file", None) is not None:
+    if os.environ.get("NO_COLOR") or options.output_file is not None:
         return False
     forced = os.environ.get("FORCE_COLOR", "")
     if forced:
@@ -220,15 +221,12 @@ def folded(text: str, stream: TextIO) -> str:
     if not stream.isatty():
         return text
     import shutil  # for start-up time, as above
+    import textwrap
 
     columns = shutil.get_terminal_size().columns
-    lines = text.split("\n")
-    if max(map(len, lines)) > columns:
-        import textwrap  # for start-up time, as above
-
-        wrap = partial(textwrap.wrap, width=columns, break_long_words=False, break_on_hyphens=False)
-        lines = ["\n".join(wrap(line)) if len(line) > columns else line for line in lines]
-    return "\n".join(lines)
+    wrap = partial(textwrap.wrap, width=columns, break_long_words=False, break_on_hyphens=False)
+    lines = (wrap(line) if len(line) > columns else [line] for line in text.split("\n"))
+    return "\n".join(chain.from_iterable(lines))
 
 
 def table(rows: Sequence[Sequence[str]]) -> str:
@@ -258,8 +256,11 @@ class OutputError(OSError):
     """Standard output takes nothing more."""
 
 
-def _write(text: str) -> None:
-    """Write to standard output after the progress is cleared; raises OutputError if the output takes no more."""
+def put_rendered(text: str) -> None:
+    """Write a text that is harmless to a terminal, and may be painted, to standard output, after the progress is cleared.
+
+    Raises OutputError if the output takes no more.
+    """
     clear()
     try:
         sys.stdout.write(text)
@@ -271,17 +272,17 @@ def _write(text: str) -> None:
 
 def put(text: str) -> None:
     """Print lines whose names and values others wrote."""
-    _write(printable(text, keep="\n") + "\n")
+    put_rendered(printable(text, keep="\n") + "\n")
 
 
 def put_page(text: str) -> None:
     """Print a text of our own that ends its lines itself."""
-    _write(printable(text, keep="\n\t"))
+    put_rendered(printable(text, keep="\n\t"))
 
 
 def put_source(text: str) -> None:
     """Print a file's content: to the byte where a program or a file takes it, harmless where a person looks."""
-    _write(printable(text, keep="\n\t") if sys.stdout.isatty() else text)
+    put_rendered(printable(text, keep="\n\t") if sys.stdout.isatty() else text)
 
 
 def put_manifest(text: str, options: argparse.Namespace) -> None:
@@ -289,13 +290,7 @@ def put_manifest(text: str, options: argparse.Namespace) -> None:
     if options.format != "json":
         put_source(text)
         return
-    before = getattr(options, "manifest", None)
-    options.manifest = text if before is None else f"{before}---\n{text}"
-
-
-def put_rendered(text: str) -> None:
-    """Print findings, whose renderer has made the texts of others harmless, and may have painted them."""
-    _write(text)
+    options.manifest = text if options.manifest is None else f"{options.manifest}---\n{text}"
 
 
 def put_json(document: Any) -> None:
@@ -305,7 +300,7 @@ def put_json(document: Any) -> None:
     # Elsewhere a character that the encoding lacks would come out as something that is no JSON.
     encoding = (getattr(sys.stdout, "encoding", None) or "utf-8").lower().replace("-", "")
     text = json.dumps(document, ensure_ascii=encoding != "utf8", indent=2)
-    _write(json_printable(text) + "\n")
+    put_rendered(json_printable(text) + "\n")
 
 
 def notify(message: str) -> None:
@@ -318,7 +313,7 @@ def clear_screen() -> None:
     """Begin an empty screen, where a person looks at one that can; elsewhere an empty line."""
     clear()
     is_screen = sys.stdout.isatty() and os.environ.get("TERM") != "dumb"
-    _write("\x1b[2J\x1b[3J\x1b[H" if is_screen else "\n")
+    put_rendered("\x1b[2J\x1b[3J\x1b[H" if is_screen else "\n")
     sys.stdout.flush()
 
 
@@ -334,56 +329,31 @@ LINE_EVERY_SECONDS = 10.0
 WAIT_NOTICE_SECONDS = 60.0
 
 
-def _progress(*, is_enabled: bool, has_end: bool = True) -> "Progress | None":
-    """Return a bar on standard error; None where nothing is to be shown, or without rich, which is an extra."""
-    if not is_enabled:
-        return None
+@contextmanager
+def progress_bar(is_enabled: bool, *, has_end: bool = True) -> Iterator[Callable[[str, int, int], None]]:
+    """Yield a function to call with the present step, how much of it is done, and how much there is.
+
+    Without `has_end`, nobody knows how much there is: a spinner turns beside the step. Nothing is shown without rich, which is an extra.
+    """
     try:
         # Imported here for start-up time: only where a person looks.
+        from rich.markup import escape
         from rich.progress import SpinnerColumn, TextColumn, TimeElapsedColumn
     except ModuleNotFoundError:
-        return None
-    clear()
-    text = TextColumn("{task.description}{task.fields[count]}")
-    columns = () if has_end else (SpinnerColumn(), TimeElapsedColumn(), text)
-    return _rich_progress(*columns)
-
-
-@contextmanager
-def progress_bar(is_enabled: bool) -> Iterator[Callable[[str, int, int], None]]:
-    """Yield a function to call with the present step, how much of it is done, and how much there is."""
-    bar = _progress(is_enabled=is_enabled)
-    if bar is None:
+        is_enabled = False
+    if not is_enabled:
         yield lambda what, done, total: None
         return
-    from rich.markup import escape
+    clear()
+    columns = () if has_end else (SpinnerColumn(), TimeElapsedColumn(), TextColumn("{task.description}"))
+    with _rich_progress(*columns) as bar:
+        task = bar.add_task("" if has_end else "starting", total=1 if has_end else None)
 
-    with bar:
-        task = bar.add_task("", total=1)
+        def show(what: str, done: int, total: int) -> None:
+            whole = max(total, 1) if has_end else None
+            bar.update(task, description=escape(printable(what)), completed=done, total=whole)
 
-        def notify(what: str, done: int, total: int) -> None:
-            bar.update(task, description=escape(printable(what)), completed=done, total=max(total, 1))
-
-        yield notify
-
-
-@contextmanager
-def records_bar(is_enabled: bool) -> Iterator[Callable[[str, int, float], None]]:
-    """Yield a function to call with the present step, the records so far, and the records per second.
-
-    The number of records is unknown before the end, so the bar has no length.
-    """
-    bar = _progress(is_enabled=is_enabled, has_end=False)
-    if bar is None:
-        yield lambda what, records, rate: None
-        return
-    with bar:
-        task = bar.add_task("starting", total=None, count="")
-
-        def notify(what: str, records: int, rate: float) -> None:
-            bar.update(task, description=what, count=_count(records, rate))
-
-        yield notify
+        yield show
 
 
 class WaitNotice:
@@ -419,10 +389,10 @@ class ProgressLines:
         if what == self.what and now - self.printed_at < LINE_EVERY_SECONDS:
             return
         self.what, self.printed_at = what, now
-        notify(f"{time.strftime('%Y-%m-%dT%H:%M:%SZ', time.gmtime())} {what}{_count(records, rate)}")
+        notify(f"{time.strftime('%Y-%m-%dT%H:%M:%SZ', time.gmtime())} {what}{records_text(records, rate)}")
 
 
-def _count(records: int, rate: float) -> str:
-    """Return how many records were processed and how many in a second; empty before the first one."""
+def records_text(records: int, rate: float) -> str:
+    """Return how many records were processed, and how many in a second, behind a step; empty before the first one."""
     pace = f", {rate:,.0f} a second" if rate else ""
     return f": {counted(records, 'record')}{pace}" if records else ""

@@ -12,7 +12,7 @@ import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from importlib.resources import files
 from itertools import chain
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
 import jinja2
@@ -36,14 +36,6 @@ _PRIVATE = (Classification.CONFIDENTIAL, Classification.PERSONAL, Classification
 _ASSETS = ("style.css", "site.js")
 
 
-class _Choice(NamedTuple):
-    """What the list of datasets can be filtered by."""
-
-    name: str
-    title: str
-    values: list[str]
-
-
 def html_pages(site: Site) -> Iterator[tuple[str, bytes]]:
     """Yield the path and the bytes of each file."""
     environment = environment_of_pages()
@@ -51,22 +43,26 @@ def html_pages(site: Site) -> Iterator[tuple[str, bytes]]:
     for name in _ASSETS:
         yield name, assets.joinpath(name).read_bytes()
     yield "search-data.js", _search_data(site).encode()
-    owners = {one.name: _distinct(one, "owner") for one in site.datasets}
-    classes = {one.name: _distinct(one, "classification") for one in site.datasets}
+    owners = {one.name: _distinct_values(one, "owner") for one in site.datasets}
+    classes = {one.name: _distinct_values(one, "classification") for one in site.datasets}
     tags = {
         one.name: sorted({*one.tags, *(tag for field in one.all_fields for tag in field.tags)})
         for one in site.datasets
     }
     known = (("owner", "Owner", owners), ("tag", "Tag", tags), ("classification", "Classification", classes))
-    every = [(name, title, sorted({*chain.from_iterable(of.values())})) for name, title, of in known]
-    choices = [_Choice(*one) for one in every if one[2]]
+    # What the list of datasets can be filtered by: the key, its title, and the values that there are.
+    choices = [
+        (name, title, values)
+        for name, title, of in known
+        if (values := sorted({*chain.from_iterable(of.values())}))
+    ]
     index = {"owners": owners, "tags": tags, "classes": classes, "choices": choices}
-    yield "index.html", _page(environment, "index.html", site, "", **index)
+    yield "index.html", _render(environment, "index.html", site, "", **index)
     if site.relations:
-        yield "references.html", _page(environment, "references.html", site, "", drawn=draw(site.relations))
+        yield "references.html", _render(environment, "references.html", site, "", drawn=draw(site.relations))
     for one in site.datasets:
         drawn = draw(site.relations_with(one.name))
-        page = _page(environment, "dataset.html", site, "../", one=one, drawn=drawn)
+        page = _render(environment, "dataset.html", site, "../", one=one, drawn=drawn)
         yield f"datasets/{one.file}.html", page
 
 
@@ -75,7 +71,7 @@ def environment_of_pages() -> jinja2.Environment:
     loader = jinja2.PackageLoader("schemac.documentation", "templates")
     environment = jinja2.Environment(
         loader=loader, autoescape=True, undefined=jinja2.StrictUndefined, trim_blocks=True, lstrip_blocks=True,
-        finalize=_harmless,
+        finalize=_without_hidden_signs,
     )  # fmt: skip
     environment.filters |= {
         "plain": plain,
@@ -98,18 +94,18 @@ def kind_of_change(change: Change) -> str:
     return "dropped" if change.fact in (Fact.FIELD_DROPPED, Fact.DATASET_DROPPED) else "changed"
 
 
-def _harmless(value: Any) -> Any:
+def _without_hidden_signs(value: Any) -> Any:
     """Return a text without characters that turn or hide their neighbours; markup of templates stays unchanged."""
     return printable(value, keep="\n\t") if type(value) is str else value
 
 
-def _page(environment: jinja2.Environment, template: str, site: Site, root: str, **known: Any) -> bytes:
+def _render(environment: jinja2.Environment, template: str, site: Site, root: str, **known: Any) -> bytes:
     """Return the bytes of a rendered template; `root` is the relative path from the page to the site's top."""
     text = environment.get_template(template).render(site=site, root=root, **known)
     return text.encode("utf-8", "backslashreplace")
 
 
-def _distinct(one: DatasetPage, name: str) -> list[str]:
+def _distinct_values(one: DatasetPage, name: str) -> list[str]:
     """Return the values of a property of a dataset and of its fields, sorted, without empty ones."""
     holders: Iterable[DatasetPage | FieldPage] = (one, *one.all_fields)
     return sorted({value for holder in holders if (value := getattr(holder, name))})
@@ -120,19 +116,23 @@ def _search_data(site: Site) -> str:
     entries: list[Json] = []
     for one in site.datasets:
         url = f"datasets/{quote(one.file)}.html"
-        entries.append(_entry(one.name, "", counted(len(one.fields), "column"), plain(one.description), url))
+        entries.append(
+            _search_entry(one.name, "", counted(len(one.fields), "column"), plain(one.description), url)
+        )
         for field in one.all_fields:
             if field.is_member:
                 inside = field.path.removesuffix(field.name).rstrip(".")
                 in_ = f"{one.name}.{inside}" if inside else one.name
                 words = (plain(field.description), *field.tags, field.classification, field.owner)
                 place = f"{url}#{quote(field.anchor)}"
-                entries.append(_entry(field.name, in_, field.type_text, " ".join(words).strip(), place))
+                entries.append(
+                    _search_entry(field.name, in_, field.type_text, " ".join(words).strip(), place)
+                )
     text = json.dumps(entries, ensure_ascii=True, separators=(",", ":"))
     return f"window.schemacSearch = {text};\n"
 
 
-def _entry(name: str, in_: str, type: str, text: str, url: str) -> Json:
+def _search_entry(name: str, in_: str, type: str, text: str, url: str) -> Json:
     """Return one entry of the search, its texts without control characters; `in_` is the dataset of a field."""
     parts = {"name": name, "in": in_, "type": type, "text": text}
     return {**{key: printable(value) for key, value in parts.items()}, "url": url}
@@ -148,21 +148,21 @@ def _history_data(history: History) -> Markup:
             "paths": [
                 (step.since, step.parent, printable(step.name), printable(step.path)) for step in one.paths
             ],
-            "types": _steps(one.types),
-            "attributes": _attributes(one.attributes),
+            "types": _steps_data(one.types),
+            "attributes": _attributes_data(one.attributes),
         }
         for id_, one in history.fields.items()
     }
-    whole = {"orders": orders, "schema": _attributes(history.schema), "fields": fields}
+    whole = {"orders": orders, "schema": _attributes_data(history.schema), "fields": fields}
     return htmlsafe_json_dumps(whole, separators=(",", ":"))
 
 
-def _attributes(steps_by_key: Mapping[str, Sequence[HistoryStep]]) -> Json:
+def _attributes_data(steps_by_key: Mapping[str, Sequence[HistoryStep]]) -> Json:
     """Return the steps of attributes for JSON, by key."""
-    return {printable(key): _steps(steps) for key, steps in sorted(steps_by_key.items())}
+    return {printable(key): _steps_data(steps) for key, steps in sorted(steps_by_key.items())}
 
 
-def _steps(steps: Sequence[HistoryStep]) -> list[tuple[int, int, str | None, str]]:
+def _steps_data(steps: Sequence[HistoryStep]) -> list[tuple[int, int, str | None, str]]:
     """Return steps for JSON: since which version, the number of the state, the value as a text or null, and the words."""
     texts = (None if one.value is None else printable(_text(one.value), keep="\n") for one in steps)
     return [(one.since, one.state, text, one.words) for one, text in zip(steps, texts, strict=True)]

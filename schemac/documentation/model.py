@@ -12,7 +12,6 @@ import re
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from itertools import pairwise
 from typing import Any, NamedTuple, TypeVar
 
@@ -191,12 +190,12 @@ class DatasetPage:
     @property
     def all_fields(self) -> "tuple[FieldPage, ...]":
         """Every field and part, parents first."""
-        return tuple(_flat(self.fields))
+        return tuple(_with_parts(self.fields))
 
 
-def _flat(fields: tuple[FieldPage, ...]) -> list[FieldPage]:
+def _with_parts(fields: tuple[FieldPage, ...]) -> list[FieldPage]:
     """Return fields with all those below them, each before its children."""
-    return [one for top in fields for one in (top, *_flat(top.children))]
+    return [one for top in fields for one in (top, *_with_parts(top.children))]
 
 
 @dataclass(frozen=True)
@@ -209,11 +208,7 @@ class Site:
 
     def of(self, name: str) -> DatasetPage | None:
         """Return the page of a dataset; None if another project has it."""
-        return self._by_name.get(name)
-
-    @cached_property
-    def _by_name(self) -> dict[str, DatasetPage]:
-        return {one.name: one for one in self.datasets}
+        return next((one for one in self.datasets if one.name == name), None)
 
     def relations_with(self, name: str) -> tuple[Relation, ...]:
         """Return the references of a dataset to others, and then those of others to it."""
@@ -248,7 +243,7 @@ def read_site(title: str, files: Iterable[CompiledFile], project: Project, repor
         # That a schema is not locked yet is on its page.
         report.extend(d for d in local_report.diagnostics if d.severity == "error")
         for dataset in file.datasets:
-            pages.append(_dataset(dataset, file, locks.get(dataset.name), project))
+            pages.append(_dataset_page(dataset, file, locks.get(dataset.name), project))
             relations += [
                 Relation(dataset.name, tuple(one.fields), one.dataset, tuple(one.to or one.fields))
                 for one in REFERENCES.read(dataset.schema.extra) or ()
@@ -257,15 +252,15 @@ def read_site(title: str, files: Iterable[CompiledFile], project: Project, repor
     return Site(title, tuple(pages), tuple(relations))
 
 
-def _dataset(
+def _dataset_page(
     dataset: LogicalDataset, file: CompiledFile, locked: Locked | None, project: Project
 ) -> DatasetPage:
     """Return the page of a dataset; without a lock it has no versions, revisions or ids."""
     whole, extra = Ownership.of(None, dataset.schema), dataset.schema.extra
-    types, losses = _engines(dataset, locked, project)
+    types, losses = _engine_texts(dataset, locked, project)
     key = primary_key(dataset.columns) or named_key(dataset)
     known = _Known(dataset, whole, locked.identities.ids if locked is not None else {}, key, types, losses)
-    versions = _versions(dataset, locked)
+    versions = _schema_versions(dataset, locked)
     labels = [version.label.removeprefix("lock:") for version in versions]
     revisions = [
         Revision(*names, diff(*pair))
@@ -275,15 +270,15 @@ def _dataset(
         dataset.name,
         file_of(dataset.name),
         file.file.name,
-        _text(extra.get(DESCRIPTION.key)),
+        _value_text(extra.get(DESCRIPTION.key)),
         whole.owner or "",
         whole.tags,
         whole.classification or "",
         whole.deprecation,
-        tuple([_field(field, known) for field in dataset.columns]),
+        tuple([_field_page(field, known) for field in dataset.columns]),
         tuple([field.path_text for field in key]),
-        tuple(_of(extra, OF_ROWS)),
-        tuple(_others(extra)),
+        tuple(_listed_attributes(extra, OF_ROWS)),
+        tuple(_other_attributes(extra)),
         tuple(losses.get("", ())),
         tuple(labels),
         tuple(revisions),
@@ -296,7 +291,7 @@ def file_of(name: str) -> str:
     return _UNSAFE.sub(lambda sign: f"~{ord(sign[0]):x}~", name)
 
 
-def _field(field: SchemaField, known: _Known) -> FieldPage:
+def _field_page(field: SchemaField, known: _Known) -> FieldPage:
     """Return a field with its children for a page; ownership appears only where it differs from what is around it."""
     ownership = Ownership.of(field, known.dataset.schema)
     above = Ownership.of(field.parent, known.dataset.schema)
@@ -308,23 +303,23 @@ def _field(field: SchemaField, known: _Known) -> FieldPage:
         type_text_of(field),
         field.is_nullable,
         field.is_member,
-        _text(field.extra.get(DESCRIPTION.key)),
+        _value_text(field.extra.get(DESCRIPTION.key)),
         known.ids.get(field),
         known.key.index(field) + 1 if field in known.key else None,
         ownership.owner or "" if ownership.owner != above.owner else "",
         tuple([tag for tag in ownership.tags if tag not in above.tags]),
         ownership.classification or "" if ownership.classification != above.classification else "",
         ownership.deprecation if ownership.deprecation != above.deprecation else None,
-        tuple(_of(field.extra, OF_VALUES)),
-        tuple(_others(field.extra)),
+        tuple(_listed_attributes(field.extra, OF_VALUES)),
+        tuple(_other_attributes(field.extra)),
         tuple(known.types.get(field, ())),
         tuple(known.losses.get(path, ())),
         # A part that says nothing but the type of its list or map has no entry of its own.
-        tuple([_field(c, known) for c in field.children if c.is_member or c.children or c.extra]),
+        tuple([_field_page(c, known) for c in field.children if c.is_member or c.children or c.extra]),
     )
 
 
-def _engines(
+def _engine_texts(
     dataset: LogicalDataset, locked: Locked | None, project: Project
 ) -> tuple[Mapping[SchemaField, list[EngineText]], Mapping[str, list[EngineText]]]:
     """Return what the project's targets have for each field, and what they lose at each path."""
@@ -346,7 +341,7 @@ def _engines(
     return types, losses
 
 
-def _versions(dataset: LogicalDataset, locked: Locked | None) -> list[LockedSchemaVersion]:
+def _schema_versions(dataset: LogicalDataset, locked: Locked | None) -> list[LockedSchemaVersion]:
     """Return the locked versions, the oldest first, and the present schema if it is not locked; none without a lock."""
     if locked is None or locked.dataset.newest is None:
         return []
@@ -357,26 +352,29 @@ def _versions(dataset: LogicalDataset, locked: Locked | None) -> list[LockedSche
     return versions
 
 
-def _of(extra: Mapping[str, Any], attributes: Iterable[Any]) -> Iterable[AttributeText]:
+def _listed_attributes(extra: Mapping[str, Any], attributes: Iterable[Any]) -> Iterable[AttributeText]:
     """Yield the attributes that are set in `extra`, in this order and without references."""
     for attribute in attributes:
         if attribute.key in extra and attribute is not REFERENCES:
-            yield AttributeText(attribute.key.rpartition("/")[2], _text(extra[attribute.key]))
+            yield AttributeText(attribute.key.rpartition("/")[2], _value_text(extra[attribute.key]))
 
 
-def _others(extra: Mapping[str, Any]) -> Iterable[AttributeText]:
+def _other_attributes(extra: Mapping[str, Any]) -> Iterable[AttributeText]:
     """Yield the attributes of `extra` that a page lists nowhere else, by their full keys."""
     for key, value in extra.items():
         if key not in _LISTED_KEYS:
-            yield AttributeText(key, _text(value))
+            yield AttributeText(key, _value_text(value))
 
 
-def _text(value: Any) -> str:
+def _value_text(value: Any) -> str:
     """Return a value as text; of a list, each item on a line of its own."""
     if value is None:
         return ""
     if isinstance(value, list) and value and not any(isinstance(item, dict) for item in value):
-        items = (", ".join(map(_text, item)) if isinstance(item, list) else _text(item) for item in value)
+        items = (
+            ", ".join(map(_value_text, item)) if isinstance(item, list) else _value_text(item)
+            for item in value
+        )
         return "\n".join(items)
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)
 
@@ -433,7 +431,7 @@ class _AttributeReader:
                 states = self._states.setdefault(key, [self._last])
                 is_alike = (not any(fact[3] == key for fact in self._facts(one, now)) for one in states)
                 state = _state_of(now, states, is_alike)
-                steps.append(HistoryStep(number, state, after, _words(fact for fact, *_ in facts)))
+                steps.append(HistoryStep(number, state, after, _facts_text(fact for fact, *_ in facts)))
         self._last, self._extra = now, extra
 
 
@@ -456,7 +454,7 @@ class _FieldReader:
         words = ""
         if types and types[-1].state != state:
             facts = _facts_of_types(self._states[types[-1].state], field)
-            words = _words(facts)
+            words = _facts_text(facts)
             if Fact.SORTED_KEYS_CHANGED in facts:
                 text += f" with{'' if getattr(field.type, 'keys_sorted', False) else 'out'} sorted keys"
         if not types or types[-1][1:3] != (state, text):
@@ -473,11 +471,12 @@ def _state_of(now: T, states: list[T], is_alike: Iterable[bool]) -> int:
 
 
 def _facts_of_types(old: SchemaField, new: SchemaField) -> list[Fact]:
+    """Return what changed in a type, and whether it became optional or required."""
     optional = Fact.BECAME_OPTIONAL if new.is_nullable else Fact.BECAME_REQUIRED
     nullability = [optional] if old.is_nullable != new.is_nullable else []
     return [*nullability, *(fact for fact, *_ in type_facts(old.type, new.type))]
 
 
-def _words(facts: Any) -> str:
+def _facts_text(facts: Any) -> str:
     """Return the kinds of facts in words with commas between them, each once."""
     return ", ".join(dict.fromkeys(str(fact).replace("-", " ") for fact in facts))

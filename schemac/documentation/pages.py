@@ -29,35 +29,35 @@ def markdown_pages(site: Site) -> Iterator[tuple[str, bytes]]:
     """Yield the path and the bytes of each file: `index.md` and one of each dataset."""
     rows = []
     for one in site.datasets:
-        link = f"[{_text(one.name)}]({quote(one.file)}.md)"
+        link = f"[{_escape(one.name)}]({quote(one.file)}.md)"
         rows.append((link, _cell(one.description), _cell(one.owner), str(one.field_count)))
     table = _table(("dataset", "description", "owner", "fields"), rows)
-    yield "index.md", f"# {_text(site.title)}\n\n{table}".encode()
+    yield "index.md", f"# {_escape(site.title)}\n\n{table}".encode()
     for one in site.datasets:
-        yield f"{one.file}.md", "\n".join(_page(one, site)).encode("utf-8", "backslashreplace")
+        yield f"{one.file}.md", "\n".join(_dataset_blocks(one, site)).encode("utf-8", "backslashreplace")
 
 
-def _page(one: DatasetPage, site: Site) -> Iterator[str]:
+def _dataset_blocks(one: DatasetPage, site: Site) -> Iterator[str]:
     """Yield the blocks of a dataset's Markdown page, from the heading to the changes of each version."""
-    yield f"# {_text(one.name)}\n"
+    yield f"# {_escape(one.name)}\n"
     if one.description:
         yield f"{_paragraph(one.description)}\n"
     facts = {
         "Manifest": _code(one.manifest),
-        "Owner": _text(one.owner),
-        "Tags": _text(", ".join(one.tags)),
-        "Classification": _text(one.classification),
+        "Owner": _escape(one.owner),
+        "Tags": _escape(", ".join(one.tags)),
+        "Classification": _escape(one.classification),
         "Primary key": ", ".join(map(_code, one.key)),
-        "Version": _text(one.versions[-1]) if one.versions else "",
+        "Version": _escape(one.versions[-1]) if one.versions else "",
     }
     yield "\n".join(f"- {name}: {value}" for name, value in facts.items() if value) + "\n"
     yield "## Fields\n"
-    rows = [_row(field) for field in one.all_fields]
+    rows = [_field_row(field) for field in one.all_fields]
     yield _table(("field", "type", "description", "more"), rows)
     if one.constraints or one.attributes or one.losses:
         yield "## The schema as a whole\n"
-        notes = [*_properties(one.constraints), *_properties(one.attributes)]
-        notes += [f"{_text(loss.engine)}: {_text(loss.text)}" for loss in one.losses]
+        notes = [*_property_texts(one.constraints), *_property_texts(one.attributes)]
+        notes += [f"{_escape(loss.engine)}: {_escape(loss.text)}" for loss in one.losses]
         yield "\n".join(f"- {note}" for note in notes) + "\n"
     related = site.relations_with(one.name)
     if related:
@@ -68,27 +68,27 @@ def _page(one: DatasetPage, site: Site) -> Iterator[str]:
         yield "## Changelog\n"
     for revision in reversed(one.revisions):
         version = f"Version {revision.new}" if revision.new.isdigit() else revision.new
-        yield f"### {_text(version)}\n"
-        changes = [f"- {_text(str(change))}".replace("\n", " ") for change in revision.changes]
+        yield f"### {_escape(version)}\n"
+        changes = [f"- {_escape(str(change))}".replace("\n", " ") for change in revision.changes]
         yield "\n".join(changes) or "No changes."
         yield ""
 
 
-def _row(field: FieldPage) -> tuple[str, ...]:
+def _field_row(field: FieldPage) -> tuple[str, ...]:
     """Return the cells of a field: path, type, description, and all else with line breaks of HTML."""
     more = [f"primary key {field.key_position}" if field.key_position else ""]
     if field.deprecation is not None:
         until = f" until {field.deprecation.remove_after}" if field.deprecation.remove_after else ""
         more.append(f"deprecated{until}")
-    more += [_text(field.classification), _text(field.owner), *map(_text, field.tags)]
-    more += _properties(field.constraints)
-    more += [f"{_text(one.engine)} {_code(one.text)}" for one in field.types]
-    more += [f"{_text(loss.engine)}: {_text(loss.text)}" for loss in field.losses]
+    more += [_escape(field.classification), _escape(field.owner), *map(_escape, field.tags)]
+    more += _property_texts(field.constraints)
+    more += [f"{_escape(one.engine)} {_code(one.text)}" for one in field.types]
+    more += [f"{_escape(loss.engine)}: {_escape(loss.text)}" for loss in field.losses]
     details = "<br>".join(one.replace("\n", " ") for one in more if one)
     return (_code(field.path), _code(field.type_text), _cell(field.description), details)
 
 
-def _properties(properties: Iterable[AttributeText]) -> list[str]:
+def _property_texts(properties: Iterable[AttributeText]) -> list[str]:
     """Return each property as its key and value in code."""
     return [f"{_code(one.key)} {_code(one.value)}" for one in properties]
 
@@ -101,20 +101,20 @@ def _table(head: tuple[str, ...], rows: Iterable[tuple[str, ...]]) -> str:
 
 def _cell(text: str) -> str:
     """Return a text escaped for a cell, with its line ends as `<br>`."""
-    return "<br>".join(_text(text).splitlines())
+    return "<br>".join(_escape(text).splitlines())
 
 
 def _paragraph(text: str) -> str:
     """Return a text escaped for Markdown in which no line starts a list or underlines a heading."""
-    return _LINE_START.sub(r"\1\\\2", _text(text))
+    return _LINE_START.sub(r"\1\\\2", _escape(text))
 
 
-def _text(text: str) -> str:
+def _escape(text: str) -> str:
     """Return a text escaped for Markdown."""
-    return _SIGNS.sub(_escaped, printable(text, keep="\n"))
+    return _SIGNS.sub(_escape_sign, printable(text, keep="\n"))
 
 
-def _escaped(sign: re.Match[str]) -> str:
+def _escape_sign(sign: re.Match[str]) -> str:
     """Return a matched sign so that Markdown shows it: as an entity, or with a backslash before it."""
     if sign[2]:
         # Behind a comment that shows nothing, it is no address that Markdown would make a link of.
@@ -125,10 +125,10 @@ def _escaped(sign: re.Match[str]) -> str:
 def _code(text: str) -> str:
     """Return a text in a fixed font, on one line, also in a cell of a table."""
     escaped = printable(text).replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
-    return f"<code>{_SIGNS.sub(_html, escaped)}</code>" if text else ""
+    return f"<code>{_SIGNS.sub(_html_entity, escaped)}</code>" if text else ""
 
 
-def _html(sign: re.Match[str]) -> str:
+def _html_entity(sign: re.Match[str]) -> str:
     """Return a sign as HTML has it, or a word whose first letter is; the ampersands of others stay."""
     return sign[0] if sign[0] == "&" else f"&#{ord(sign[0][0])};{sign[0][1:]}"
 
@@ -142,19 +142,21 @@ def write_pages(folder: Path, name: str, pages: Iterable[tuple[str, bytes]], rep
     Nothing is written into a folder that holds other files than those of an earlier time.
     """
     try:
-        before = _listed(folder)
+        before = _earlier_files(folder)
         if before is None:
             message = f"{name} holds files that are not pages of schemac"
             help = "name a new or an empty folder with `-o`"
             report.add(FOREIGN_FOLDER, message, file=name, help=help)
             return 0
-        return _written(folder, name, dict(pages), before, report)
+        return _write_all(folder, name, dict(pages), before, report)
     except OSError as error:
         report.add(WRITE_FAILED, f"cannot write to {name}: {reason_of(error)}", file=name)
         return 0
 
 
-def _written(folder: Path, name: str, pages: dict[str, bytes], before: frozenset[str], report: Report) -> int:
+def _write_all(
+    folder: Path, name: str, pages: dict[str, bytes], before: frozenset[str], report: Report
+) -> int:
     """Write pages and the list of them, and remove obsolete ones; return how many changed, 0 if a foreign file is in the way."""
     occupied = [path for path in pages if path not in before and os.path.lexists(folder / path)]
     for path in occupied:
@@ -164,15 +166,15 @@ def _written(folder: Path, name: str, pages: dict[str, bytes], before: frozenset
         return 0
     folder.mkdir(parents=True, exist_ok=True)
     # Until all is done, the list has the files of both times.
-    _put(folder / LIST, _list({*before, *pages}))
-    changed = sum(_put(folder / path, content) for path, content in pages.items())
+    _write_if_changed(folder / LIST, _list_of_pages({*before, *pages}))
+    changed = sum(_write_if_changed(folder / path, content) for path, content in pages.items())
     for path in before - pages.keys():
         (folder / path).unlink(missing_ok=True)
-    _put(folder / LIST, _list(pages))
+    _write_if_changed(folder / LIST, _list_of_pages(pages))
     return changed
 
 
-def _listed(folder: Path) -> frozenset[str] | None:
+def _earlier_files(folder: Path) -> frozenset[str] | None:
     """Return the files that were written before; None if the folder holds something else alone."""
     if not folder.exists():
         return frozenset()
@@ -191,16 +193,17 @@ def _listed(folder: Path) -> frozenset[str] | None:
 
 
 def _is_inside(path: str) -> bool:
+    """Whether a path of the list of pages, with `/`, stays inside of its folder."""
     parts = PurePosixPath(path).parts
     return bool(parts) and not PurePosixPath(path).is_absolute() and ".." not in parts and "\\" not in path
 
 
-def _list(paths: Iterable[str]) -> bytes:
+def _list_of_pages(paths: Iterable[str]) -> bytes:
     """Return the bytes of the list of pages, sorted."""
     return (json.dumps({"files": sorted(paths)}, indent=1) + "\n").encode()
 
 
-def _put(path: Path, content: bytes) -> bool:
+def _write_if_changed(path: Path, content: bytes) -> bool:
     """Write a file if it differs; return whether it did."""
     try:
         if path.read_bytes() == content:

@@ -79,56 +79,50 @@ def draw(relations: Iterable[Relation]) -> Picture:
     boxes: list[Box] = []
     lines: list[ReferenceLine] = []
     top = width = 0.0
-    for edges in _groups(titles):
-        drawn = _group(edges, titles, top)
+    for edges in _connected_groups(titles):
+        drawn = _draw_group(edges, titles, top)
         boxes += drawn.boxes
         lines += drawn.lines
         width, top = max(width, drawn.width), drawn.height + _BETWEEN
     return Picture(width + 2 * _MARGIN, max(0.0, top - _BETWEEN) + 2 * _MARGIN, tuple(boxes), tuple(lines))
 
 
-def _groups(edges: Iterable[tuple[str, str]]) -> list[list[tuple[str, str]]]:
+def _connected_groups(edges: Iterable[tuple[str, str]]) -> list[list[tuple[str, str]]]:
     """Return the lines that hang together, the largest group first."""
-    leader: dict[str, str] = {}
-
-    def find(name: str) -> str:
-        while leader.setdefault(name, name) != name:
-            leader[name] = leader[leader[name]]
-            name = leader[name]
-        return name
-
-    ordered = sorted(edges)
-    for source, target in ordered:
-        leader[find(source)] = find(target)
-    groups: dict[str, list[tuple[str, str]]] = defaultdict(list)
-    for edge in ordered:
-        groups[find(edge[0])].append(edge)
-    return sorted(groups.values(), key=lambda group: (-len(group), group))
+    groups: list[tuple[set[str], list[tuple[str, str]]]] = []
+    for edge in sorted(edges):
+        names, together = {*edge}, [edge]
+        for group in [one for one in groups if not one[0].isdisjoint(edge)]:
+            groups.remove(group)
+            names, together = names | group[0], [*group[1], *together]
+        groups.append((names, together))
+    return sorted((sorted(together) for _, together in groups), key=lambda group: (-len(group), group))
 
 
-def _group(
+def _draw_group(
     edges: Sequence[tuple[str, str]], titles: Mapping[tuple[str, str], list[str]], top: float
 ) -> Picture:
     """Return the picture of datasets that are connected, from `top` down, as wide and tall as its layers."""
     forward = _without_cycles(edges)
-    layer_of = _layers(forward)
+    layer_of = _layer_by_name(forward)
     layers, chains = _with_bypasses(forward, layer_of)
-    _order(layers, chains)
+    _sort_layers(layers, chains)
     widths = [
-        max(len(_label(place.name)) for place in layer if not place.source) * _PER_CHARACTER + _PADDING
+        max(len(_shortened_name(place.name)) for place in layer if not place.source) * _PER_CHARACTER
+        + _PADDING
         for layer in layers
     ]
     lefts = [sum(widths[:n]) + n * _GAP_ACROSS + _MARGIN for n in range(len(layers))]
-    heights = [sum(_down(place) for place in layer) - _GAP_DOWN for layer in layers]
+    heights = [sum(_height_with_gap(place) for place in layer) - _GAP_DOWN for layer in layers]
     tallest = max(heights)
     at: dict[_Place, tuple[float, float]] = {}
     for n, layer in enumerate(layers):
         y = top + _MARGIN + (tallest - heights[n]) / 2
         for place in layer:
             at[place] = (lefts[n], y)
-            y += _down(place)
+            y += _height_with_gap(place)
     boxes = [
-        Box(place.name, _label(place.name), *at[place], widths[n], _HEIGHT)
+        Box(place.name, _shortened_name(place.name), *at[place], widths[n], _HEIGHT)
         for n, layer in enumerate(layers)
         for place in layer
         if not place.source
@@ -136,7 +130,7 @@ def _group(
     lines = [
         ReferenceLine(
             *edge,
-            _path([at[place] for place in chain], chain, widths, layer_of, edge),
+            _curve([at[place] for place in chain], chain, widths, layer_of, edge),
             "; ".join(titles[edge]),
         )
         for edge, chain in chains.items()
@@ -170,7 +164,7 @@ def _without_cycles(edges: Sequence[tuple[str, str]]) -> dict[tuple[str, str], t
     return {edge: (edge[1], edge[0]) if edge in backward else edge for edge in edges}
 
 
-def _layers(forward: Mapping[tuple[str, str], tuple[str, str]]) -> dict[str, int]:
+def _layer_by_name(forward: Mapping[tuple[str, str], tuple[str, str]]) -> dict[str, int]:
     """Return the layer of each dataset: one more than the largest of those to its left."""
     before: dict[str, set[str]] = defaultdict(set)
     after: dict[str, set[str]] = defaultdict(set)
@@ -203,7 +197,7 @@ def _with_bypasses(
     return layers, chains
 
 
-def _order(layers: list[list[_Place]], chains: Mapping[tuple[str, str], list[_Place]]) -> None:
+def _sort_layers(layers: list[list[_Place]], chains: Mapping[tuple[str, str], list[_Place]]) -> None:
     """Sort each layer by the mean place of the neighbours in the layer next to it, there and back some times."""
     near: dict[bool, dict[_Place, list[_Place]]] = {False: defaultdict(list), True: defaultdict(list)}
     for chain in chains.values():
@@ -224,7 +218,7 @@ def _order(layers: list[list[_Place]], chains: Mapping[tuple[str, str], list[_Pl
             row.sort(key=means.__getitem__)
 
 
-def _path(
+def _curve(
     points: Sequence[tuple[float, float]],
     chain: Sequence[_Place],
     widths: Sequence[float],
@@ -249,11 +243,11 @@ def _path(
     return "".join(parts)
 
 
-def _down(place: _Place) -> float:
+def _height_with_gap(place: _Place) -> float:
     """Return the height that a place takes with the gap below it; a bypass of a line is lower than a box."""
     return (_BYPASS if place.source else _HEIGHT) + _GAP_DOWN
 
 
-def _label(name: str) -> str:
+def _shortened_name(name: str) -> str:
     """Return the name of a dataset, cut with an ellipsis where it is too long for a box."""
     return name if len(name) <= _MOST_CHARACTERS else f"{name[: _MOST_CHARACTERS - 1]}…"

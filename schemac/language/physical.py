@@ -26,6 +26,8 @@ else:
     ArrowField = ArrowType = ArrowSchema = Any
 
     class _LazyArrow:
+        """Loads pyarrow when its first attribute is read."""
+
         def __getattr__(self, name: str) -> Any:
             import pyarrow
 
@@ -67,7 +69,7 @@ def with_parts(type_: ArrowType, changed: "Callable[[ArrowField], ArrowField]") 
 
 @contextmanager
 def numpy_left_out() -> Iterator[None]:
-    """Libraries that are loaded in here are loaded without numpy; if it is already loaded, nothing is done.
+    """Load the libraries that are first imported inside without numpy; nothing is done if that is loaded already.
 
     Where numpy is installed pyarrow and flatbuffers load it too, which takes longer than they do themselves; a compiler
     makes schemas and no arrays. For the command line alone: in a user's own process they have to find their numpy.
@@ -131,6 +133,6 @@ class LoweredSchema:
         return pa.schema([f.arrow for f in self.fields], metadata=self.metadata or None)
 
     def preorder(self) -> Iterator[LoweredField]:
-        """Every field, parents before children."""
+        """Yield every field, parents before children."""
         for top in self.fields:
             yield from top.preorder()

@@ -5,7 +5,7 @@ Layer: lsp.
 
 from collections.abc import Awaitable, Callable
 from functools import wraps
-from itertools import chain
+from itertools import chain, islice
 from types import NoneType
 from typing import Any, TypeVar
 
@@ -18,13 +18,14 @@ from schemac.lsp.grammar import GrammarContext
 from schemac.lsp.locations import FieldTarget, FileRange, TextScope
 from schemac.lsp.navigation import Navigator, documents_of
 from schemac.lsp.presentation import (
+    MAX_SYMBOLS,
     document_symbols,
     field_text,
     inlay_hints,
     word_text,
     workspace_symbols,
 )
-from schemac.lsp.projects import CheckedProject, is_yaml
+from schemac.lsp.projects import CheckedProject, is_yaml, name_in
 from schemac.lsp.renaming import RefusedRenameError, renamable, rename_edits
 from schemac.lsp.session import Opened, Session
 from schemac.lsp.texts import actions, line_edits, uri_of
@@ -37,7 +38,10 @@ R = TypeVar("R")
 def _of_text(
     nothing: Callable[[], Any],
 ) -> Callable[[Callable[["Answers", Opened, CheckedProject, P], R]], Callable[["Answers", P], Awaitable[R]]]:
-    """Answer in the worker, about an open text and its project as it is now; `nothing` is the answer without such a text."""
+    """Return a decorator: the function is called in the worker with the open text of a request and its project as it is now.
+
+    `nothing` gives the answer about a text that is not open.
+    """
 
     def decorate(
         function: Callable[["Answers", Opened, CheckedProject, P], R],
@@ -78,7 +82,7 @@ class Answers:
     @_of_text(NoneType)
     def hover(self, opened: Opened, checked: CheckedProject, params: types.HoverParams) -> types.Hover | None:
         """Return what is known of the thing at the cursor."""
-        context, navigator = self._at(opened, checked, params.position)
+        context, navigator = self._context_at(opened, checked, params.position)
         parts = [word_text(context)]
         if not context.is_in_comment:
             target = navigator.target(opened.path, context)
@@ -97,7 +101,7 @@ class Answers:
         self, opened: Opened, checked: CheckedProject, params: types.DefinitionParams
     ) -> list[types.Location]:
         """Return where a name is defined; on a field's own name, its lines in the lock, or where its group has it."""
-        context, navigator = self._at(opened, checked, params.position)
+        context, navigator = self._context_at(opened, checked, params.position)
         target = navigator.target(opened.path, context)
         sites = navigator.definitions(target) if target is not None else []
         is_here = any(site.has(opened.path, context.cursor.place) for site in sites)
@@ -110,7 +114,7 @@ class Answers:
         self, opened: Opened, checked: CheckedProject, params: types.ReferenceParams
     ) -> list[types.Location]:
         """Return all places that name something."""
-        context, navigator = self._at(opened, checked, params.position)
+        context, navigator = self._context_at(opened, checked, params.position)
         target = navigator.target(opened.path, context)
         if target is None:
             return []
@@ -130,7 +134,7 @@ class Answers:
         self, opened: Opened, checked: CheckedProject, params: types.PrepareRenameParams
     ) -> types.PrepareRenamePlaceholder | None:
         """Return the name at the cursor; None if nothing can be renamed."""
-        one = renamable(opened.path, *self._at(opened, checked, params.position))
+        one = renamable(opened.path, *self._context_at(opened, checked, params.position))
         if one is None:
             return None
         return types.PrepareRenamePlaceholder(opened.lines.range(one.region), one.name)
@@ -140,7 +144,7 @@ class Answers:
         self, opened: Opened, checked: CheckedProject, params: types.RenameParams
     ) -> types.WorkspaceEdit | None:
         """Return the edits of all files that have a name; those of a field are what `schemac rename` would write."""
-        one = renamable(opened.path, *self._at(opened, checked, params.position))
+        one = renamable(opened.path, *self._context_at(opened, checked, params.position))
         if one is None:
             return None
         try:
@@ -160,13 +164,12 @@ class Answers:
         opened = self._session.opened.get(params.text_document.uri)
         if opened is None:
             return []
-        await self._session.current(opened)
+        path_of = (await self._session.current(opened)).path
         inside = [
             (diagnostic, one)
             for diagnostic, one in opened.displayed
             if one.range.start <= params.range.end and params.range.start <= one.range.end
         ]
-        path_of = opened.folder.path
         return actions(inside, lambda name: self._session.lines_at(path_of(name)), path_of)
 
     @_of_text(list)
@@ -194,7 +197,9 @@ class Answers:
         """Return datasets and fields of all projects by their names."""
         session = self._session
         checked = [state.checked for state in session.states if state.checked is not None]
-        symbols = [workspace_symbols(one, params.query, session.lines_at) for one in checked]
+        symbols = [
+            islice(workspace_symbols(one, params.query, session.lines_at), MAX_SYMBOLS) for one in checked
+        ]
         return await session.work(list, chain.from_iterable(symbols))
 
     async def formatting(self, params: types.DocumentFormattingParams) -> list[types.TextEdit]:
@@ -203,7 +208,7 @@ class Answers:
         if opened is None:
             return []
         lines = opened.lines
-        after = await self._session.work(formatted, lines.text, opened.folder.name(opened.path))
+        after = await self._session.work(formatted, lines.text, name_in(opened.folder.folder, opened.path))
         return line_edits(lines, after)
 
     def _opened(self, document: types.TextDocumentIdentifier) -> Opened | None:
@@ -211,7 +216,7 @@ class Answers:
         opened = self._session.opened.get(document.uri)
         return opened if opened is not None and is_yaml(opened.path) else None
 
-    def _at(
+    def _context_at(
         self, opened: Opened, checked: CheckedProject, position: types.Position
     ) -> tuple[GrammarContext, Navigator]:
         """Return what is around a position of an open text, and a navigator from there through the checked project."""

@@ -100,23 +100,23 @@ def completion_item(
     )
 
 
-def _words(words: Iterable[str], kind: types.CompletionItemKind) -> Iterator[types.CompletionItem]:
+def _value_items(words: Iterable[str], kind: types.CompletionItemKind) -> Iterator[types.CompletionItem]:
     """Yield words that are values."""
     return (completion_item(word, yaml_text(word), kind, rank=2) for word in words)
 
 
-def _literals(values: Iterable[Any]) -> Iterator[types.CompletionItem]:
+def _literal_items(values: Iterable[Any]) -> Iterator[types.CompletionItem]:
     """Yield values that can be listed."""
     texts = map(yaml_text, values)
     return (completion_item(text, text, Kinds.EnumMember, rank=2) for text in texts)
 
 
-def _names(words: Iterable[str], kind: types.CompletionItemKind) -> Iterator[types.CompletionItem]:
+def _key_items(words: Iterable[str], kind: types.CompletionItemKind) -> Iterator[types.CompletionItem]:
     """Yield words that are keys of a mapping."""
     return (completion_item(word, f"{yaml_text(word)}: ", kind, rank=2) for word in words)
 
 
-def _key(
+def _key_item(
     name: str,
     text: str = "",
     *,
@@ -172,7 +172,7 @@ class CompletionItems:
         """Yield the keys that may be added to the mapping at the cursor, without those that it has."""
         present_keys = set(self._cursor.keys)
         if not self._cursor.path and not self._written.root and shape.extra is None:
-            yield from _beginnings()
+            yield from _first_keys()
         if shape.extra is not None or any(get_origin(one) is dict for one in alternatives(shape.annotation)):
             yield from (item for item in self._open_keys(shape) if item.label not in present_keys)
             if shape.extra is not None:
@@ -182,32 +182,33 @@ class CompletionItems:
             for one in [property_of(model, "kind")] if is_any_type else properties_of(model):
                 if is_any_type or one.alias not in present_keys:
                     text, is_required = description_of(model, one), one.field.is_required()
-                    yield _key(one.alias, text, rank=3, is_required=is_required)
+                    yield _key_item(one.alias, text, rank=3, is_required=is_required)
 
     def _open_keys(self, shape: GrammarShape) -> Iterator[types.CompletionItem]:
         """Yield the keys of a mapping that are no properties: attributes, and names of parameters, datasets and fields."""
         path, scope = self._cursor.path, self._scope
         if shape.extra is not None:
             for attribute in fitting_attributes(shape.extra, self._written.value(shape.extra.depth)):
-                yield _key(attribute.key, attribute.summary)
-            yield from (_key(key, text, rank=4) for key, text in scope.vocabulary_keys())
+                yield _key_item(attribute.key, attribute.summary)
+            yield from (_key_item(key, text, rank=4) for key, text in scope.vocabulary_keys())
         elif shape.holder is Use:
             use = self._written.value(len(path) - 1)
             group = use.get("use") if isinstance(use, dict) else None
             for name, text, is_required in scope.parameters(group):
-                yield _key(name, text, rank=3, kind=Kinds.Variable, is_required=is_required)
+                yield _key_item(name, text, rank=3, kind=Kinds.Variable, is_required=is_required)
         elif shape.holder is OverlayFile:
-            yield from _names(scope.datasets(), Kinds.Struct)
+            yield from _key_items(scope.datasets(), Kinds.Struct)
         elif shape.holder is DatasetOverlay:
-            yield from _names(scope.paths_of(path[1]), Kinds.Field)
+            yield from _key_items(scope.paths_of(path[1]), Kinds.Field)
         elif (dataset := scope.dataset_of_pipeline(self._written.root)) is not None:
             if path[-1:] == ("fields",):
-                yield from _names((str(field.segment) for field in dataset.columns), Kinds.Field)
+                yield from _key_items((str(field.segment) for field in dataset.columns), Kinds.Field)
             elif path == ("references",):
                 references = REFERENCES.read(dataset.schema.extra) or ()
-                yield from _names((one.dataset for one in references), Kinds.Struct)
+                yield from _key_items((one.dataset for one in references), Kinds.Struct)
 
     def _written_value(self) -> Any:
+        """Return the mapping at the cursor with the keys that it has; values that cannot be read are None."""
         value = self._written.value(len(self._cursor.path))
         present = dict.fromkeys(self._cursor.keys)
         return {**present, **value} if isinstance(value, dict) else present
@@ -222,7 +223,7 @@ class CompletionItems:
             for name, kind in BY_NAME.items():
                 yield completion_item(name, yaml_text(name), Kinds.Class, documentation=class_text(kind))
             return
-        yield from _literals(shape.words)
+        yield from _literal_items(shape.words)
         yield from self._references(shape)
 
     def _types(self) -> Iterator[types.CompletionItem]:
@@ -264,20 +265,20 @@ class CompletionItems:
             for group, text in scope.groups():
                 yield completion_item(group, yaml_text(group), Kinds.Module, documentation=text)
         elif self._cursor.path[-2:-1] == ("imports",):
-            yield from _words(scope.importable(), Kinds.File)
+            yield from _value_items(scope.files(has_datasets=False), Kinds.File)
         elif attribute is None:
             if name == "timezone":
-                yield from _words(zones(), Kinds.Value)
+                yield from _value_items(zones(), Kinds.Value)
         elif attribute.key == CLOCK_ZONE.key:
-            yield from _words(zones(), Kinds.Value)
+            yield from _value_items(zones(), Kinds.Value)
         elif attribute.key == REFERENCES.key and steps[-1:] == ("dataset",):
-            yield from _words(scope.datasets(), Kinds.Struct)
+            yield from _value_items(scope.datasets(), Kinds.Struct)
         elif attribute.key == REFERENCES.key and steps[1:2] == ("to",):
             reference = self._written.value(len(self._cursor.path) - len(steps) + 1)
             dataset = reference.get("dataset") if isinstance(reference, dict) else None
-            yield from _words(scope.paths_of(dataset), Kinds.Field)
+            yield from _value_items(scope.paths_of(dataset), Kinds.Field)
         elif names_field(attribute, steps):
-            yield from _words(scope.paths(), Kinds.Field)
+            yield from _value_items(scope.paths(), Kinds.Field)
 
     def _references_of_pipeline(self) -> Iterator[types.CompletionItem]:
         """Yield manifests, datasets, zones, and columns of the source."""
@@ -286,14 +287,14 @@ class CompletionItems:
         short = path[:-1] if path[-1:] == ("from",) else path
         is_origin = short[-2:-1] == ("fields",) and isinstance(short[-1], str)
         if path == ("schema",):
-            yield from _words(scope.manifests(), Kinds.File)
+            yield from _value_items(scope.files(has_datasets=True), Kinds.File)
         elif path == ("dataset",):
-            datasets = scope.datasets_of_manifest(self._written.root.get("schema"))
-            yield from _words((one.name for one in datasets), Kinds.Struct)
+            datasets = scope.datasets_in(self._written.root.get("schema", ""))
+            yield from _value_items((one.name for one in datasets), Kinds.Struct)
         elif path[-1:] and path[-1] in ("timezone", "zone"):
-            yield from _words(zones(), Kinds.Value)
+            yield from _value_items(zones(), Kinds.Value)
         elif is_origin or path[-2:] == ("explode", "path"):
-            yield from _words(_columns(self._context, scope), Kinds.Field)
+            yield from _value_items(_source_columns(self._context, scope), Kinds.Field)
 
 
 def names_field(attribute: Attribute[Any], steps: TreePath) -> bool:
@@ -307,17 +308,17 @@ def names_field(attribute: Attribute[Any], steps: TreePath) -> bool:
 _LEAST_LETTERS = 3
 
 
-def _beginnings() -> list[types.CompletionItem]:
+def _first_keys() -> list[types.CompletionItem]:
     """Return what a text may begin with."""
-    name, fields = _key("name", "the dataset's name", rank=0), _key("fields", "its columns", rank=0)
+    name, fields = _key_item("name", "the dataset's name", rank=0), _key_item("fields", "its columns", rank=0)
     fields.insert_text = "fields:\n  - name: "
-    kind = _key("kind", "an event or a DatasetSnapshot")
+    kind = _key_item("kind", "an event or a DatasetSnapshot")
     return [
         name,
         fields,
         kind,
-        _key("source", "of a pipeline", rank=4),
-        _key("datasets", "of an overlay", rank=4),
+        _key_item("source", "of a pipeline", rank=4),
+        _key_item("datasets", "of an overlay", rank=4),
     ]
 
 
@@ -334,7 +335,7 @@ def _snippet(example: str) -> str:
 # Pipelines
 
 
-def _columns(context: GrammarContext, scope: TextScope) -> list[str]:
+def _source_columns(context: GrammarContext, scope: TextScope) -> list[str]:
     """Return the paths of the source's columns, from a sample."""
     is_one_of_many = context.cursor.path[:1] == ("sources",)
     source: Any = context.written.value(2) if is_one_of_many else context.written.outermost("source")
@@ -365,13 +366,13 @@ def columns_of(path: Path, format: Any) -> list[str]:
             return []
         state = files[0].stat()
         is_small = state.st_size <= _MOST_BYTES or files[0].suffix == ".parquet"
-        return list(_sampled(str(files[0]), format, state.st_mtime_ns)) if is_small else []
+        return list(_columns_in_file(str(files[0]), format, state.st_mtime_ns)) if is_small else []
     except (OSError, ValueError):
         return []
 
 
 @lru_cache(32)
-def _sampled(path: str, format: Any, changed: int) -> tuple[str, ...]:
+def _columns_in_file(path: str, format: Any, changed: int) -> tuple[str, ...]:
     """Return the columns of a file that was changed at this time."""
     from schemac.importers.sources import formats, import_source  # for start-up time: few complete a path
     from schemac.language.logical.model import Schema

@@ -26,19 +26,10 @@ class CursorPlace(NamedTuple):
 # Lines
 
 
-class Sort(Enum):
-    """What starts at a column of a line."""
+class BlockEntry(NamedTuple):
+    """A key of a mapping, or the dash of an item of a list, that starts in a line."""
 
-    DASH = auto()
-    """An item of a list."""
-    KEY = auto()
-    """A key of a mapping."""
-
-
-class FlowEntry(NamedTuple):
-    """A dash or a key."""
-
-    sort: Sort
+    is_key: bool
     column: int
     name: str = ""
     """Of a key, without its quotes."""
@@ -58,19 +49,19 @@ _MARKS = re.compile(r"(?:[&!][^\s]*[ \t]+)+")
 """An anchor or a tag before a value."""
 
 
-def entries_of(line: str) -> list[FlowEntry]:
+def entries_of(line: str) -> list[BlockEntry]:
     """Return what starts in a line in block style, from left to right."""
-    entries: list[FlowEntry] = []
+    entries: list[BlockEntry] = []
     at = indent_of(line)
     while _DASH.match(line, at):
-        entries.append(FlowEntry(Sort.DASH, at, end=at + 1))
+        entries.append(BlockEntry(False, at, end=at + 1))
         at = len(line) - len(line[at + 1 :].lstrip(" \t"))
         marks = _MARKS.match(line, at)
         at = marks.end() if marks is not None and not _DASH.match(line, at) else at
     key = _KEY.match(line, at)
     if key is not None:
         is_text = _BEFORE_TEXT.match(line, key.end()) is not None
-        entries.append(FlowEntry(Sort.KEY, at, text_of_key(key["name"]), key.end(), is_text))
+        entries.append(BlockEntry(True, at, text_of_key(key["name"]), key.end(), is_text))
     elif entries and _BEFORE_TEXT.match(line, at):
         entries[-1] = entries[-1]._replace(is_text=True)
     return entries
@@ -167,21 +158,14 @@ def flow_at(lines: Sequence[str], line: int, column: int) -> Flow | None:
     """Return the brackets around a place; None if it is in none."""
     flow: Flow | None = None
     least = 1 << 30
-    inside = "\n"
-    # What lines begin with that stand no further out than one that was looked at; none does at first.
     for number in range(line, -1, -1):
         text = lines[number]
-        if number < line and text.startswith(inside):
-            continue
         if number < line and is_document_start(text):
             break
-        if not is_content(text) and number < line:
-            continue
         indent = indent_of(text)
-        if indent >= least and number < line:
+        if number < line and (indent >= least or not is_content(text)):
             continue
         least = min(least, indent)
-        inside = " " * least
         if "{" in text or "[" in text:
             flow = _flow_from(lines, number, line, column) or flow
         if least == 0:
@@ -203,7 +187,7 @@ def _flow_from(lines: Sequence[str], first: int, line: int, column: int) -> Flow
                 before = re.sub(r"\s*[&!]\S*$", "", before).rstrip(" \t")
             token = token if not before or before.endswith((":", "-")) else None
         if token is not None:
-            _take(frames, token)
+            _read_token(frames, token)
         at = token.end() if token is not None else at + 1
     if not frames:
         return None
@@ -223,7 +207,7 @@ def _flow_from(lines: Sequence[str], first: int, line: int, column: int) -> Flow
         token = _TOKEN.match(rest, at)
         at = token.end() if token is not None else at + 1
         if token is not None:
-            _take(open_frames, token)
+            _read_token(open_frames, token)
     keys += filter(None, mapping.keys)
     steps = [frame.step for frame in frames[:-1]] + ([] if is_key else [innermost.step])
     closing = "".join("}" if frame.is_mapping else "]" for frame in reversed(frames))
@@ -231,7 +215,7 @@ def _flow_from(lines: Sequence[str], first: int, line: int, column: int) -> Flow
     return Flow(start, known_steps, is_key, tuple(dict.fromkeys(keys)), closing)
 
 
-def _take(frames: list[OpenBracket], token: "re.Match[str]") -> None:
+def _read_token(frames: list[OpenBracket], token: "re.Match[str]") -> None:
     """Apply one token to the stack of open brackets, which is changed in place; outside of brackets only an opening one counts."""
     kind, word = token.lastgroup, token.group()
     frame = frames[-1] if frames else None
@@ -299,11 +283,11 @@ class Cursor:
 
 
 @dataclass
-class _Climb:
-    """The way from a cursor up to the start of its document."""
+class _PathReader:
+    """Reads the path of a cursor from the inside out: line by line up to the start of its document."""
 
-    sort: Sort | None
-    """What the innermost thing is that was found; None if nothing is at the cursor yet."""
+    is_key: bool | None
+    """Whether the innermost thing that was found is a key, and no dash; None if nothing is at the cursor yet."""
     column: int
     steps: list[str | int] = field(default_factory=list)
     """Innermost first, as all that follows."""
@@ -317,45 +301,40 @@ class _Climb:
     document: int = 0
     """The first line of the document, once it was reached."""
 
-    def take(self, entry: FlowEntry, line: int) -> None:
-        """Look at what is before: it is next to what was found, around it, or neither."""
+    def read_entry(self, entry: BlockEntry, line: int) -> None:
+        """Read an entry before the others: it is beside the innermost one that was read, around it, or neither."""
         if entry.column > self.column:
             return
         if entry.column == self.column:
-            if self.sort is None:
-                self.sort, self.dash = entry.sort, CursorPlace(line, entry.column)
-            if entry.sort is self.sort:
+            if self.is_key is None:
+                self.is_key, self.dash = entry.is_key, CursorPlace(line, entry.column)
+            if entry.is_key is self.is_key:
                 self.index += 1
-                if self.is_innermost and entry.sort is Sort.KEY:
+                if self.is_innermost and entry.is_key:
                     self.keys.append(entry.name)
                 return
-            if self.sort is Sort.KEY:
+            if self.is_key:
                 return
-        self.around(entry, line)
+        self.enter(entry, line)
 
-    def around(self, entry: FlowEntry, line: int) -> None:
-        """Step out to what is around."""
-        self.close()
-        self.is_innermost = False
-        self.sort, self.column, self.index, self.dash = (
-            entry.sort,
-            entry.column,
-            0,
-            CursorPlace(line, entry.column),
-        )
+    def enter(self, entry: BlockEntry, line: int) -> None:
+        """Step out to an entry that is around what was read so far."""
+        self.leave_list()
+        self.is_innermost, self.is_key, self.index = False, entry.is_key, 0
+        self.column, self.dash = entry.column, CursorPlace(line, entry.column)
         if entry.is_text:
             self.steps, self.starts, self.keys, self.is_text = [], [], [], True
-        if entry.sort is Sort.KEY:
+        if entry.is_key:
             self.steps.append(entry.name)
             self.starts.append(CursorPlace(line, entry.column))
 
-    def close(self) -> None:
-        """Leave a list: the item in it has a number."""
-        if self.sort is Sort.DASH:
+    def leave_list(self) -> None:
+        """Add the number of the item to the path, if a list was being read."""
+        if self.is_key is False:
             self.steps.append(self.index)
             self.starts.append(self.dash)
 
-    def up(self, lines: Sequence[str], line: int) -> None:
+    def read_up(self, lines: Sequence[str], line: int) -> None:
         """Go through the lines before this one, up to the start of the document."""
         # Most lines of a long text are further inside; this is asked of each of them, at every letter.
         inside = " " * (self.column + 1)
@@ -368,9 +347,9 @@ class _Climb:
                 break
             if is_content(text):
                 for entry in reversed(entries_of(text)):
-                    self.take(entry, number)
+                    self.read_entry(entry, number)
                 inside = " " * (self.column + 1)
-        self.close()
+        self.leave_list()
 
     def cursor(
         self,
@@ -381,7 +360,7 @@ class _Climb:
         key: str = "",
         flow: Flow | None = None,
     ) -> Cursor:
-        """Return the cursor that the climb began at, with its steps from the outside in; in a block of text its role is TEXT."""
+        """Return the cursor that the reading began at, with its steps from the outside in; in a block of text its role is TEXT."""
         path, starts = tuple(reversed(self.steps)), tuple(reversed(self.starts))
         if flow is not None:
             path, starts = (*path, *flow.steps), (*starts, *(flow.start for _ in flow.steps))
@@ -403,12 +382,12 @@ def cursor_at(lines: Sequence[str], line: int, column: int) -> Cursor:
     flow = flow_at(lines, *place)
     if flow is None:
         return _in_block(lines, place)
-    climb = _value_after(lines, flow.start.line, lines[flow.start.line][: flow.start.column])
+    reader = _value_after(lines, flow.start.line, lines[flow.start.line][: flow.start.column])
     word = word_at(lines[line], place.column)
     if flow.is_key:
-        return climb.cursor(CursorRole.KEY, word, place, flow.keys, lines[line][word.start : word.end], flow)
+        return reader.cursor(CursorRole.KEY, word, place, flow.keys, lines[line][word.start : word.end], flow)
     role = CursorRole.START if isinstance(flow.steps[-1], int) else CursorRole.VALUE
-    return climb.cursor(role, word, place, flow.keys, flow=flow)
+    return reader.cursor(role, word, place, flow.keys, flow=flow)
 
 
 def word_at(text: str, column: int) -> CursorWord:
@@ -425,46 +404,47 @@ def word_at(text: str, column: int) -> CursorWord:
     return word
 
 
-def _value_after(lines: Sequence[str], line: int, text: str) -> _Climb:
+def _value_after(lines: Sequence[str], line: int, text: str) -> _PathReader:
     """Return the way to the value that begins at the end of a text, which is the start of a line."""
     entries = entries_of(text)
-    climb = _Climb(None, len(text))
+    reader = _PathReader(None, len(text))
     if entries:
         *before, innermost = entries
-        climb.around(innermost, line)
+        reader.enter(innermost, line)
         for entry in reversed(before):
-            climb.take(entry, line)
-    climb.up(lines, line)
-    return climb
+            reader.read_entry(entry, line)
+    reader.read_up(lines, line)
+    return reader
 
 
 def _in_block(lines: Sequence[str], place: CursorPlace) -> Cursor:
+    """Return the cursor at a place outside of all brackets."""
     text = lines[place.line]
     entries = entries_of(text)
     left = [entry for entry in entries if entry.end <= place.column and entry.column < place.column]
-    at = next((e for e in entries if e.sort is Sort.KEY and e.column <= place.column < e.end), None)
+    at = next((e for e in entries if e.is_key and e.column <= place.column < e.end), None)
     word = word_at(text, place.column)
     if at is not None:
-        climb = _Climb(Sort.KEY, at.column)
+        reader = _PathReader(True, at.column)
         for entry in reversed([e for e in entries if e.column < at.column]):
-            climb.take(entry, place.line)
-        climb.up(lines, place.line)
-        keys = (*climb.keys, *_siblings_below(lines, place.line, at.column))
+            reader.read_entry(entry, place.line)
+        reader.read_up(lines, place.line)
+        keys = (*reader.keys, *_siblings_below(lines, place.line, at.column))
         word = CursorWord(at.column, at.end - 1, text[at.column : place.column])
-        return climb.cursor(CursorRole.KEY, word, place, keys, at.name)
+        return reader.cursor(CursorRole.KEY, word, place, keys, at.name)
     if left:
-        climb = _value_after(lines, place.line, text[: left[-1].end])
-        role = CursorRole.VALUE if left[-1].sort is Sort.KEY else CursorRole.START
+        reader = _value_after(lines, place.line, text[: left[-1].end])
+        role = CursorRole.VALUE if left[-1].is_key else CursorRole.START
         start = max(word.start, left[-1].end)
         word = CursorWord(start, max(start, word.end), text[start : place.column])
-        return climb.cursor(role, word, place)
+        return reader.cursor(role, word, place)
     column = min(indent_of(text), place.column) if text.strip() else place.column
-    climb = _Climb(None, column)
-    climb.up(lines, place.line)
-    if climb.is_text or not climb.keys:
-        return climb.cursor(CursorRole.START, word, place)
-    return climb.cursor(
-        CursorRole.KEY, word, place, (*climb.keys, *_siblings_below(lines, place.line, column))
+    reader = _PathReader(None, column)
+    reader.read_up(lines, place.line)
+    if reader.is_text or not reader.keys:
+        return reader.cursor(CursorRole.START, word, place)
+    return reader.cursor(
+        CursorRole.KEY, word, place, (*reader.keys, *_siblings_below(lines, place.line, column))
     )
 
 
@@ -479,7 +459,7 @@ def _siblings_below(lines: Sequence[str], line: int, column: int) -> tuple[str, 
         if indent < column or is_document_start(text):
             break
         entries = entries_of(text)
-        if not entries or entries[0].sort is not Sort.KEY:
+        if not entries or not entries[0].is_key:
             break
         keys.append(entries[0].name)
     return tuple(keys)

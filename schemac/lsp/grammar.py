@@ -33,8 +33,8 @@ from schemac.language.manifest.groups import Group, GroupField, GroupLibrary, Us
 from schemac.language.manifest.overlay import DatasetOverlay, FieldOverlay, OverlayFile, is_stored
 from schemac.language.manifest.standard import EVENTS
 from schemac.lsp.cursor import (
+    BlockEntry,
     Cursor,
-    FlowEntry,
     block_end,
     cursor_at,
     entries_of,
@@ -122,8 +122,8 @@ class GrammarShape:
     def words(self) -> list[Any]:
         """The values that may be written here, if they can be listed."""
         words: list[Any] = []
-        for annotation in _unwrapped(self.annotation):
-            bare = _bare(annotation)
+        for annotation in _union_members(self.annotation):
+            bare = _without_metadata(annotation)
             if get_origin(bare) is Literal:
                 words += get_args(bare)
             elif bare is bool:
@@ -159,20 +159,20 @@ def description_of(model: type[AuthoredModel], record_property: GrammarProperty)
 
 def alternatives(annotation: Any) -> list[Any]:
     """Return what an annotation is a union of, without None and without bounds."""
-    return [bare for one in _unwrapped(annotation) if (bare := _bare(one)) is not NoneType]
+    return [bare for one in _union_members(annotation) if (bare := _without_metadata(one)) is not NoneType]
 
 
-def _bare(annotation: Any) -> Any:
+def _without_metadata(annotation: Any) -> Any:
     """Return an annotation without the metadata of `Annotated`."""
     return get_args(annotation)[0] if get_origin(annotation) is Annotated else annotation
 
 
-def _unwrapped(annotation: Any) -> Iterator[Any]:
+def _union_members(annotation: Any) -> Iterator[Any]:
     """Yield the members of a union."""
-    bare = _bare(annotation)
+    bare = _without_metadata(annotation)
     if get_origin(bare) in (Union, UnionType):
         for one in get_args(bare):
-            yield from _unwrapped(one)
+            yield from _union_members(one)
     else:
         yield annotation
 
@@ -203,16 +203,8 @@ def root_shape(keys: Sequence[str], kind: Any, path: TreePath) -> GrammarShape:
 def is_like_pipeline(keys: Iterable[str]) -> bool:
     """Whether a text is to become a pipeline, by the outermost keys that it has so far."""
     present = {*keys}
-    return (
-        bool({"source", "sources", "target"} & present)
-        and not {
-            "kind",
-            "$schema",
-            "groups",
-            "datasets",
-        }
-        & present
-    )
+    others = {"kind", "$schema", "groups", "datasets"}
+    return not present.isdisjoint({"source", "sources", "target"}) and present.isdisjoint(others)
 
 
 EVENT_WORDS = frozenset(spelling for event in EVENTS for spelling in spellings(event))
@@ -227,11 +219,11 @@ def shape_at(root: GrammarShape, path: TreePath, value_at: ValueAt) -> GrammarSh
         elif path[depth - 1 : depth + 1] == _READ:
             shape = GrammarShape(Schema)
         else:
-            shape = _below(shape, step, depth, value_at)
+            shape = _shape_below(shape, step, depth, value_at)
     return shape
 
 
-def _below(shape: GrammarShape, step: str | int, depth: int, value_at: ValueAt) -> GrammarShape:
+def _shape_below(shape: GrammarShape, step: str | int, depth: int, value_at: ValueAt) -> GrammarShape:
     """Return the shape of a key or of an item number in a shape; any value where the records do not know it."""
     if shape.extra is not None:
         attribute = known(str(step))
@@ -346,7 +338,6 @@ def family_of(written: Any) -> Family | None:
 _MOST_OPTIONS = 10
 
 
-_MISSING: Any = object()
 _MOST_LINES = 2_000
 """Lines of a value that is read while somebody types."""
 
@@ -357,32 +348,28 @@ class CursorValues:
     def __init__(self, lines: Sequence[str], cursor: Cursor) -> None:
         self._lines = lines
         self._cursor = cursor
-        self._read: dict[int, Any] = {}
         self._values: dict[tuple[int, int], Any] = {}
 
     def value(self, depth: int) -> Any:
         """Return the value at the first steps of the cursor's path; None if it cannot be read."""
-        if depth not in self._read:
-            cursor = self._cursor
-            place, path = (cursor.document, 0), cursor.path[:depth]
-            for outer in range(depth, 0, -1):
-                start = cursor.starts[outer - 1]
-                if cursor.flow is None or start != cursor.flow.start:
-                    # A list or mapping is read from the step that leads to it.
-                    first = cursor.path[outer - 1]
-                    place = start
-                    path = (0 if isinstance(first, int) else first, *cursor.path[outer:depth])
-                    break
-            value = self._parsed(*place)
-            for step in path:
-                if isinstance(value, dict) and isinstance(step, str):
-                    value = value.get(step)
-                elif isinstance(value, list) and isinstance(step, int) and step < len(value):
-                    value = value[step]
-                else:
-                    value = None
-            self._read[depth] = None if value is _MISSING else value
-        return self._read[depth]
+        cursor = self._cursor
+        place, path = (cursor.document, 0), cursor.path[:depth]
+        for outer in range(depth, 0, -1):
+            start = cursor.starts[outer - 1]
+            if cursor.flow is None or start != cursor.flow.start:
+                # A list or mapping is read from the step that leads to it.
+                first = cursor.path[outer - 1]
+                place, path = start, (0 if isinstance(first, int) else first, *cursor.path[outer:depth])
+                break
+        value = self._parse_at(*place)
+        for step in path:
+            if isinstance(value, dict) and isinstance(step, str):
+                value = value.get(step)
+            elif isinstance(value, list) and isinstance(step, int) and step < len(value):
+                value = value[step]
+            else:
+                return None
+        return value
 
     @cached_property
     def root(self) -> dict[str, str]:
@@ -393,7 +380,7 @@ class CursorValues:
             root_keys.setdefault(entry.name, value)
         return root_keys
 
-    def _outermost_keys(self) -> Iterator[tuple[int, FlowEntry]]:
+    def _outermost_keys(self) -> Iterator[tuple[int, BlockEntry]]:
         """Yield the outermost keys of the document with the numbers of their lines."""
         first = self._cursor.document
         for number in range(first, len(self._lines)):
@@ -406,21 +393,21 @@ class CursorValues:
     def outermost(self, name: str) -> Any:
         """Return the value of an outermost key of the document; None if it cannot be read."""
         number = next((number for number, entry in self._outermost_keys() if entry.name == name), None)
-        parsed = self._parsed(number, 0) if number is not None else None
+        parsed = self._parse_at(number, 0) if number is not None else None
         return parsed.get(name) if isinstance(parsed, dict) else None
 
-    def _parsed(self, first: int, column: int) -> Any:
-        """Return what begins at a place; many steps may begin there, and it is read once."""
+    def _parse_at(self, first: int, column: int) -> Any:
+        """Return the value that begins at a place, None if it cannot be read; many steps may begin there, and it is read once."""
         if (first, column) in self._values:
             return self._values[first, column]
-        self._values[first, column] = _MISSING
+        self._values[first, column] = None
         end = min(block_end(self._lines, first, column), first + _MOST_LINES)
         lines = list(self._lines[first:end])
         if lines:
             lines[0] = " " * column + lines[0][column:]
         at = self._cursor.place.line - first
         without = [*lines[:at], *lines[at + 1 :]] if 0 <= at < len(lines) else None
-        for attempt in (lines, self._closed(lines, at), without):
+        for attempt in (lines, self._with_closed_brackets(lines, at), without):
             report = Report()
             documents = parse(SourceText("\n".join(attempt)), report) if attempt is not None else []
             if documents and not report.has_errors:
@@ -428,7 +415,7 @@ class CursorValues:
                 break
         return self._values[first, column]
 
-    def _closed(self, lines: list[str], at: int) -> list[str] | None:
+    def _with_closed_brackets(self, lines: list[str], at: int) -> list[str] | None:
         """Return the lines with all brackets closed at the cursor."""
         flow = self._cursor.flow
         if flow is None or not 0 <= at < len(lines):

@@ -210,7 +210,7 @@ class TextScope:
             if documents:
                 name, buffers = self._checked.name(self._path), self._checked.buffers
                 reuse = Reuse(FolderFiles(Path(self._path), name, buffers))
-                return scope_of(documents, "", reuse, Report())
+                return scope_of(documents, reuse, Report())
         return None
 
     @property
@@ -237,16 +237,8 @@ class TextScope:
         for parameter, one in definition.group.parameters.items() if definition is not None else ():
             yield parameter, one.description, one.is_required
 
-    def importable(self) -> Iterator[str]:
-        """Yield the paths of files that can be imported."""
-        return self._files(has_datasets=False)
-
-    def manifests(self) -> Iterator[str]:
-        """Yield the paths of manifests with datasets."""
-        return self._files(has_datasets=True)
-
-    def _files(self, *, has_datasets: bool) -> Iterator[str]:
-        """Yield the paths of other files of the project, from the folder of the text."""
+    def files(self, *, has_datasets: bool) -> Iterator[str]:
+        """Yield the paths of the project's other files, from the folder of the text: manifests, or what they can import."""
         for file in self._checked.files[:_MOST_FILES]:
             if bool(file.named) == has_datasets and key_of(file.file.path) != self._path:
                 yield Path(os.path.relpath(file.file.path, self.folder)).as_posix()
@@ -256,18 +248,14 @@ class TextScope:
         for file in self._checked.files:
             yield from (named.name for named in file.named)
 
-    def datasets_of_text(self) -> list[LogicalDataset]:
-        """Return the datasets of the text, as they could be read last."""
-        return self._readable(self._path)
-
-    def _readable(self, path: str) -> list[LogicalDataset]:
-        """Return the datasets of a manifest by its absolute path, as they could be read last; none if it is no manifest."""
-        file = self._checked.readable.get(path)
+    def datasets_in(self, path: str = "") -> list[LogicalDataset]:
+        """Return the datasets of the text, or of a manifest by its path from there, as they could be read last."""
+        file = self._checked.readable.get(file_at(self._path, path))
         return file.datasets if file is not None else []
 
     def paths(self) -> Iterator[str]:
         """Yield the paths of the text's fields."""
-        for dataset in self.datasets_of_text():
+        for dataset in self.datasets_in():
             yield from paths_in(dataset.columns)
 
     def paths_of(self, name: Any) -> Iterator[str]:
@@ -281,15 +269,11 @@ class TextScope:
 
     def dataset_of_pipeline(self, root: Mapping[str, str]) -> LogicalDataset | None:
         """Return the dataset that a pipeline with these outermost keys is about."""
-        datasets = self.datasets_of_manifest(root.get("schema"))
+        datasets = self.datasets_in(root.get("schema", ""))
         name = root.get("dataset")
         if name:
             return next((one for one in datasets if one.name == name), None)
         return datasets[0] if len(datasets) == 1 else None
-
-    def datasets_of_manifest(self, schema: str | None) -> list[LogicalDataset]:
-        """Return the datasets in a manifest, by its path from this file; none without a path."""
-        return self._readable(file_at(self._path, schema)) if schema else []
 
     def vocabulary_keys(self) -> Iterator[tuple[str, str]]:
         """Yield the attributes of the project's own vocabularies, with their descriptions."""

@@ -78,7 +78,7 @@ class Navigator:
             return None
         scope = TextScope(self.checked, path, context.lines)
         return (
-            self._parameter(path, context, scope)
+            self._parameter_target(path, context, scope)
             or self._companion_target(path, context, scope)
             or self._written_name(path, context, scope)
             or self._field_name(path, context)
@@ -92,14 +92,14 @@ class Navigator:
         shape = context.shape_at(on_key)
         value = context.written.value(len(cursor.path)) if not cursor.key else None
         if on_key[-2:-1] == ("groups",) and cursor.key:
-            return self._group(cursor.key, path, scope)
+            return self._group_target(cursor.key, path, scope)
         if (
             shape.holder is Use
             and shape.member is not None
             and shape.member.name == "use"
             and isinstance(value, str)
         ):
-            return self._group(value, path, scope)
+            return self._group_target(value, path, scope)
         if cursor.path[-2:-1] == ("imports",) and isinstance(value, str):
             return FileTarget(file_at(path, value))
         attribute, steps = shape.attribute, shape.steps
@@ -112,12 +112,12 @@ class Navigator:
         if attribute.key == REFERENCES.key and steps[1:2] == ("to",):
             reference = context.written.value(len(cursor.path) - 2)
             name = reference.get("dataset") if isinstance(reference, dict) else None
-            return self._field_of(scope.dataset(name), value)
-        datasets = scope.datasets_of_text() if names_field(attribute, steps) else []
-        targets = (self._field_of(dataset, value) for dataset in datasets)
+            return self._find_field(scope.dataset(name), value)
+        datasets = scope.datasets_in() if names_field(attribute, steps) else []
+        targets = (self._find_field(dataset, value) for dataset in datasets)
         return next(filter(None, targets), None)
 
-    def _group(self, name: str, path: str, scope: TextScope) -> GroupTarget | None:
+    def _group_target(self, name: str, path: str, scope: TextScope) -> GroupTarget | None:
         """Return a group with the file that defines it, by the name that a text uses; None if the text knows no such group."""
         resolved = scope.group_scope.find(name) if scope.group_scope is not None else None
         if resolved is None:
@@ -125,7 +125,7 @@ class Navigator:
         definition, around = resolved
         return GroupTarget(definition.name, file_at(path, around.path))
 
-    def _parameter(self, path: str, context: GrammarContext, scope: TextScope) -> Target | None:
+    def _parameter_target(self, path: str, context: GrammarContext, scope: TextScope) -> Target | None:
         """Return the parameter of a group that is named: by its definition, by a use, or as `$(name)` in a text."""
         cursor, on_key = context.cursor, context.path_on_key
         if cursor.key and on_key[-2:-1] == ("with",):
@@ -140,7 +140,7 @@ class Navigator:
             name = on_key[on_key.index("groups") + 1]
         else:
             return None
-        group = self._group(name, path, scope) if isinstance(name, str) and parameter else None
+        group = self._group_target(name, path, scope) if isinstance(name, str) and parameter else None
         return ParameterTarget(group, parameter) if group is not None else None
 
     def _companion_target(self, path: str, context: GrammarContext, scope: TextScope) -> Target | None:
@@ -151,14 +151,14 @@ class Navigator:
             if len(on_key) == 2:
                 return DatasetTarget(word)
             if len(on_key) == 4 and on_key[2] == "fields":
-                return self._field_of(scope.dataset(on_key[1]), word)
+                return self._find_field(scope.dataset(on_key[1]), word)
         if not is_pipeline(root):
             return None
         if word:
             if len(on_key) == 2 and on_key[0] == "references":
                 return DatasetTarget(word)
             is_field = len(on_key) == 2 and on_key[0] == "fields"
-            return self._field_of(scope.dataset_of_pipeline(root), word) if is_field else None
+            return self._find_field(scope.dataset_of_pipeline(root), word) if is_field else None
         if on_key == ("dataset",) and root.get("dataset"):
             return DatasetTarget(root["dataset"])
         if on_key == ("schema",) and root.get("schema"):
@@ -187,9 +187,9 @@ class Navigator:
             return None
         place = location_of(dataset_fields[0].dataset, dataset_fields[0].field)
         is_own_name = place is not None and place.path == field_path
-        return self._with_all(dataset_fields[0]) if is_own_name else None
+        return self._field_target(dataset_fields[0]) if is_own_name else None
 
-    def _field_of(self, dataset: LogicalDataset | None, path_text: str) -> FieldTarget | None:
+    def _find_field(self, dataset: LogicalDataset | None, path_text: str) -> FieldTarget | None:
         """Return a field of a dataset by its path; None if there is none."""
         if dataset is None:
             return None
@@ -197,9 +197,9 @@ class Navigator:
         file = next((file for file, _ in datasets_called(dataset.name, self.checked)), None)
         if field is None or file is None:
             return None
-        return self._with_all(DatasetField(file, dataset, field))
+        return self._field_target(DatasetField(file, dataset, field))
 
-    def _with_all(self, dataset_field: DatasetField) -> FieldTarget:
+    def _field_target(self, dataset_field: DatasetField) -> FieldTarget:
         where = location_of(dataset_field.dataset, dataset_field.field)
         every: list[DatasetField] = []
         if where is not None:
@@ -265,22 +265,22 @@ class Navigator:
             path_text = dataset_field.field.path_text
             for attribute in ATTRIBUTES.values():
                 for named in attribute.renamings(dataset.schema.extra, path_text, _OTHER_NAME):
-                    yield from self._at(dataset, ("extra", attribute.key, *named.steps))
+                    yield from self._site_of_value(dataset, ("extra", attribute.key, *named.steps))
             for field in preorder(dataset.columns):
                 value = field.extra.get(DEPRECATED.key)
                 if isinstance(value, dict) and value.get("successor") == path_text:
                     places = [at for at in field.extra_places(DEPRECATED.key) if dataset.origins.has(at)]
                     for at in places[:1]:
-                        yield from self._at(dataset, (*at, "successor"))
+                        yield from self._site_of_value(dataset, (*at, "successor"))
             for other in (one for file in self.checked.files if file.named for one in file.datasets):
                 for i, reference in enumerate(REFERENCES.read(other.schema.extra) or []):
                     key = "to" if reference.to is not None else "fields"
                     for j, path in enumerate(reference.to or reference.fields):
                         if reference.dataset == name and path == path_text:
-                            yield from self._at(other, ("extra", REFERENCES.key, i, key, j))
+                            yield from self._site_of_value(other, ("extra", REFERENCES.key, i, key, j))
             yield from self.lock_lines(dataset_field)
 
-    def _at(self, dataset: LogicalDataset, path: TreePath) -> Iterator[FileRange]:
+    def _site_of_value(self, dataset: LogicalDataset, path: TreePath) -> Iterator[FileRange]:
         """Yield the site of a value in a dataset's manifest; none if the manifest has no such value."""
         place = dataset.origins.location(path)
         if place is not None:

@@ -76,28 +76,28 @@ def occurrences_of(target: NamedTarget, texts: ProjectTexts) -> list[Occurrence]
             definition = definition_of(target, texts)
             if definition is not None:
                 at = (definition.document, definition.path)
-                occurrences.append(_key(target.file, *at, is_definition=True))
-            occurrences += [_value(*use) for use in _uses(target, texts)]
+                occurrences.append(_at_key(target.file, *at, is_definition=True))
+            occurrences += [_at_scalar(*use) for use in _group_uses(target, texts)]
         case ParameterTarget():
-            occurrences += _of_parameter(target, texts)
+            occurrences += _parameter_occurrences(target, texts)
         case DatasetTarget():
-            occurrences += _of_dataset(target.name, texts)
+            occurrences += _dataset_occurrences(target.name, texts)
         case VocabularyTarget():
-            occurrences += _in_vocabulary(target.name, texts)
+            occurrences += _vocabulary_occurrences(target.name, texts)
             for path in texts.with_word(target.name):
                 for document in texts.documents(path):
                     places = [at for at, _ in values_in(document.value) if at[-2:] == ("extra", target.name)]
-                    occurrences += [_key(path, document, at) for at in places]
+                    occurrences += [_at_key(path, document, at) for at in places]
     unique = {(one.path, one.span): one for one in occurrences}
     return sorted(unique.values(), key=lambda one: not one.is_definition)
 
 
-def _key(path: str, document: Document, at: TreePath, *, is_definition: bool = False) -> Occurrence:
+def _at_key(path: str, document: Document, at: TreePath, *, is_definition: bool = False) -> Occurrence:
     """Return the occurrence of a name that is a key."""
     return Occurrence(path, document.source, document.key_span(at), is_definition=is_definition)
 
 
-def _value(path: str, document: Document, at: TreePath, *, is_definition: bool = False) -> Occurrence:
+def _at_scalar(path: str, document: Document, at: TreePath, *, is_definition: bool = False) -> Occurrence:
     """Return the occurrence of a name that is a scalar."""
     return Occurrence(path, document.source, document.span(at), is_definition=is_definition)
 
@@ -108,7 +108,7 @@ def definition_of(target: GroupTarget, texts: ProjectTexts) -> Definition | None
     return scope.file.groups.get(target.name) if scope is not None else None
 
 
-def _uses(target: GroupTarget, texts: ProjectTexts) -> Iterator[tuple[str, Document, TreePath]]:
+def _group_uses(target: GroupTarget, texts: ProjectTexts) -> Iterator[tuple[str, Document, TreePath]]:
     """Yield all uses of a group, in the texts where its name means this one."""
     for path in texts.with_word(target.name):
         scope = texts.groups(path)
@@ -119,12 +119,13 @@ def _uses(target: GroupTarget, texts: ProjectTexts) -> Iterator[tuple[str, Docum
             yield from ((path, document, at) for at in uses_in(document, target.name))
 
 
-def _of_parameter(target: ParameterTarget, texts: ProjectTexts) -> Iterator[Occurrence]:
+def _parameter_occurrences(target: ParameterTarget, texts: ProjectTexts) -> Iterator[Occurrence]:
+    """Yield all places of a parameter: its definition, the texts of its group, and the arguments of uses."""
     definition = definition_of(target.group, texts)
     if definition is None or target.name not in definition.group.parameters:
         return
     document, name, file = definition.document, target.name, target.group.file
-    yield _key(file, document, (*definition.path, "parameters", name), is_definition=True)
+    yield _at_key(file, document, (*definition.path, "parameters", name), is_definition=True)
     for part in ("fields", "extra"):
         for at, named in placeholders(getattr(definition.group, part), (part,)):
             if named == name:
@@ -133,19 +134,20 @@ def _of_parameter(target: ParameterTarget, texts: ProjectTexts) -> Iterator[Occu
                     if match[1] == name:
                         inner = Span(span.start + match.start(1), span.start + match.end(1))
                         yield Occurrence(file, document.source, inner, is_scalar=False)
-    for path, user, at in _uses(target.group, texts):
+    for path, user, at in _group_uses(target.group, texts):
         argument_path = (*at[:-1], "with", name)
         if user.has(argument_path):
-            yield _key(path, user, argument_path)
+            yield _at_key(path, user, argument_path)
 
 
-def _of_dataset(name: str, texts: ProjectTexts) -> Iterator[Occurrence]:
+def _dataset_occurrences(name: str, texts: ProjectTexts) -> Iterator[Occurrence]:
+    """Yield all places of the name of a dataset: its definition, references, overlays and pipelines."""
     manifests = set()
     for file, dataset in datasets_called(name, texts.checked):
         path, origins = key_of(file.file.path), dataset.origins
         manifests.add(path)
         if origins.document is not None and origins.named_at is not None:
-            yield _value(path, origins.document, origins.named_at, is_definition=True)
+            yield _at_scalar(path, origins.document, origins.named_at, is_definition=True)
     for file in texts.checked.files:
         for dataset in file.datasets if file.named and name.encode() in file.content else ():
             for i, reference in enumerate(REFERENCES.read(dataset.schema.extra) or ()):
@@ -154,21 +156,21 @@ def _of_dataset(name: str, texts: ProjectTexts) -> Iterator[Occurrence]:
                     yield Occurrence(texts.checked.path(place.source.name), place.source, place.span)
     for path, document in texts.overlays(name):
         if document.has(("datasets", name)):
-            yield _key(path, document, ("datasets", name))
+            yield _at_key(path, document, ("datasets", name))
     for path, document in texts.pipelines(name):
         value: Any = document.value
         schema, references = value.get("schema"), value.get("references")
         if isinstance(schema, str) and value.get("dataset") == name and file_at(path, schema) in manifests:
-            yield _value(path, document, ("dataset",))
+            yield _at_scalar(path, document, ("dataset",))
         if isinstance(references, dict) and name in references:
-            yield _key(path, document, ("references", name))
+            yield _at_key(path, document, ("references", name))
 
 
 _BY_NAME = ("properties", "dependentRequired", "dependentSchemas")
 _NAMES = ("required", "dependentRequired")
 
 
-def _in_vocabulary(key: str, texts: ProjectTexts) -> Iterator[Occurrence]:
+def _vocabulary_occurrences(key: str, texts: ProjectTexts) -> Iterator[Occurrence]:
     """Yield where the JSON Schema of a domain has an attribute."""
     project = texts.checked.project
     domain, name = domain_of(key), key.partition("/")[2]
@@ -181,11 +183,11 @@ def _in_vocabulary(key: str, texts: ProjectTexts) -> Iterator[Occurrence]:
         value = document.value if isinstance(document.value, dict) else {}
         for word in _BY_NAME:
             if document.has((word, name)):
-                occurrence = _key(path, document, (word, name), is_definition=word == "properties")
+                occurrence = _at_key(path, document, (word, name), is_definition=word == "properties")
                 yield occurrence._replace(domain=domain)
         for at, text in strings_in({word: value.get(word) for word in _NAMES}):
             if text == name:
-                yield _value(path, document, at)._replace(domain=domain)
+                yield _at_scalar(path, document, at)._replace(domain=domain)
 
 
 class FieldEdit(NamedTuple):
@@ -230,5 +232,5 @@ def field_edits(target: FieldTarget, new: str, texts: ProjectTexts) -> Iterator[
         for path, document, at in keys:
             after = path_after(str(at[-1]), {old: renamed[name][old]})
             if after is not None:
-                named = _key(path, document, at)
+                named = _at_key(path, document, at)
                 yield FieldEdit(path, named.source, NameEdit(named.span, named.text(after)))

@@ -5,7 +5,6 @@ Layer: lsp.
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from itertools import islice
 from typing import Any
 
 from lsprotocol import types
@@ -131,7 +130,7 @@ def field_text(dataset_field: DatasetField, checked: CheckedProject, others: int
     if locked is not None and id_ is not None:
         numbers = locked.identities.numbers.get(field)
         entries = numbers.entries if numbers is not None else ()
-        words = [f"{_title(name)} {', '.join(map(str, ids))}" for name, ids in entries]
+        words = [f"{_engine_title(name)} {', '.join(map(str, ids))}" for name, ids in entries]
         firsts = [state.first for state in locked.dataset.states if state.id == id_]
         since = f", since version {min(firsts)}" if firsts else ", not locked yet"
         lines.append(f"Field id {id_}{since}" + (f" ({'; '.join(words)})" if words else ""))
@@ -153,7 +152,7 @@ def field_text(dataset_field: DatasetField, checked: CheckedProject, others: int
     return "\n\n".join(lines)
 
 
-def _title(name: str) -> str:
+def _engine_title(name: str) -> str:
     """Return the title of an engine for people; its name if it is not installed."""
     try:
         return engine(name).title
@@ -217,7 +216,7 @@ def history(locked: Locked, field: SchemaField) -> Iterator[str]:
 
 # Symbols
 
-_MAX_SYMBOLS = 500
+MAX_SYMBOLS = 500
 """Symbols of a project that are listed for one search."""
 
 
@@ -231,10 +230,12 @@ def document_symbols(
         place = dataset.origins.location(())
         if source is None or span is None or place is None:
             continue
-        members = [one for field in dataset.columns if (one := _field(dataset, field, lines)) is not None]
-        whole, name = _range(lines, source, place.span), _range(lines, source, span)
+        members = [
+            one for field in dataset.columns if (one := _field_symbol(dataset, field, lines)) is not None
+        ]
+        whole, name = _range_of(lines, source, place.span), _range_of(lines, source, span)
         symbols.append(_document_symbol(dataset.name, types.SymbolKind.Struct, whole, name, None, members))
-    return [*symbols, *_groups(documents, lines)]
+    return [*symbols, *_group_symbols(documents, lines)]
 
 
 def _document_symbol(
@@ -250,46 +251,51 @@ def _document_symbol(
     return types.DocumentSymbol(name or "(no name)", kind, around, name_range, detail, children=children)
 
 
-def _field(dataset: LogicalDataset, field: SchemaField, lines: TextLines) -> types.DocumentSymbol | None:
+def _field_symbol(
+    dataset: LogicalDataset, field: SchemaField, lines: TextLines
+) -> types.DocumentSymbol | None:
     """Return the symbol of a field with its members; None for one of a group or without a name."""
     name = dataset.origins.location((*field.declared_at, "name"))
     whole = dataset.origins.location(field.declared_at)
     # A field of a group is listed where the group is.
     if name is None or whole is None or name.labels:
         return None
-    nested = [one for child in _members(field) if (one := _field(dataset, child, lines)) is not None]
+    nested = [
+        one for child in _named_members(field) if (one := _field_symbol(dataset, child, lines)) is not None
+    ]
     kind = types.SymbolKind.Struct if field.type.family is Family.STRUCT else types.SymbolKind.Field
-    around, name_range = _range(lines, whole.source, whole.span), _range(lines, name.source, name.span)
+    around, name_range = _range_of(lines, whole.source, whole.span), _range_of(lines, name.source, name.span)
     return _document_symbol(str(field.segment), kind, around, name_range, type_text_of(field), nested)
 
 
-def _members(field: SchemaField) -> Iterator[SchemaField]:
+def _named_members(field: SchemaField) -> Iterator[SchemaField]:
     """Yield the nearest fields with names below a field."""
     for child in field.children:
         if child.is_member:
             yield child
         else:
-            yield from _members(child)
+            yield from _named_members(child)
 
 
-def _groups(documents: Sequence[Document], lines: TextLines) -> Iterator[types.DocumentSymbol]:
+def _group_symbols(documents: Sequence[Document], lines: TextLines) -> Iterator[types.DocumentSymbol]:
     """Yield a symbol for each group of a text, with its named fields below it."""
-    for definition in GroupFile(list(documents), "").groups.values():
+    for definition in GroupFile(documents).groups.values():
         document, path = definition.document, definition.path
         source, children = document.source, []
         for i, field in enumerate(definition.group.fields):
             at = (*path, "fields", i)
             if isinstance(field, dict) and isinstance(field.get("name"), str):
-                whole = _range(lines, source, document.span(at))
-                name = _range(lines, source, document.span((*at, "name")))
+                whole = _range_of(lines, source, document.span(at))
+                name = _range_of(lines, source, document.span((*at, "name")))
                 children.append(_document_symbol(field["name"], types.SymbolKind.Field, whole, name))
-        whole = _range(lines, source, document.span(path))
-        name = _range(lines, source, document.key_span(path))
+        whole = _range_of(lines, source, document.span(path))
+        name = _range_of(lines, source, document.key_span(path))
         detail = definition.group.description or None
         yield _document_symbol(definition.name, types.SymbolKind.Module, whole, name, detail, children)
 
 
-def _range(lines: TextLines, source: SourceText, span: Span) -> types.Range:
+def _range_of(lines: TextLines, source: SourceText, span: Span) -> types.Range:
+    """Return a span of a text as a range of the protocol."""
     return lines.range(source.region(span))
 
 
@@ -297,12 +303,6 @@ def workspace_symbols(
     checked: CheckedProject, query: str, lines_of: LinesOf
 ) -> Iterator[types.WorkspaceSymbol]:
     """Yield the datasets and fields of a project whose names have the letters of a query in their order."""
-    return islice(_workspace_symbols(checked, query, lines_of), _MAX_SYMBOLS)
-
-
-def _workspace_symbols(
-    checked: CheckedProject, query: str, lines_of: LinesOf
-) -> Iterator[types.WorkspaceSymbol]:
     for file in checked.files:
         path = key_of(file.file.path)
         for number, named in enumerate(file.named):
@@ -368,11 +368,11 @@ def inlay_hints(
             text = arrow.get(field, "")
             text = text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}…"
             for key, hint in (("name", f"id {ids[field]}" if field in ids else ""), ("type", text)):
-                hints.append(_hint(dataset, field, key, hint, lines, (first, last)))
+                hints.append(_inlay_hint(dataset, field, key, hint, lines, (first, last)))
     return [hint for hint in hints if hint is not None]
 
 
-def _hint(
+def _inlay_hint(
     dataset: LogicalDataset,
     field: SchemaField,
     key: str,

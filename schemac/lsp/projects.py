@@ -68,15 +68,24 @@ class CheckedProject:
 
     def name(self, path: str) -> str:
         """Return how the file at an absolute path is spoken of."""
-        return Path(os.path.relpath(path, self.project.folder)).as_posix()
+        return name_in(self.project.folder, path)
 
     def path(self, name: str) -> str:
         """Return the absolute path of the file of a finding."""
         return os.path.normpath(os.path.join(self.project.folder, name))
 
 
+def name_in(folder: Path, path: str) -> str:
+    """Return how a file is spoken of: by its path from a project's folder."""
+    try:
+        return Path(os.path.relpath(path, folder)).as_posix()
+    except ValueError:
+        # Windows: on another drive.
+        return Path(path).as_posix()
+
+
 def key_of(path: str | Path) -> str:
-    """Return the key of a file."""
+    """Return the key of a file, its absolute path."""
     return os.path.abspath(path)
 
 
@@ -102,7 +111,7 @@ class ProjectFolder:
     def check(self, buffers: Buffers, *, is_built: bool = True) -> CheckedProject:
         """Check all manifests; with `is_built` locks and the project's targets, too."""
         report = Report()
-        project = self._opened(report, buffers)
+        project = self._open_project(report, buffers)
         manifests: list[ManifestFile] = []
         if self.is_project:
             local_report = Report()
@@ -113,9 +122,9 @@ class ProjectFolder:
             is_in_project = self.is_project and path.startswith(os.path.join(self.folder, ""))
             if is_in_project or (not self.is_project and os.path.dirname(path) == str(self.folder)):
                 manifests.append(ManifestFile(Path(path), "", is_named=False))
-        files = [file._replace(name=self.name(key_of(file.path))) for file in manifests]
+        files = [file._replace(name=name_in(self.folder, key_of(file.path))) for file in manifests]
         with collector_paused():
-            compiled = self._compiled(files, project, buffers, report)
+            compiled = self._compile_changed(files, project, buffers, report)
             compiled = with_distinct_datasets(compiled, report)
         if self.is_project:
             around = ((FolderFiles(one.file.path, one.file.name, buffers), one.imported) for one in compiled)
@@ -126,17 +135,18 @@ class ProjectFolder:
             report_unused_vocabularies(compiled, project, across, buffers)
             report.extend(not_ignored_in(across, compiled, project))
         if is_built and not report.has_errors:
-            builds = Builds(replace(project, cache=self._passing), _options(project, buffers))
+            builds = Builds(replace(project, cache=self._passing), _check_options(project, buffers))
             of_builds = Report()
             report_builds([builds.cached(file) or builds.fresh(file) for file in compiled], of_builds)
             # Whoever types makes a manifest differ from its lock: that is no news before it is done.
             report.extend(d for d in of_builds.diagnostics if d.code != UNLOCKED_CHANGE.id)
-        findings: dict[str, tuple[Diagnostic, ...]] = {}
-        for diagnostic in report.diagnostics:
-            path = os.path.normpath(os.path.join(project.folder, diagnostic.file))
-            findings[path] = (*findings.get(path, ()), diagnostic)
         self._readable |= {key_of(one.file.path): one for one in compiled if one.named}
-        return CheckedProject(project, tuple(compiled), findings, buffers, dict(self._readable))
+        findings: dict[str, tuple[Diagnostic, ...]] = {}
+        checked = CheckedProject(project, tuple(compiled), findings, buffers, dict(self._readable))
+        for diagnostic in report.diagnostics:
+            path = checked.path(diagnostic.file)
+            findings[path] = (*findings.get(path, ()), diagnostic)
+        return checked
 
     def tried(self, buffers: Buffers, project: Project) -> CheckedProject:
         """Return the manifests as they would be with other texts and settings, without targets; nothing of it is kept."""
@@ -146,19 +156,7 @@ class ProjectFolder:
             trial._known = dict(self._known)
         return trial.check(buffers, is_built=False)
 
-    def name(self, path: str) -> str:
-        """Return how a file is spoken of: by its path from the project's folder."""
-        try:
-            return Path(os.path.relpath(path, self.folder)).as_posix()
-        except ValueError:
-            # Windows: on another drive.
-            return Path(path).as_posix()
-
-    def path(self, name: str) -> str:
-        """Return the absolute path of the file of a finding."""
-        return os.path.normpath(os.path.join(self.folder, name))
-
-    def _opened(self, report: Report, buffers: Buffers) -> Project:
+    def _open_project(self, report: Report, buffers: Buffers) -> Project:
         """Return the project with its present settings; while these are invalid, with the last valid ones."""
         if self._override is not None:
             return self._override
@@ -183,11 +181,11 @@ class ProjectFolder:
             project = self._project
         return project
 
-    def _compiled(
+    def _compile_changed(
         self, files: Sequence[ManifestFile], project: Project, buffers: Buffers, report: Report
     ) -> list[CompiledFile]:
         """Return the manifests that can be read; only those whose text or imports changed are checked again."""
-        options = _options(project, buffers)
+        options = _check_options(project, buffers)
         checks = ManifestChecks(project, options)
         # What is typed is not worth a place on disk.
         passing = ManifestChecks(replace(project, cache=self._passing), options)
@@ -217,7 +215,7 @@ class ProjectFolder:
         return compiled
 
 
-def _options(project: Project, buffers: Buffers) -> CompileOptions:
+def _check_options(project: Project, buffers: Buffers) -> CompileOptions:
     """Return what `schemac check` would have, with the texts of the editor in place of files."""
     return replace(CompileOptions.of(project), edited=buffers, has_rules=True)
 
@@ -276,7 +274,7 @@ class ProjectTexts:
     def groups(self, path: str) -> GroupScope | None:
         """Return the groups that a text knows."""
         files = FolderFiles(Path(path), self.checked.name(path), self.checked.buffers)
-        return scope_of(self.documents(path), Path(path).stem, Reuse(files), Report())
+        return scope_of(self.documents(path), Reuse(files), Report())
 
     def overlays(self, word: str) -> Iterator[tuple[str, Document]]:
         """Yield the overlays that have a word, with their absolute paths."""
@@ -287,6 +285,7 @@ class ProjectTexts:
         return self._with_value(word, is_pipeline)
 
     def _with_value(self, word: str, is_asked: Callable[[object], bool]) -> Iterator[tuple[str, Document]]:
+        """Yield the documents of a sort that have a word, with their absolute paths."""
         for path in self.with_word(word):
             yield from ((path, one) for one in self.documents(path) if is_asked(one.value))
 
@@ -335,11 +334,11 @@ def is_companion(path: str, content: bytes) -> bool:
     """Whether a text is a pipeline or an overlay, by its outermost keys; one in brackets is not recognized."""
     if not is_yaml(path) or not any(word in content for word in _WORDS):
         return False
-    keys = _keys(content)
+    keys = _outermost_keys(content)
     return is_pipeline(keys) or is_overlay(keys)
 
 
-def _keys(content: bytes) -> dict[str, str]:
+def _outermost_keys(content: bytes) -> dict[str, str]:
     """Return the outermost keys of a text of YAML, each with the first character of its value; read by a pattern alone."""
     entries = _KEY.findall(content.replace(b"\r", b"\n"))
     return {key.decode(): value.decode("utf-8", "replace") for key, value in entries}
@@ -352,7 +351,7 @@ def check_companion(path: str, checked: CheckedProject) -> tuple[Diagnostic, ...
     if any(one.is_error for one in findings):
         return findings
     report, name = Report(), checked.name(path)
-    if is_pipeline(_keys(content)):
+    if is_pipeline(_outermost_keys(content)):
         try:
             from schemac.pipeline.conforming.load import checked_job  # for start-up time, and it is an extra
         except ModuleNotFoundError:

@@ -73,7 +73,7 @@ def renamed_texts(
             case _:
                 reason = f"It cannot be found where {target.name} is defined."
         raise RefusedRenameError(reason)
-    locks = _locks(target, new, texts) if isinstance(target, DatasetTarget) else {}
+    locks = _renamed_locks(target, new, texts) if isinstance(target, DatasetTarget) else {}
     edits: dict[str, dict[NameEdit, SourceText]] = {}
     for one in occurrences:
         edits.setdefault(one.path, {})[NameEdit(one.span, one.text(new))] = one.source
@@ -89,7 +89,7 @@ def renamed_texts(
         path = key_of(project.folder / project.configuration.vocabularies[domain])
         contents = {**project.vocabulary_contents, domain: edited_contents.pop(path)}
         project = replace(project, vocabulary_contents=contents)
-    _compare(texts.checked, folder.tried({**before.buffers, **edited_contents}, project), keys)
+    _refuse_changed_fields(texts.checked, folder.tried({**before.buffers, **edited_contents}, project), keys)
     return afters, locks
 
 
@@ -111,7 +111,7 @@ def _checked_name(target: NamedTarget, new: str) -> str:
     return new
 
 
-def _locks(target: DatasetTarget, new: str, texts: ProjectTexts) -> dict[str, str]:
+def _renamed_locks(target: DatasetTarget, new: str, texts: ProjectTexts) -> dict[str, str]:
     """Return the lock of a dataset with its new name; its versions and ids stay."""
     ((file, _),) = datasets_called(target.name, texts.checked)
     report = Report()
@@ -130,7 +130,7 @@ def _locks(target: DatasetTarget, new: str, texts: ProjectTexts) -> dict[str, st
     return {key_of(lock_file.path): write_lock(Lock(tuple(datasets)))}
 
 
-def _compare(before: CheckedProject, after: CheckedProject, renamed: Mapping[str, str]) -> None:
+def _refuse_changed_fields(before: CheckedProject, after: CheckedProject, renamed: Mapping[str, str]) -> None:
     """Raise RefusedRenameError if there is a new error, or a dataset has other fields."""
 
     def with_new_keys(object: Json) -> Json:
@@ -277,7 +277,7 @@ def rename_edits(
                 # An edit may end where the next line begins.
                 lines = {start.line, *range(start.line, end.line + (end.character > 0))}
                 changed_lines.setdefault(path, set()).update(lines)
-        for path, edit, source in dict.fromkeys((one.path, one.edit, one.source) for one in other_edits):
+        for path, source, edit in dict.fromkeys(other_edits):
             range_ = lines_of(path).range(source.region(edit.span))
             if range_.start.line not in changed_lines.get(path, ()):
                 edits.texts.setdefault(path, []).append(types.TextEdit(range_, edit.text))

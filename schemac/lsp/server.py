@@ -117,7 +117,7 @@ def make_server(*, has_custom_rules: bool = True) -> LanguageServer:
         link = page_link(code)
         if link is not None and session.can("window.show_document"):
             server.window_show_document(types.ShowDocumentParams(link, take_focus=True))
-        return page(entry).text
+        return page(entry)
 
     return server
 
@@ -156,7 +156,7 @@ class MessageFrames:
     def readline(self) -> bytes:
         """Return the next line of a header; empty at the end of the input."""
         if not self._lines:
-            self._lines = self._header()
+            self._lines = self._next_header()
         return self._lines.pop(0) if self._lines else b""
 
     def read(self, count: int) -> bytes:
@@ -166,7 +166,7 @@ class MessageFrames:
             return garbage
         return self._stream.read(count)
 
-    def _header(self) -> list[bytes]:
+    def _next_header(self) -> list[bytes]:
         """Return the lines of the next header, as pygls wants to have them; none at the end of the input."""
         length, self._length = self._length, None
         cut = b""
@@ -178,25 +178,29 @@ class MessageFrames:
                 if match.start() and not self._is_lost:
                     # It stands behind the rest of something else.
                     self._length = int(match[1])
-                    return self._refused(line[: match.start()])
+                    return self._report_garbage(line[: match.start()])
                 length, self._is_lost = int(match[1]), False
             elif self._is_lost:
                 continue
             elif not line.strip():
                 self._is_lost = not length
-                return self._refused(b"a header without Content-Length") if not length else _announced(length)
+                return (
+                    self._report_garbage(b"a header without Content-Length")
+                    if not length
+                    else _header(length)
+                )
             elif not _HEADER.match(line) or line[:14].lower() == b"content-length":
                 self._is_lost = True
-                return self._refused(line)
+                return self._report_garbage(line)
         return []
 
-    def _refused(self, line: bytes) -> list[bytes]:
-        """Hand on what is not a message."""
+    def _report_garbage(self, line: bytes) -> list[bytes]:
+        """Keep what is not a message as the next body, which pygls reports as unreadable; return the lines of its header."""
         excerpt = line.strip()[:200].decode("ascii", "backslashreplace")
         self._garbage = f"{excerpt} (not a message of the protocol)".encode()
-        return _announced(len(self._garbage))
+        return _header(len(self._garbage))
 
 
-def _announced(length: int) -> list[bytes]:
+def _header(length: int) -> list[bytes]:
     """Return the header of a message with a body of so many bytes, as lines."""
     return [b"Content-Length: %d\r\n" % length, b"\r\n"]

@@ -301,8 +301,9 @@ class Session:
                 self._show(state, opened, opened.findings)
 
     def _to_lsp(self, state: ProjectState, findings: Sequence[Diagnostic]) -> Findings:
-        """Return findings with their forms for the editor; each text is read once."""
-        path_of = state.folder.path
+        """Return findings of a checked project with their forms for the editor; each text is read once."""
+        assert state.checked is not None
+        path_of = state.checked.path
         lines_of = cache(lambda name: self.lines_at(path_of(name)))
         return [(one, to_lsp_diagnostic(one, lines_of, path_of)) for one in findings]
 

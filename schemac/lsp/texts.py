@@ -36,6 +36,7 @@ class EditedText(TextDocument):
         return split_with_ends(self.source)
 
     def _apply_incremental_change(self, change: types.TextDocumentContentChangePartial) -> None:
+        """Apply an edit by the lines of the protocol; it takes the place of pygls' own, which counts others."""
         lines = self.lines
         server_range = self._position_codec.range_from_client_units(lines, change.range)
         start, end = server_range.start, server_range.end
@@ -63,6 +64,7 @@ class EditedWorkspace(Workspace):
         version: int | None = None,
         language_id: str | None = None,
     ) -> TextDocument:
+        """Return the text of a buffer, for pygls."""
         kind, codec = self._sync_kind, self._position_codec
         return EditedText(doc_uri, source, version, language_id, sync_kind=kind, position_codec=codec)
 
@@ -133,10 +135,6 @@ class TextLines:
     def columns(self, line: int, start: int, end: int) -> types.Range:
         """Return a part of a line, by zero-based columns."""
         return types.Range(self.position(line, start), self.position(line, end))
-
-    def edit(self, edit: Edit) -> types.TextEdit:
-        """Return an edit of the compiler."""
-        return types.TextEdit(self.range(edit), edit.text)
 
 
 def line_edits(before: TextLines, after: str) -> list[types.TextEdit]:
@@ -216,7 +214,8 @@ def actions(
         if fix is not None:
             changes: dict[str, list[types.TextEdit]] = {}
             for edit in fix.edits:
-                changes.setdefault(uri_of(path_of(edit.file)), []).append(lines_of(edit.file).edit(edit))
+                edits = changes.setdefault(uri_of(path_of(edit.file)), [])
+                edits.append(types.TextEdit(lines_of(edit.file).range(edit), edit.text))
             title = fix.title if fix.is_safe else f"{fix.title} (changes what the manifest means)"
             action = types.CodeAction(title[0].upper() + title[1:], types.CodeActionKind.QuickFix)
             action.diagnostics, action.is_preferred = [lsp_diagnostic], fix.is_safe

@@ -93,7 +93,7 @@ def check_source(
                 lint(dataset, project.selection, path, report)
             groups = [scope.file for scope in import_context.scopes.values()]
             if documents and "groups" in source.content:
-                groups.insert(0, GroupFile(documents, ""))
+                groups.insert(0, GroupFile(documents))
             lint_groups(groups, project.selection, path, report)
     return datasets
 

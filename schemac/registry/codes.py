@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 from schemac.registry.engine import Engine, EngineError, load_as, reason_of
 from schemac.registry.installed import builtin_engines, engines
 from schemac.text.source.catalogue import CATALOGUE, Code
-from schemac.text.source.pages import FOLDER, Page, read_page
+from schemac.text.source.pages import FOLDER, read_page
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -91,16 +91,16 @@ def codes_of(bringer: Bringer) -> tuple[Code, ...]:
     return loaded_codes
 
 
-def page(code: Code) -> Page:
+def page(code: Code) -> str:
     """Return the page of a code; where an engine of another distribution brought none, its title and the name of the missing file. Raises EngineError."""
     if CATALOGUE.get(code.id) is code:
-        return read_page(code)
+        return read_page(code.id)
     bringing = builtin_providers() if builtin_codes().get(code.id) is code else engines()
     bringer = next(bringer for bringer in bringing if code in codes_of(bringer))
     name = f"{code.id}.md"
     missing = f"There is no page for this code: {bringer.pages or '`pages`'} of the engine {bringer.name} has no {name}."
     text = _text(bringer, name)
-    return Page(text or f"# {code.id} {code.slug}\n\n{bringer.title}: {code.title}.\n\n{missing}\n")
+    return text or f"# {code.id} {code.slug}\n\n{bringer.title}: {code.title}.\n\n{missing}\n"
 
 
 def page_file(code: Code) -> "Path | None":

@@ -94,7 +94,7 @@ def test_link_to_the_losses_of_every_engine() -> None:
 
 
 def test_list_the_closed_domains() -> None:
-    prose, *_ = page(builtin_codes()["SC310"]).text.split("```")
+    prose, *_ = page(builtin_codes()["SC310"]).split("```")
     assert set(re.findall(r"`([\w.]+)`", prose)) == set(DOMAINS)
 
 
@@ -117,7 +117,7 @@ def test_name_what_functions_of_engines_get() -> None:
 
 def test_state_the_limits_of_records_and_reasons() -> None:
     reading = (GUIDE / "reference/reading.md").read_text(encoding="utf-8")
-    for text in (reading, rule_pages()["malformed"].text):
+    for text in (reading, rule_pages()["malformed"]):
         assert f"more than {MOST_LEVELS} levels of brackets" in text
         assert f"first {LONGEST_VALUE:,} characters" in " ".join(text.split())
     assert f"a key of {LONGEST_KEY:,} characters or more" in reading

@@ -35,7 +35,7 @@ from schemac.registry.codes import builtin_codes
 from schemac.registry.codes import page as page_of
 from schemac.text.source.catalogue import CHANGED_INPUT, UNREADABLE_INPUT, UNREADABLE_TABLE
 from schemac.text.source.diagnostic import Code, Severity
-from schemac.text.source.pages import Page, rule_pages
+from schemac.text.source.pages import rule_pages
 from tests.judging.value_corpus import read
 from tests.page_files import Example, examples_of, files_of, lay_out
 
@@ -183,7 +183,7 @@ def test_break_each_rule_with_the_run_of_its_page(
 def test_explain_each_rule(rule: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert rule not in {code.slug for code in builtin_codes().values()}
     assert main(["explain", f"{rule}: as a row has it"]) == 0
-    assert capsys.readouterr().out == RULES[rule].text
+    assert capsys.readouterr().out == RULES[rule]
     assert main(["explain", "rules"]) == 0
     assert rule in capsys.readouterr().out.splitlines()
 
@@ -268,7 +268,7 @@ def test_refuse_a_pipe_in_place_of_a_version(folder: Path) -> None:
 def test_notice_a_file_that_changes_while_it_is_read(
     folder: Path, spark: SparkSession, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    lay_out(Page(""), folder)
+    lay_out("", folder)
     (folder / "rides.csv").write_text("fare\n1.5\n")
     read_headers = csv_records._headers
 

@@ -28,7 +28,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 @pytest.mark.parametrize(
-    "example", examples_of(read_page(PIPELINE_DRIFT)), ids=lambda e: "right" if e.is_right else "wrong"
+    "example", examples_of(read_page(PIPELINE_DRIFT.id)), ids=lambda e: "right" if e.is_right else "wrong"
 )
 def test_run_the_examples(
     example: object, folder: Path, spark: SparkSession, capsys: pytest.CaptureFixture[str]

@@ -23,7 +23,6 @@ from schemac.project.settings import config_schema
 from schemac.text.source.diagnostic import Severity
 from schemac.text.source.report import Report
 from schemac.text.source.text import SourceText
-from schemac.text.syntax.compose import compose
 from schemac.text.syntax.document import parse
 from tests.effort import every_nth
 from tests.golden import CORPUS
@@ -228,7 +227,7 @@ def test_refuse_nothing_that_the_compiler_takes(count: int) -> None:
     }
     refused_some = 0
     for kind in kinds.values():
-        type_ = compose(SourceText(kind.example), Report()).values[0]
+        type_ = parse(SourceText(kind.example), Report())[0].value
         fields = [{"name": f"f{i}", "type": type_, "extra": {k: v}} for i, (k, v) in enumerate(pairs)]
         text = json.dumps({"fields": fields})
         wrong = {d.path.split(".")[0] for d in schemac.check_text(text) if d.severity is Severity.ERROR}

@@ -283,8 +283,8 @@ def condition(node: expressions.Node, names: Names) -> str:
             return f"among({_operand(node.operand, names)}, {values})"
         case expressions.NullNode():
             return f"{_call_with_field('value_at', node.field, names)} is None"
-        case expressions.TruthNode():
-            return _call_with_field("value_at", node.field, names)
+        case expressions.FieldNode():
+            return _call_with_field("value_at", node, names)
         case expressions.NotNode():
             return f"contrary({condition(node.inner, names)})"
         case expressions.LogicNode():

@@ -38,7 +38,7 @@ class BufferEncoding(AuthoredModel):
 
     @model_validator(mode="after")
     def check_together(self) -> Self:
-        """Refuse a width of the other kind."""
+        """Return the encoding as it is. Raises ValueError for a width of the other kind."""
         if self.kind == "RunEnd" and self.offset_bit_width is not None:
             raise ValueError("offsetBitWidth belongs to Contiguous and View; RunEnd takes runEndsBitWidth")
         if self.kind != "RunEnd" and self.run_ends_bit_width is not None:

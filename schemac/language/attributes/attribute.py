@@ -76,7 +76,7 @@ class Spelling:
 
 
 def spelled(*words: str) -> "BeforeValidator":
-    """Accept the lowerCamelCase and lowercase spelling of PascalCase words, as RFC-016's enums do."""
+    """Return a validator that takes PascalCase words in lowerCamelCase and lowercase too, as RFC-016's enums do."""
     from pydantic import (
         BeforeValidator,  # here and below for start-up time: what is unchanged needs no models
     )
@@ -85,7 +85,7 @@ def spelled(*words: str) -> "BeforeValidator":
 
 
 def spellings(word: str) -> tuple[str, str, str]:
-    """PascalCase, lowerCamelCase and lowercase of a word; `UInt8` is `uInt8` and `uint8`."""
+    """Return a word in PascalCase, lowerCamelCase and lowercase: `UInt8`, `uInt8` and `uint8`."""
     return (word, word[0].lower() + word[1:], word.lower())
 
 
@@ -130,7 +130,7 @@ class Facts(NamedTuple):
 
     @classmethod
     def all(cls, fact: str) -> "Facts":
-        """One fact for the three of them."""
+        """Return one fact for all three."""
         return cls(fact, fact, fact)
 
 

@@ -122,7 +122,7 @@ else:
 
 
 def _distinct(item: str) -> AfterValidator:
-    """Refuse a list in which one of its items, such as "a tag", is twice."""
+    """Return a validator that refuses a list with the same item twice; `item` is what messages call it, such as "a tag"."""
 
     def check(items: list[str]) -> list[str]:
         if len(set(items)) < len(items):
@@ -133,6 +133,7 @@ def _distinct(item: str) -> AfterValidator:
 
 
 def _calendar_day(text: str) -> str:
+    """Return a day as it is written. Raises ValueError for what is no day, or in another form than 2027-03-31."""
     try:
         is_day = date.fromisoformat(text).isoformat() == text
     except ValueError:
@@ -143,6 +144,7 @@ def _calendar_day(text: str) -> str:
 
 
 def _known_zone(name: str) -> str:
+    """Return the name of a time zone as it is. Raises ValueError if there is no such zone."""
     if find_zone(name) is None:
         raise ValueError(
             f"there is no time zone '{name}'; write a name such as Europe/Berlin, or an offset such as +05:30"

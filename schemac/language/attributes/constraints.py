@@ -33,6 +33,7 @@ def _plain(value: Any) -> Any:
 
 
 def _plain_or_truth(value: Any) -> Any:
+    """Return a boolean, a number or a text as it is. Raises ValueError for anything else."""
     return value if isinstance(value, bool) else _plain(value)
 
 
@@ -60,29 +61,9 @@ class Reference(AuthoredModel):
         return self
 
 
-_FOREIGN = {
-    "minimum": ("min", "minValue", "ge", "gte"),
-    "maximum": ("max", "maxValue", "le", "lte"),
-    "exclusiveMinimum": ("gt", "greaterThan"),
-    "exclusiveMaximum": ("lt", "lessThan"),
-    "multipleOf": ("divisibleBy",),
-    "minLength": ("minLen",),
-    "maxLength": ("maxLen",),
-    "pattern": ("regex", "regexp", "matches"),
-    "enum": ("acceptedValues", "allowedValues", "oneOf", "choices"),
-    "minItems": ("minSize",),
-    "maxItems": ("maxSize",),
-    "uniqueItems": ("uniqueElements",),
-    "unique": ("uniqueKeys", "uniqueTogether"),
-    "references": ("foreignKey", "foreignKeys", "relationships", "reference"),
-    "check": ("checks", "condition", "assert"),
-}
-"""What other systems call them."""
-
-
-def _constraint(name: str, value_type: Any, summary: str, **options: Any) -> Attribute[Any]:
-    """Return the attribute of a constraint, with the keys that other tools have for it."""
-    foreign_keys = (name, *_FOREIGN[name])
+def _constraint(name: str, others: str, value_type: Any, summary: str, **options: Any) -> Attribute[Any]:
+    """Return the attribute of a constraint; `others` are the keys that other systems have for it."""
+    foreign_keys = (name, *others.split())
     return Attribute[Any](
         f"{DOMAIN}/{name}", value_type, summary, facts=_FACTS, foreign_keys=foreign_keys, **options
     )
@@ -118,10 +99,12 @@ def _renamed_paths(lists: list[list[str]], old: str, new: str, *below: str) -> I
 
 
 def _renamed_references(references: list[Reference], old: str, new: str) -> Iterator[Renaming]:
+    """Yield where references name a renamed column, and what to write there."""
     return _renamed_paths([one.fields for one in references], old, new, "fields")
 
 
 def _renamed_conditions(conditions: list[str], old: str, new: str) -> Iterator[Renaming]:
+    """Yield the conditions that name a renamed column, rewritten; texts, functions and members of structs stay as they are."""
     for i, condition in enumerate(conditions):
         is_word = re.fullmatch(r"[^\W\d]\w*", new) and new.lower() not in CONDITION_WORDS
         written = new if is_word else f"`{new.replace('`', '``')}`"
@@ -140,26 +123,30 @@ def _renamed_conditions(conditions: list[str], old: str, new: str) -> Iterator[R
             yield Renaming(i, text)
 
 
-MINIMUM = _constraint("minimum", _PLAIN, "the least value", fits=ORDERED)
-MAXIMUM = _constraint("maximum", _PLAIN, "the greatest value", fits=ORDERED)
+MINIMUM = _constraint("minimum", "min minValue ge gte", _PLAIN, "the least value", fits=ORDERED)
+MAXIMUM = _constraint("maximum", "max maxValue le lte", _PLAIN, "the greatest value", fits=ORDERED)
 EXCLUSIVE_MINIMUM = _constraint(
-    "exclusiveMinimum", _PLAIN, "every value is greater than this one", fits=ORDERED
+    "exclusiveMinimum", "gt greaterThan", _PLAIN, "every value is greater than this one", fits=ORDERED
 )
-EXCLUSIVE_MAXIMUM = _constraint("exclusiveMaximum", _PLAIN, "every value is less than this one", fits=ORDERED)
+EXCLUSIVE_MAXIMUM = _constraint(
+    "exclusiveMaximum", "lt lessThan", _PLAIN, "every value is less than this one", fits=ORDERED
+)
 MULTIPLE_OF = _constraint(
     "multipleOf",
+    "divisibleBy",
     _PLAIN,
     "every value is a multiple of this one",
     fits=frozenset({Family.INTEGER, Family.DECIMAL, Family.DURATION}),
 )
 MIN_LENGTH = _constraint(
-    "minLength", _COUNT, "the least length: characters of a text, or bytes", fits=_LENGTHS
+    "minLength", "minLen", _COUNT, "the least length: characters of a text, or bytes", fits=_LENGTHS
 )
 MAX_LENGTH = _constraint(
-    "maxLength", _COUNT, "the greatest length: characters of a text, or bytes", fits=_LENGTHS
+    "maxLength", "maxLen", _COUNT, "the greatest length: characters of a text, or bytes", fits=_LENGTHS
 )
 PATTERN = _constraint(
     "pattern",
+    "regex regexp matches",
     Annotated[str, Field(min_length=1)],
     "regular expression that matches a part of every text; `^` and `$` match its ends",
     fits=frozenset({Family.TEXT}),
@@ -169,14 +156,17 @@ PATTERN = _constraint(
 )
 ENUM = _constraint(
     "enum",
+    "acceptedValues allowedValues oneOf choices",
     Annotated[list[_ENUM_VALUE], Field(min_length=1)],
     "the only values",
     fits=ORDERED | {Family.TEXT, Family.BOOLEAN},
     example="[a, b]",
 )
-MIN_ITEMS = _constraint("minItems", _COUNT, "the least number of items", fits=_ITEMS)
-MAX_ITEMS = _constraint("maxItems", _COUNT, "the greatest number of items", fits=_ITEMS)
-UNIQUE_ITEMS = _constraint("uniqueItems", bool, "`true`: no item occurs twice in a list", fits=_ITEMS)
+MIN_ITEMS = _constraint("minItems", "minSize", _COUNT, "the least number of items", fits=_ITEMS)
+MAX_ITEMS = _constraint("maxItems", "maxSize", _COUNT, "the greatest number of items", fits=_ITEMS)
+UNIQUE_ITEMS = _constraint(
+    "uniqueItems", "uniqueElements", bool, "`true`: no item occurs twice in a list", fits=_ITEMS
+)
 OF_VALUES = (
     MINIMUM, MAXIMUM, EXCLUSIVE_MINIMUM, EXCLUSIVE_MAXIMUM, MULTIPLE_OF, MIN_LENGTH, MAX_LENGTH, PATTERN, ENUM,
     MIN_ITEMS, MAX_ITEMS, UNIQUE_ITEMS,
@@ -192,6 +182,7 @@ def are_constrained(extra: Mapping[str, Any]) -> bool:
 
 UNIQUE = _constraint(
     "unique",
+    "uniqueKeys uniqueTogether",
     Annotated[list[Paths], Field(min_length=1)],
     "lists of fields; no two rows have the same values in all fields of a list",
     on_field=False,
@@ -201,6 +192,7 @@ UNIQUE = _constraint(
 )
 REFERENCES = _constraint(
     "references",
+    "foreignKey foreignKeys relationships reference",
     Annotated[list[Reference], Field(min_length=1)],
     "fields whose values occur in a row of another dataset",
     on_field=False,
@@ -210,6 +202,7 @@ REFERENCES = _constraint(
 )
 CHECK = _constraint(
     "check",
+    "checks condition assert",
     Annotated[list[Annotated[str, Field(min_length=1)]], Field(min_length=1)],
     "conditions of a row, such as `tip <= fare`; a condition that is null, because a value is null, is not broken",
     on_field=False,

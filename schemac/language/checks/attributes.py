@@ -7,7 +7,7 @@ Source: Arrow's canonical extension types, for encoding hints that do not go tog
 """
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from functools import lru_cache, partial
 from math import isfinite
 from typing import Any
@@ -70,27 +70,23 @@ def check_schema_attributes(extra: Mapping[str, Any], findings: Findings) -> Ext
 def _is_sound(
     key: str, value: Any, field: SchemaField | None, report: AddFinding, *, is_placed: bool = True
 ) -> bool:
+    """Whether an attribute can be used; otherwise what is wrong is reported. `field` is None for one of the schema."""
     if _is_foreign_key(key):
         return _is_json(value, report)
     if not _KEY.fullmatch(key):
-        report(
-            INVALID_ATTRIBUTE_KEY,
-            f"`{key}` is not a valid attribute key",
-            on_key=True,
-            help=f"the form is `<domain>/<name>`, such as `example.com/{name if (name := key.strip('/')).isidentifier() else 'owner'}`",
-        )
+        message = f"`{key}` is not a valid attribute key"
+        help = f"the form is `<domain>/<name>`, such as `example.com/{name if (name := key.strip('/')).isidentifier() else 'owner'}`"
+        report(INVALID_ATTRIBUTE_KEY, message, on_key=True, help=help)
         return False
     attribute = known(key)
     if attribute is None:
-        return _is_like_a_known_one(key, value, report)
+        return _may_be_unknown(key, value, report)
     if is_placed and not _is_in_place(attribute, field, report):
         return False
     try:
         typed = attribute.typed(value, by_name=False)
     except ValidationError as error:
-        for e in model_errors(error, attribute.value_type, value):
-            _report_error(attribute, value, e, (), report)
-        return False
+        return _report_errors(model_errors(error, attribute.value_type, value), attribute, value, (), report)
     if isinstance(typed, builtin.LogicalTypeWord):
         return _is_logical_type(attribute, typed, value, (), report)
     return True
@@ -111,7 +107,7 @@ def _near_domain(domain: str) -> str | None:
     return next((d for d in DOMAINS if d.split(".")[0] == word and d != domain), None)
 
 
-def _is_like_a_known_one(key: str, value: Any, report: AddFinding) -> bool:
+def _may_be_unknown(key: str, value: Any, report: AddFinding) -> bool:
     domain, _, name = key.partition("/")
     if domain in DOMAINS:
         attributes = [a for a in ATTRIBUTES.values() if domain_of(a.key) == domain]
@@ -133,12 +129,8 @@ def _is_like_a_known_one(key: str, value: Any, report: AddFinding) -> bool:
         return False
     near_domain = _near_domain(domain)
     if near_domain is not None and f"{near_domain}/{name}" in ATTRIBUTES:
-        report(
-            LIKELY_TYPO,
-            f"`{key}` is not a known attribute, but `{near_domain}/{name}` is",
-            on_key=True,
-            help=Help.did_you_mean(f"{near_domain}/{name}", key),
-        )
+        message = f"`{key}` is not a known attribute, but `{near_domain}/{name}` is"
+        report(LIKELY_TYPO, message, on_key=True, help=Help.did_you_mean(f"{near_domain}/{name}", key))
     near = next(
         (a.name for a in OPEN.values() if domain_of(a.key) == domain and closest(name, (a.name,))), None
     )
@@ -149,7 +141,7 @@ def _is_like_a_known_one(key: str, value: Any, report: AddFinding) -> bool:
 
 
 def _is_json(value: Any, report: AddFinding) -> bool:
-    """YAML has numbers that JSON has not; attributes travel as JSON."""
+    """Whether a value can be written as JSON, as attributes are; numbers that only YAML has are reported."""
     unwritable = [
         (at, item) for at, item in values_in(value) if isinstance(item, float) and not isfinite(item)
     ]
@@ -160,6 +152,7 @@ def _is_json(value: Any, report: AddFinding) -> bool:
 
 
 def _is_in_place(attribute: Attribute[Any], field: SchemaField | None, report: AddFinding) -> bool:
+    """Whether an attribute may be on a field of this type, or on the schema if `field` is None; otherwise that is reported."""
     key, fits = attribute.key, attribute.fits
     help: str
     if field is None and not attribute.on_schema:
@@ -183,43 +176,37 @@ def _is_in_place(attribute: Attribute[Any], field: SchemaField | None, report: A
     return False
 
 
-def _report_error(
+def _report_errors(
+    errors: Iterable[ModelError],
     attribute: Attribute[Any],
     value: Any,
-    model_error: ModelError,
     steps: tuple[str | int, ...],
     report: AddFinding,
-) -> None:
-    """Report what is wrong with a value, or with the part of it that `steps` lead to."""
-    path, message = (*steps, *model_error.path), model_error.message
-    if message.startswith("this "):
-        name = (
-            f"`{attribute.key}`"
-            if not path
-            else f"`{path[-1]}`"
-            if steps
-            else f"an item of `{attribute.key}`"
-        )
-        message = name + message.removeprefix("this")
-    is_whole = not path and " has to be a" in message
-    example = attribute.example if is_whole else ""
-    help = model_error.help or (
-        f"write `{example}`, for example" if example else f"{attribute.name}: {attribute.summary}"
-    )
+) -> bool:
+    """Report the errors of an attribute's value, or of the part of it that `steps` lead to; return False."""
     fields = getattr(attribute.value_type, "model_fields", {})
-    if isinstance(value, str) and "kind" in fields:
-        help = Help.write(f"{{kind: {written(value)}}}")
-    elif (
-        isinstance(value, str)
-        and not model_error.path
-        and message.startswith(f"`{attribute.key}` has to be a list")
-    ):
-        help = Help.write(f"[{written(value)}]")
-    elif value is True and fields and not any(field.is_required() for field in fields.values()):
-        help = Help.write("{}")
-    elif model_error.path == ("linkType",) and isinstance(value["linkType"], str):
-        help = Help.write(f"{{kind: {written(value['linkType'])}}}")
-    report(INVALID_ATTRIBUTE, message, *path, help=help, on_key=model_error.on_key)
+    for error in errors:
+        path, message = (*steps, *error.path), error.message
+        if message.startswith("this "):
+            part = f"`{path[-1]}`" if path else f"`{attribute.key}`"
+            name = part if steps or not path else f"an item of `{attribute.key}`"
+            message = name + message.removeprefix("this")
+        is_whole = not path and " has to be a" in message
+        example = attribute.example if is_whole else ""
+        help = error.help or (
+            f"write `{example}`, for example" if example else f"{attribute.name}: {attribute.summary}"
+        )
+        is_no_list = not error.path and message.startswith(f"`{attribute.key}` has to be a list")
+        if isinstance(value, str) and "kind" in fields:
+            help = Help.write(f"{{kind: {written(value)}}}")
+        elif isinstance(value, str) and is_no_list:
+            help = Help.write(f"[{written(value)}]")
+        elif value is True and fields and not any(field.is_required() for field in fields.values()):
+            help = Help.write("{}")
+        elif error.path == ("linkType",) and isinstance(value["linkType"], str):
+            help = Help.write(f"{{kind: {written(value['linkType'])}}}")
+        report(INVALID_ATTRIBUTE, message, *path, help=help, on_key=error.on_key)
+    return False
 
 
 def _is_logical_type(
@@ -240,9 +227,7 @@ def _is_logical_type(
     try:
         BY_NAME[word.kind].model_validate({**value, "kind": word.kind}, by_name=False)
     except ValidationError as error:
-        for e in model_errors(error, LogicalType, value):
-            _report_error(attribute, value, e, steps, report)
-        return False
+        return _report_errors(model_errors(error, LogicalType, value), attribute, value, steps, report)
     return True
 
 
@@ -253,6 +238,7 @@ def _is_standard_word(
     steps: tuple[str | int, ...],
     report: AddFinding,
 ) -> bool:
+    """Whether Did, Multihash or ObjectLink has the properties that belong to it; otherwise that is reported."""
     is_link = word.kind == "ObjectLink"
     unknown = [key for key in value if key != "kind" and not (is_link and key == "linkType")]
     for key in unknown:
@@ -270,9 +256,8 @@ def _is_standard_word(
     try:
         typed = builtin.LogicalTypeWord.model_validate(inner, by_name=False)
     except ValidationError as error:
-        for e in model_errors(error, builtin.LogicalTypeWord, inner):
-            _report_error(attribute, inner, e, path, report)
-        return False
+        errors = model_errors(error, builtin.LogicalTypeWord, inner)
+        return _report_errors(errors, attribute, inner, path, report)
     if typed.kind == "ObjectLink":
         report(
             INVALID_ATTRIBUTE,
@@ -315,6 +300,7 @@ def check_hints(field: SchemaField, findings: Findings) -> None:
 
 
 def _check_extension(field: SchemaField, extension: arrow.ExtensionType, findings: Findings) -> None:
+    """Report an extension type that does not suit its storage, or whose metadata is not valid."""
     report = partial(findings.at_extra, field, arrow.EXTENSION_TYPE.key, UNSUPPORTED_HINT)
     storage = arrow.EXTENSION_STORAGE.get(extension.name)
     length = getattr(field.type, "fixed_length", None)
@@ -322,8 +308,8 @@ def _check_extension(field: SchemaField, extension: arrow.ExtensionType, finding
         message = f"{extension.name} is stored as {with_article(storage)}, but this field is {with_article(field.type.kind)}"
         report(message, "name", help=Help.retype("type", storage))
     elif extension.name == "arrow.uuid" and length != arrow.UUID_LENGTH:
-        help = Help.retype("type", f"{{kind: Binary, fixedLength: {arrow.UUID_LENGTH}}}")
-        report("arrow.uuid is stored in 16 bytes", "name", help=help)
+        retyped = Help.retype("type", f"{{kind: Binary, fixedLength: {arrow.UUID_LENGTH}}}")
+        report("arrow.uuid is stored in 16 bytes", "name", help=retyped)
     elif extension.name == "arrow.fixed_shape_tensor":
         tensor = arrow.TensorShape.parse(extension.metadata or "")
         if tensor is None:
@@ -333,18 +319,12 @@ def _check_extension(field: SchemaField, extension: arrow.ExtensionType, finding
             message = f"a tensor of shape {list(tensor.shape)} has {tensor.size} items, but the list has {length or 'any number'}"
             report(message, "metadata", help=Help.retype("fixedLength", str(tensor.size)))
         elif field.children[0].is_nullable:
-            findings.at_type(
-                field,
-                UNSUPPORTED_HINT,
-                "the items of a tensor may not be null",
-                "itemType",
-                help=Help.unwrap("write the item type without Option", is_safe=False),
-            )
+            message = "the items of a tensor may not be null"
+            required = Help.unwrap("write the item type without Option", is_safe=False)
+            findings.at_type(field, UNSUPPORTED_HINT, message, "itemType", help=required)
     elif extension.name == "arrow.opaque" and arrow.OpaqueName.parse(extension.metadata or "") is None:
-        report(
-            "the metadata of arrow.opaque has to name a type and its vendor",
-            "metadata",
-            help='write `metadata: \'{"type_name":"point","vendor_name":"PostGIS"}\'`',
-        )
+        message = "the metadata of arrow.opaque has to name a type and its vendor"
+        help = 'write `metadata: \'{"type_name":"point","vendor_name":"PostGIS"}\'`'
+        report(message, "metadata", help=help)
     elif extension.metadata and extension.name in arrow.EXTENSION_STORAGE:
         report(f"{extension.name} does not accept metadata", "metadata", help=Help.remove())

@@ -54,7 +54,7 @@ def check_constraints(field: SchemaField, findings: Findings) -> None:
             message = f"`{key}` cannot apply to {field.path_text}: {other_forms[0]}"
             findings.at_extra(field, key, MISPLACED_ATTRIBUTE, message, on_key=True, help=Help.remove())
         elif key in field.extra:
-            constraint = _read(field, key, kind, findings)
+            constraint = _read_constraint(field, key, kind, findings)
             if constraint is not None:
                 constraints[key] = constraint
     _check_together(field, list(constraints.values()), findings)
@@ -63,10 +63,12 @@ def check_constraints(field: SchemaField, findings: Findings) -> None:
     }
 
 
-def _read(field: SchemaField, key: str, kind: type[Constraint], findings: Findings) -> Constraint | None:
+def _read_constraint(
+    field: SchemaField, key: str, kind: type[Constraint], findings: Findings
+) -> Constraint | None:
     """Return the constraint of a field's attribute; None after reporting why its value is not valid."""
     authored = field.extra[key]
-    rounded = _rounded(field, key, authored, findings)
+    rounded = _rounded_number(field, key, authored, findings)
     if rounded is not None:
         text, steps = rounded
         quoted_ = f"'{text}'" if steps else f"`{key}: '{text}'`"
@@ -87,7 +89,7 @@ def _read(field: SchemaField, key: str, kind: type[Constraint], findings: Findin
     return None
 
 
-def _rounded(
+def _rounded_number(
     field: SchemaField, key: str, authored: Any, findings: Findings
 ) -> tuple[str, tuple[int, ...]] | None:
     """Return the text of a number that is not what it was read as, with its place in a list; None for all others."""
@@ -114,7 +116,7 @@ def _check_together(field: SchemaField, constraints: Sequence[Constraint], findi
     """Check that a value can keep all of them."""
     for low, high in product(constraints, repeat=2):
         if isinstance(low, Bound) and isinstance(high, Bound) and low.is_lower and not high.is_lower:
-            is_contradiction = _excludes(low, high)
+            is_contradiction = _are_disjoint(low, high)
         elif isinstance(low, Size) and isinstance(high, Size) and low.is_lower and not high.is_lower:
             is_contradiction = low.limit > high.limit
         else:
@@ -139,7 +141,7 @@ def _check_together(field: SchemaField, constraints: Sequence[Constraint], findi
                     )
 
 
-def _excludes(low: Bound, high: Bound) -> bool:
+def _are_disjoint(low: Bound, high: Bound) -> bool:
     """Return whether no value of the type lies between a lower and an upper bound."""
     step: Any = step_of(low.type)
     first: Any = low.limit
@@ -207,6 +209,7 @@ def check_row_constraints(
 def _unknown_field(
     key: str, path: str, known: Mapping[str, SchemaField], findings: Findings, *steps: str | int
 ) -> None:
+    """Report that a constraint of rows names a field that is not there, or that has no single value in a row."""
     plain = [name for name, field in known.items() if not field.children]
     near = closest(path, plain)
     above = known.get(path.partition(".")[0])

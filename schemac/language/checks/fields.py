@@ -84,13 +84,9 @@ def check_names(siblings: Sequence[SchemaField], findings: Findings) -> None:
 def check_type(field: SchemaField, findings: Findings) -> None:
     """One Option at most, and the kind's own rules."""
     if len(field.options) > 1:
-        findings.at_option(
-            field,
-            1,
-            NESTED_OPTION,
-            f"{field.path_text} is an Option inside an Option",
-            help=Help.unwrap("keep the outer Option only", is_safe=True),
-        )
+        message = f"{field.path_text} is an Option inside an Option"
+        help = Help.unwrap("keep the outer Option only", is_safe=True)
+        findings.at_option(field, 1, NESTED_OPTION, message, help=help)
     if isinstance(field.type, CheckedKind):
         field.type.check(field, findings)
 
@@ -142,32 +138,27 @@ def check_system_columns(dataset: LogicalDataset, findings: Findings) -> None:
         if name in present and present[name].is_nullable:
             field = present[name]
             message = f"the system column {name} may not be null"
-            help = Help.unwrap(f"write `type: {field.type.kind}` without Option", is_safe=False)
-            findings.at_option(field, 0, ODD_SYSTEM_COLUMN, message, help=help)
+            unwrapped = Help.unwrap(f"write `type: {field.type.kind}` without Option", is_safe=False)
+            findings.at_option(field, 0, ODD_SYSTEM_COLUMN, message, help=unwrapped)
     if dataset.is_whole:
         first = names_present[0]
         missing = [name for name in names if name not in present]
         if missing:
             are = "system columns are" if len(missing) > 1 else "a system column is"
-            findings.at_name(
-                present[first],
-                ODD_SYSTEM_COLUMN,
-                f"{are} missing, although {first} is there: {', '.join(missing)}",
-                help="add them, or insert them with `--system-columns rfc`",
-            )
+            message = f"{are} missing, although {first} is there: {', '.join(missing)}"
+            help = "add them, or insert them with `--system-columns rfc`"
+            findings.at_name(present[first], ODD_SYSTEM_COLUMN, message, help=help)
         late = next((name for i, name in enumerate(names_present) if positions[name] != i), None)
         if late is not None:
-            findings.at_name(
-                present[late],
-                ODD_SYSTEM_COLUMN,
-                f"the system column {late} is column number {positions[late] + 1}",
-                help=f"the system columns come first, in this order: {', '.join(names)}",
-            )
+            message = f"the system column {late} is column number {positions[late] + 1}"
+            help = f"the system columns come first, in this order: {', '.join(names)}"
+            findings.at_name(present[late], ODD_SYSTEM_COLUMN, message, help=help)
 
 
 def _check_type(
     name: str, names: SystemColumns, present: Mapping[str, SchemaField], findings: Findings
 ) -> None:
+    """Report a system column whose type neither the standard nor its reference implementation has."""
     field = present.get(name)
     if field is None:
         return

@@ -51,15 +51,15 @@ def check_vocabularies(
     vocabularies: Sequence[DomainValidator],
     findings: Findings,
 ) -> None:
-    """Every place that uses a domain with a vocabulary."""
+    """Report attributes of the schema and of its fields that break the vocabulary of their domain."""
     for vocabulary in vocabularies:
-        _check(vocabulary, extra, None, findings)
+        _check_vocabulary(vocabulary, extra, None, findings)
         for field in fields:
             if field.extra:
-                _check(vocabulary, field.extra, field, findings)
+                _check_vocabulary(vocabulary, field.extra, field, findings)
 
 
-def _check(
+def _check_vocabulary(
     vocabulary: DomainValidator, extra: Mapping[str, Any], field: SchemaField | None, findings: Findings
 ) -> None:
     """Report attributes of a vocabulary that break its JSON schema; `field` is None for those of the schema itself."""
@@ -67,7 +67,7 @@ def _check(
     values = {key.partition("/")[2]: value for key, value in extra.items() if domain_of(key) == domain}
     if not values:
         return
-    for error in _errors(vocabulary, values):
+    for error in _vocabulary_errors(vocabulary, values):
         schema: Any = error.schema if isinstance(error.schema, dict) else {}
         known, instance = schema.get("properties") or {}, cast("Any", error.instance)
         is_unexpected = error.validator == "additionalProperties" and schema
@@ -77,7 +77,11 @@ def _check(
             # What is missing as a whole is shown at the attributes that are there.
             first = str(steps[0]) if steps else next(iter(values))
             key, rest = f"{domain}/{first}", steps[1:]
-            message = f"the vocabulary of {domain} has no `{name}`" if name else f"`{key}`: {_words(error)}"
+            message = (
+                f"the vocabulary of {domain} has no `{name}`"
+                if name
+                else f"`{key}`: {_without_capital(error)}"
+            )
             help = Help.nearest(name, known) if name else ""
             if field is None:
                 add = partial(findings.at_schema, VOCABULARY_VIOLATION, message, "extra", key)
@@ -86,7 +90,7 @@ def _check(
             add(*rest, help=help, on_key=bool(name))
 
 
-def _errors(vocabulary: DomainValidator, values: Mapping[str, Any]) -> list["ValidationError"]:
+def _vocabulary_errors(vocabulary: DomainValidator, values: Mapping[str, Any]) -> list["ValidationError"]:
     """Return the errors of validation by path, or one on the vocabulary itself if that refers in a circle or to nothing."""
     # Imported here for start-up time: jsonschema takes longer to load than a file to check.
     from jsonschema.exceptions import ValidationError
@@ -101,7 +105,7 @@ def _errors(vocabulary: DomainValidator, values: Mapping[str, Any]) -> list["Val
     return sorted(validation_errors, key=lambda error: list(map(str, error.absolute_path)))
 
 
-def _words(error: "ValidationError") -> str:
+def _without_capital(error: "ValidationError") -> str:
     """Return the message of an error without a capital at its beginning."""
     return error.message[0].lower() + error.message[1:] if error.message[:1].isupper() else error.message
 
@@ -118,13 +122,13 @@ CHECKS = Capability("checks", AttributeChecks)
 
 def run_engine_checks(field: SchemaField, findings: Findings) -> None:
     """Run the checks of all engines on one field. Raises EngineError."""
-    for name, checks in _all():
+    for name, checks in _engines_with_checks():
         with blamed(name):
             checks.field(field, findings)
 
 
 @cache
-def _all() -> tuple[tuple[str, AttributeChecks], ...]:
+def _engines_with_checks() -> tuple[tuple[str, AttributeChecks], ...]:
     """Return the engines that have checks, by name, with these."""
     return tuple([(engine.name, CHECKS.of(engine)) for engine in engines() if CHECKS.is_of(engine)])
 

@@ -226,13 +226,13 @@ def read_value(type_: LogicalType, authored: Any) -> Value:
     """Return the value that an author means. Raises UnfitValueError."""
     match type_.family:
         case Family.INTEGER | Family.DURATION:
-            return _integer(type_, authored)
+            return _parse_integer(type_, authored)
         case Family.DECIMAL:
-            return _decimal(type_, authored)
+            return _parse_decimal(type_, authored)
         case Family.FLOAT:
-            return _float(type_, authored)
+            return _parse_float(type_, authored)
         case Family.TIMESTAMP:
-            return _timestamp(type_, authored)
+            return _parse_timestamp(type_, authored)
         case Family.TEXT:
             if isinstance(authored, str):
                 return authored
@@ -244,11 +244,11 @@ def read_value(type_: LogicalType, authored: Any) -> Value:
             what, help = "neither true nor false", "write `true` or `false`"
         case Family.DATE:
             if isinstance(authored, str) and _DATE.fullmatch(authored):
-                return _days_of(authored)
+                return _parse_day(authored)
             what, help = "not a date", "write a date as 2020-01-31"
         case Family.TIME:
             if isinstance(authored, str) and (match := _TIME.fullmatch(authored)):
-                return _count_of_clock(type_, match)
+                return _parse_clock(type_, match)
             what, help = "not a time of day", "write a time of day as '13:45:00'"
         case _:
             text = with_article(type_.type_text())
@@ -259,18 +259,18 @@ def read_value(type_: LogicalType, authored: Any) -> Value:
 def step_of(type_: LogicalType) -> Decimal | None:
     """Return the distance of two neighbours, where a type has one."""
     if type_.family is Family.DECIMAL:
-        return Decimal(1).scaleb(-_of(type_).scale)
+        return Decimal(1).scaleb(-_as_any(type_).scale)
     return None if type_.family is Family.FLOAT else Decimal(1)
 
 
 def scale_of(type_: LogicalType) -> int:
     """Return the scale of a decimal; 0 for all others."""
-    return int(_of(type_).scale) if type_.family is Family.DECIMAL else 0
+    return int(_as_any(type_).scale) if type_.family is Family.DECIMAL else 0
 
 
 def limits_of(type_: LogicalType) -> tuple[int | Decimal, int | Decimal] | None:
     """Return the least and the greatest value of a type; None if it has no numeric limits."""
-    type_spec = _of(type_)
+    type_spec = _as_any(type_)
     if type_.family is Family.INTEGER:
         bits = type_spec.bits - type_spec.is_signed
         return (-(2**bits) if type_spec.is_signed else 0), 2**bits - 1
@@ -285,7 +285,7 @@ def limits_of(type_: LogicalType) -> tuple[int | Decimal, int | Decimal] | None:
 def comparable(type_: LogicalType, value: Value) -> Any:
     """Return a value in a form that can be compared across the units and widths of a family."""
     if type_.family in (Family.TIME, Family.TIMESTAMP, Family.DURATION):
-        return int(value) * (10**9 // PER_SECOND[_of(type_).unit])
+        return int(value) * (10**9 // PER_SECOND[_as_any(type_).unit])
     return value
 
 
@@ -294,25 +294,25 @@ def shown(type_: LogicalType, value: Any) -> str:
     if type_.family is Family.DATE and isinstance(value, int):
         return _day_text(value)
     if type_.family is Family.TIME and isinstance(value, int):
-        return _clock_text(value, PER_SECOND[_of(type_).unit])
+        return _clock_text(value, PER_SECOND[_as_any(type_).unit])
     if type_.family is Family.TIMESTAMP and isinstance(value, int):
-        per = PER_SECOND[_of(type_).unit]
+        per = PER_SECOND[_as_any(type_).unit]
         days, clock = divmod(value, _DAY * per)
-        zone = "" if _of(type_).timezone is None else "Z"
+        zone = "" if _as_any(type_).timezone is None else "Z"
         return f"{_day_text(days)}T{_clock_text(clock, per)}{zone}"
     return f"{value:f}" if isinstance(value, Decimal) else str(value)
 
 
-def _of(type_: LogicalType) -> Any:
+def _as_any(type_: LogicalType) -> Any:
     """Return a type with the properties that its family has; the type checker knows families by no class."""
     return type_
 
 
-def _number(type_: LogicalType, authored: Any) -> Decimal:
+def _parse_number(type_: LogicalType, authored: Any) -> Decimal:
     """Return an authored value as an exact Decimal. Raises UnfitValueError for NaN, infinities and other texts."""
     what = with_article(type_.type_text())
     if isinstance(authored, bool) or not isinstance(authored, int | float | str):
-        raise UnfitValueError(f"{_quoted(authored)} is not a number, but {what} is one", _some_number(type_))
+        raise UnfitValueError(f"{_quoted(authored)} is not a number, but {what} is one", _number_help(type_))
     text = repr(authored) if isinstance(authored, float) else str(authored)
     if not _NUMBER.fullmatch(text) or len(text) > _MOST_DIGITS:
         is_word = isinstance(authored, float) or str(authored).lower().strip("+-.") in (
@@ -320,7 +320,7 @@ def _number(type_: LogicalType, authored: Any) -> Decimal:
             "inf",
             "infinity",
         )
-        help = "leave it out: without a bound, every value is allowed" if is_word else _some_number(type_)
+        help = "leave it out: without a bound, every value is allowed" if is_word else _number_help(type_)
         raise UnfitValueError(f"{_quoted(authored)} is not a number, but {what} is one", help)
     try:
         return Decimal(text)
@@ -328,12 +328,13 @@ def _number(type_: LogicalType, authored: Any) -> Decimal:
         raise UnfitValueError(f"{_quoted(authored)} is not a number") from error
 
 
-def _some_number(type_: LogicalType) -> str:
+def _number_help(type_: LogicalType) -> str:
+    """Return the help that shows how a number of the type is written."""
     has_places = type_.family is Family.FLOAT or scale_of(type_) > 0
     return f"write a number such as {'1.5' if has_places else '1'}"
 
 
-def _within(type_: LogicalType, value: Any) -> Any:
+def _check_limits(type_: LogicalType, value: Any) -> Any:
     """Return a value as it is. Raises UnfitValueError with the nearest limit if the type cannot have it."""
     limits = limits_of(type_)
     if limits is not None and not limits[0] <= value <= limits[1]:
@@ -345,22 +346,22 @@ def _within(type_: LogicalType, value: Any) -> Any:
     return value
 
 
-def _integer(type_: LogicalType, authored: Any) -> Value:
+def _parse_integer(type_: LogicalType, authored: Any) -> Value:
     """Return an authored value as an integer of the type. Raises UnfitValueError if it has a fraction."""
-    number = _number(type_, authored)
+    number = _parse_number(type_, authored)
     whole = int(number.to_integral_value(context=EXACT))
     if whole != number:
-        raise UnfitValueError(
-            f"{_quoted(authored)} is not a whole number, but {type_.type_text()} holds only whole numbers",
-            f"write {whole} or {whole + (1 if number > whole else -1)}",
+        message = (
+            f"{_quoted(authored)} is not a whole number, but {type_.type_text()} holds only whole numbers"
         )
-    count: int = _within(type_, whole)
+        raise UnfitValueError(message, f"write {whole} or {whole + (1 if number > whole else -1)}")
+    count: int = _check_limits(type_, whole)
     return count
 
 
-def _decimal(type_: LogicalType, authored: Any) -> Value:
+def _parse_decimal(type_: LogicalType, authored: Any) -> Value:
     """Return an authored value with the scale of the type. Raises UnfitValueError if it has more digits."""
-    number, scale = _number(type_, authored), _of(type_).scale
+    number, scale = _parse_number(type_, authored), _as_any(type_).scale
     rounded = number.quantize(Decimal(1).scaleb(-scale), context=EXACT)
     if rounded != number:
         digits = f"{counted(scale, 'digit')} after the point" if scale >= 0 else f"{-scale} zeros at its end"
@@ -370,19 +371,20 @@ def _decimal(type_: LogicalType, authored: Any) -> Value:
         raise UnfitValueError(
             f"{_quoted(authored)} is not a value of {type_.type_text()}, which has {digits}", help
         )
-    decimal: Decimal = _within(type_, rounded)
+    decimal: Decimal = _check_limits(type_, rounded)
     return decimal
 
 
-def _float(type_: LogicalType, authored: Any) -> Value:
+def _parse_float(type_: LogicalType, authored: Any) -> Value:
     """Return the float of the type that is nearest to an authored value. Raises UnfitValueError if that is infinite."""
-    rounded: float = _of(type_).nearest(float(_number(type_, authored)))
+    rounded: float = _as_any(type_).nearest(float(_parse_number(type_, authored)))
     if rounded in (float("inf"), float("-inf")):
         raise UnfitValueError(f"{_quoted(authored)} is outside {type_.type_text()}", "use a wider type")
     return rounded
 
 
-def _days_of(text: str) -> int:
+def _parse_day(text: str) -> int:
+    """Return the days of a date since 1970. Raises UnfitValueError for a day that the calendar does not have."""
     try:
         return date.fromisoformat(text).toordinal() - _EPOCH
     except ValueError as error:
@@ -394,29 +396,28 @@ def _days_of(text: str) -> int:
         raise UnfitValueError(f"there is no day '{text}' in the calendar", help) from error
 
 
-def _count_of_clock(type_: LogicalType, clock: re.Match[str]) -> int:
+def _parse_clock(type_: LogicalType, clock: re.Match[str]) -> int:
+    """Return a time of day in units of the type since midnight. Raises UnfitValueError, also for more digits than the unit has."""
     hour, minute, second = (int(clock[name]) for name in ("hour", "minute", "second"))
     if hour > 23 or minute > 59 or second > 59:
         raise UnfitValueError(
             f"there is no time of day '{clock[0]}'", "write a time of day from '00:00:00' to '23:59:59'"
         )
-    per = PER_SECOND[_of(type_).unit]
+    per = PER_SECOND[_as_any(type_).unit]
     fraction = Decimal(f"0.{clock['fraction'] or 0}") * per
     if fraction != int(fraction):
-        raise UnfitValueError(
-            f"'{clock[0]}' has more digits than {type_.type_text()} keeps",
-            "leave digits out, or use a finer unit",
-        )
+        message = f"'{clock[0]}' has more digits than {type_.type_text()} keeps"
+        raise UnfitValueError(message, "leave digits out, or use a finer unit")
     return ((hour * 60 + minute) * 60 + second) * per + int(fraction)
 
 
-def _timestamp(type_: LogicalType, authored: Any) -> Value:
+def _parse_timestamp(type_: LogicalType, authored: Any) -> Value:
     """Return an authored timestamp as a count of the type's unit since 1970. Raises UnfitValueError."""
-    is_instant = _of(type_).timezone is not None
+    is_instant = _as_any(type_).timezone is not None
     example = "2020-01-31T13:45:00" + ("Z" if is_instant else "")
     match = _TIMESTAMP.fullmatch(authored) if isinstance(authored, str) else None
     if match is None and isinstance(authored, str) and _DATE.fullmatch(authored):
-        _days_of(authored)
+        _parse_day(authored)
         start = Help.write_text(f"{authored}T00:00:00{'Z' if is_instant else ''}", mark="'", is_safe=False)
         raise UnfitValueError(f"'{authored}' is a date, but {type_.type_text()} has a time as well", start)
     if match is None:
@@ -428,19 +429,20 @@ def _timestamp(type_: LogicalType, authored: Any) -> Value:
     if not is_instant and match["zone"] is not None:
         reading = Help.write_text(authored.removesuffix(match["zone"]), mark="'", is_safe=False)
         raise UnfitValueError(f"'{authored}' has an offset, but {type_.type_text()} has no zone", reading)
-    per = PER_SECOND[_of(type_).unit]
-    count = _days_of(match["date"]) * _DAY * per + _count_of_clock(type_, match)
+    per = PER_SECOND[_as_any(type_).unit]
+    count = _parse_day(match["date"]) * _DAY * per + _parse_clock(type_, match)
     zone, seconds_ahead = match["zone"] or "Z", 0
     if zone != "Z":
         hours, minutes = int(zone[1:3]), int(zone[4:6])
         if hours > 14 or minutes > 59:
             raise UnfitValueError(f"'{zone}' is not an offset from UTC")
         seconds_ahead = (hours * 60 + minutes) * (60 if zone[0] == "+" else -60)
-    total_count: int = _within(type_, count - seconds_ahead * per)
+    total_count: int = _check_limits(type_, count - seconds_ahead * per)
     return total_count
 
 
 def _day_text(days: int) -> str:
+    """Return a day since 1970 as a date, or as a count outside of the years 1 to 9999."""
     try:
         return date.fromordinal(days + _EPOCH).isoformat()
     except (ValueError, OverflowError):
@@ -448,6 +450,7 @@ def _day_text(days: int) -> str:
 
 
 def _clock_text(count: int, per: int) -> str:
+    """Return a time of day from a count since midnight, `per` of which make a second; a fraction has the digits of the unit."""
     seconds, fraction = divmod(count, per)
     clock = (datetime(1970, 1, 1) + timedelta(seconds=seconds)).strftime("%H:%M:%S")  # noqa: DTZ001  a clock
     digits = len(str(per)) - 1

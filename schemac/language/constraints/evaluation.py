@@ -128,10 +128,10 @@ def breaches(places: Iterable[Constrained], batch: Any) -> Iterator[Breach]:
     """Yield what the rows of a batch break, a field before its parts; columns are found by their names."""
     for place in places:
         name = str(place.field.segment)
-        yield from _breaches(place, PlacedValues(batch.column(name), label=name))
+        yield from _breaches_below(place, PlacedValues(batch.column(name), label=name))
 
 
-def _breaches(place: Constrained, at: PlacedValues) -> Iterator[Breach]:
+def _breaches_below(place: Constrained, at: PlacedValues) -> Iterator[Breach]:
     """Yield the broken constraints of a field and all below it, with the positions of the values."""
     if isinstance(at.values.type, pa.BaseExtensionType):
         at = dataclasses.replace(at, values=at.values.storage)
@@ -141,7 +141,7 @@ def _breaches(place: Constrained, at: PlacedValues) -> Iterator[Breach]:
             yield Breach(place, constraint, at, compute().indices_nonzero(mask).cast(pa.int64()).to_numpy())
     if place.children:
         for part, values in at.parts(place):
-            yield from _breaches(part, values)
+            yield from _breaches_below(part, values)
 
 
 Scan = Callable[[Sequence[str]], Iterator[tuple[Any, Any]]]
@@ -174,7 +174,7 @@ class Offence:
         """Count the rows of values, one for each, and remember the first of both; the others need not be in `values`."""
         self.count += len(rows)
         for value in values[: max(_MOST_EXAMPLES - len(self.values), 0)]:
-            self.values.append(_short(value))
+            self.values.append(_value_text(value))
         self.rows += rows.slice(0, max(_ROWS - len(self.rows), 0)).to_pylist()
 
 
@@ -223,15 +223,15 @@ def survey(
                 one = offence(check.path, check.rule, f"a row for which {check.text}", check)
                 one.add(wrong, rows.filter(mask))
         for target in targets:
-            _look_up(target, batch, rows, offence)
+            _find_missing_targets(target, batch, rows, offence)
         for unique, several in zip(constraints.unique, hashes, strict=True):
-            several.append(_hashed([node.evaluate(batch) for node in unique.fields]))
+            several.append(_row_hashes([node.evaluate(batch) for node in unique.fields]))
     for unique, several in zip(constraints.unique, hashes, strict=True):
         _find_duplicates(unique, several, scan, offence)
     return tuple(offences.values())
 
 
-def _look_up(target: ReferenceValues, batch: Any, rows: Any, offence: _Offences) -> None:
+def _find_missing_targets(target: ReferenceValues, batch: Any, rows: Any, offence: _Offences) -> None:
     """Look for the values of a batch among those of the other table."""
     reference = target.reference
     missing = without_target(reference, batch, target.keys)
@@ -247,7 +247,7 @@ def _look_up(target: ReferenceValues, batch: Any, rows: Any, offence: _Offences)
 def without_target(reference: ReferenceTo, batch: Any, target: Any) -> Any:
     """Return the numbers of the rows of a batch whose values are not among those of `target_keys`, in their order."""
     keys = [f"key{i}" for i in range(len(reference.fields))]
-    values = [_joinable(node.evaluate(batch)) for node in reference.fields]
+    values = [_as_join_key(node.evaluate(batch)) for node in reference.fields]
     table = pa.table([*values, pa.array(range(batch.num_rows), pa.int64())], names=[*keys, "row"])
     table = table.filter(all_there(values))
     return table.join(target, keys, join_type="left anti").column("row").sort().combine_chunks()
@@ -259,10 +259,10 @@ def duplicate_rows(values: Sequence[Any], rows: Any) -> Any:
     Values are arrays as `FieldNode.evaluate` gives them, without nulls.
     """
     keys = [f"key{i}" for i in range(len(values))]
-    return _duplicates(pa.table([*map(_joinable, values), rows], names=[*keys, "row"]), keys)
+    return _rows_with_equal_keys(pa.table([*map(_as_join_key, values), rows], names=[*keys, "row"]), keys)
 
 
-def _duplicates(table: Any, keys: list[str]) -> Any:
+def _rows_with_equal_keys(table: Any, keys: list[str]) -> Any:
     """Return the rows of a table whose keys are there more than once, sorted by the keys and the row."""
     groups = table.group_by(keys).aggregate([("row", "count")])
     groups = groups.filter(compute().greater(groups.column("row_count"), 1))
@@ -276,7 +276,7 @@ def target_keys(reference: ReferenceTo, table: Any, nodes: Sequence[FieldNode]) 
     arrays = []
     batch = table.combine_chunks().to_batches()
     for node in nodes:
-        chunks = [_joinable(node.evaluate(one)) for one in batch]
+        chunks = [_as_join_key(node.evaluate(one)) for one in batch]
         arrays.append(pa.chunked_array(chunks) if chunks else pa.chunked_array([], pa.int64()))
     names = [f"key{i}" for i in range(len(reference.fields))]
     return pa.table(arrays, names=names).group_by(names).aggregate([])
@@ -296,13 +296,13 @@ def _find_duplicates(unique: Unique, several: Sequence[Any], scan: Scan, offence
     parts, count, is_least = [], 0, False
     for batch, rows in scan(list(dict.fromkeys(node.path[0] for node in unique.fields))):
         values = [node.evaluate(batch) for node in unique.fields]
-        is_candidate = pa.array(np.isin(_hashed(values), twice))
-        part = pa.table([*map(_joinable, values), rows], names=[*keys, "row"]).filter(is_candidate)
+        is_candidate = pa.array(np.isin(_row_hashes(values), twice))
+        part = pa.table([*map(_as_join_key, values), rows], names=[*keys, "row"]).filter(is_candidate)
         is_least = is_least or count + len(part) > _MOST_DUPLICATES
         part = part.slice(0, max(_MOST_DUPLICATES - count, 0))
         count += len(part)
         parts.append(part)
-    duplicates = _duplicates(pa.concat_tables(parts), keys)
+    duplicates = _rows_with_equal_keys(pa.concat_tables(parts), keys)
     if len(duplicates):
         one = offence(unique.path, UNIQUE_RULE, "unique", unique)
         first = [
@@ -313,20 +313,20 @@ def _find_duplicates(unique: Unique, several: Sequence[Any], scan: Scan, offence
         one.add(first, duplicates.column("row").combine_chunks())
 
 
-def _hashed(arrays: Sequence[Any]) -> Any:
+def _row_hashes(arrays: Sequence[Any]) -> Any:
     """Return a 64-bit hash of each row, 0 for one in which a value is null."""
     import numpy as np
 
     mixed = np.full(len(arrays[0]), 0x9E3779B97F4A7C15, "u8")
     for array in arrays:
-        mixed = (mixed ^ _words(array)) * np.uint64(0xFF51AFD7ED558CCD)
+        mixed = (mixed ^ _value_hashes(array)) * np.uint64(0xFF51AFD7ED558CCD)
         mixed ^= mixed >> np.uint64(32)
     mixed[mixed == 0] = 1
     mixed[~np.asarray(all_there(arrays))] = 0
     return mixed
 
 
-def _words(array: Any) -> Any:
+def _value_hashes(array: Any) -> Any:
     """Return 64 bits for each value of an array: integers as they are, hashes of others; those of null mean nothing."""
     import numpy as np
 
@@ -334,14 +334,16 @@ def _words(array: Any) -> Any:
         return compute().fill_null(array, 0).to_numpy(zero_copy_only=False).astype("u8")
     encoded = array.dictionary_encode() if not pa.types.is_dictionary(array.type) else array
     known = [
-        int.from_bytes(hashlib.blake2b(repr(_unsigned(value)).encode(), digest_size=8).digest(), "little")
+        int.from_bytes(
+            hashlib.blake2b(repr(_without_sign_of_zero(value)).encode(), digest_size=8).digest(), "little"
+        )
         for value in encoded.dictionary.to_pylist()
     ]
     places = compute().fill_null(encoded.indices, 0).to_numpy(zero_copy_only=False)
     return np.array([*known, 0], "u8")[places]
 
 
-def _unsigned(value: Any) -> Any:
+def _without_sign_of_zero(value: Any) -> Any:
     """Return a value, zero without its sign: 0.0 and -0.0 are equal."""
     return value + 0.0 if isinstance(value, float) else value
 
@@ -351,7 +353,7 @@ def all_there(arrays: Sequence[Any]) -> Any:
     return reduce(compute().and_, map(compute().is_valid, arrays))
 
 
-def _joinable(array: Any) -> Any:
+def _as_join_key(array: Any) -> Any:
     """Return values in a type that Arrow can group and join by, the same for texts, and for bytes, of every layout."""
     array = plain(array)
     is_ = pa.types
@@ -364,12 +366,13 @@ def _joinable(array: Any) -> Any:
 
 
 def _key_text(batch: Any, fields: Sequence[FieldNode], place: int) -> str:
+    """Return the fields of one row with their values, for people: `id 3, day 2020-01-31`."""
     named = dict.fromkeys(map(str, fields))
     values = {str(node): node.raw(batch)[place] for node in fields}
-    return ", ".join(f"{name} {_short(values[name])}" for name in named)
+    return ", ".join(f"{name} {_value_text(values[name])}" for name in named)
 
 
-def _short(value: Any) -> str:
+def _value_text(value: Any) -> str:
     """Return the text of a value, cut at its greatest length; the plain count if Python's calendar does not reach it."""
     if isinstance(value, str):
         return value

@@ -119,7 +119,7 @@ class ArithmeticNode(Operand):
     arrow_functions: ClassVar[dict[str, str]] = {"+": "add", "-": "subtract", "*": "multiply"}
 
     def evaluate(self, rows: Any) -> Any:
-        """Calculate."""
+        """Return the results, as decimals of the type."""
         both = [as_decimals(one, rows, _wide(digits_of(one.type))) for one in (self.left, self.right)]
         # Arrow counts digits by the types, and would run out of them in a long sum.
         result = getattr(compute(), self.arrow_functions[self.operator])(*both)
@@ -138,7 +138,7 @@ class ComparisonNode(Node):
     }  # fmt: skip
 
     def evaluate(self, rows: Any) -> Any:
-        """Compare."""
+        """Return whether the comparison holds in each row; null where a side is null."""
         compare = getattr(compute(), self.arrow_functions[self.operator])
         left, right = self.comparables(rows)
         return compare(left, right)
@@ -151,18 +151,16 @@ class ComparisonNode(Node):
 
     def comparables(self, rows: Any) -> tuple[Any, Any]:
         """Return both sides in one type of Arrow."""
-        if self.is_exact:
-            common = _wide(common_digits(self.left.type, self.right.type))
-            return as_decimals(self.left, rows, common), as_decimals(self.right, rows, common)
-        left, right = self.left.evaluate(rows), self.right.evaluate(rows)
-        if isinstance(self.left, LiteralNode):
-            return scalar_like(right, left), right
-        if isinstance(self.right, LiteralNode):
-            return left, scalar_like(left, right)
-        if left.type != right.type and self.left.type.family is Family.INTEGER:
-            common = _wide(common_digits(self.left.type, self.right.type))
-            return as_decimals(self.left, rows, common), as_decimals(self.right, rows, common)
-        return left, right
+        if not self.is_exact:
+            left, right = self.left.evaluate(rows), self.right.evaluate(rows)
+            if isinstance(self.left, LiteralNode):
+                return scalar_like(right, left), right
+            if isinstance(self.right, LiteralNode):
+                return left, scalar_like(left, right)
+            if left.type == right.type or self.left.type.family is not Family.INTEGER:
+                return left, right
+        common = _wide(common_digits(self.left.type, self.right.type))
+        return as_decimals(self.left, rows, common), as_decimals(self.right, rows, common)
 
 
 @dataclass(frozen=True)
@@ -173,7 +171,7 @@ class AmongNode(Node):
     values: tuple[LiteralNode, ...]
 
     def evaluate(self, rows: Any) -> Any:
-        """Compare with each; null is null."""
+        """Return whether the value of each row is one of them; null where it is null."""
         pc, operands = compute(), self.operand.evaluate(rows)
         among = [pc.equal(operands, scalar_like(operands, value.value)) for value in self.values]
         return reduce(pc.or_kleene, among)
@@ -186,19 +184,8 @@ class NullNode(Node):
     field: FieldNode
 
     def evaluate(self, rows: Any) -> Any:
-        """Look."""
+        """Return whether the value of each row is null."""
         return compute().is_null(self.field.raw(rows))
-
-
-@dataclass(frozen=True)
-class TruthNode(Node):
-    """A field that is true or false by itself."""
-
-    field: FieldNode
-
-    def evaluate(self, rows: Any) -> Any:
-        """Return it."""
-        return self.field.evaluate(rows)
 
 
 @dataclass(frozen=True)
@@ -208,7 +195,7 @@ class NotNode(Node):
     inner: Node
 
     def evaluate(self, rows: Any) -> Any:
-        """Invert; null stays null."""
+        """Return the contrary for each row; null stays null."""
         return compute().invert(self.inner.evaluate(rows))
 
 
@@ -221,7 +208,7 @@ class LogicNode(Node):
     right: Node
 
     def evaluate(self, rows: Any) -> Any:
-        """Combine, by the rules for three truth values."""
+        """Return the combination for each row, by SQL's rules for three truth values."""
         combine = compute().and_kleene if self.word == "and" else compute().or_kleene
         return combine(self.left.evaluate(rows), self.right.evaluate(rows))
 

@@ -50,7 +50,7 @@ class Limit(Constraint):
     is_lower: ClassVar[bool]
 
     def turn(self, new: Self) -> Turn:
-        """Compare the limits."""
+        """Return how the limit changed."""
         before, after = comparable(self.type, self.limit), comparable(new.type, new.limit)
         low, high = (before, after) if self.is_lower else (after, before)
         return turn_of(high > low, high < low)
@@ -155,7 +155,7 @@ class MultipleOf(Constraint):
         return pc.not_equal(numbers, pc.multiply(pc.divide(numbers, divisor_scalar), divisor_scalar))
 
     def turn(self, new: Self) -> Turn:
-        """Compare the divisors: a multiple of the old one allows fewer values."""
+        """Return how the divisor changed: a multiple of the old one allows fewer values."""
         before, after = (Fraction(comparable(c.type, c.divisor)) for c in (self, new))
         if before == after:
             return Turn.SAME
@@ -239,7 +239,7 @@ class Pattern(Constraint):
         return compute().invert(compute().match_substring_regex(plain(values), self.pattern.text))
 
     def turn(self, new: Self) -> Turn:
-        """Patterns are not compared."""
+        """Return SAME or CHANGED; which texts two patterns match is not compared."""
         return Turn.SAME if self.pattern == new.pattern else Turn.CHANGED
 
     @property
@@ -292,7 +292,7 @@ class Enum(Constraint):
         return compute().and_(compute().is_valid(comparables), compute().invert(is_among))
 
     def turn(self, new: Self) -> Turn:
-        """Compare the sets."""
+        """Return how the set of values changed."""
         before, after = ({comparable(c.type, value) for value in c.values} for c in (self, new))
         return turn_of(bool(before - after), bool(after - before))
 
@@ -358,7 +358,7 @@ class UniqueItems(Constraint):
         return pc.is_in(rows, value_set=twice)
 
     def turn(self, new: Self) -> Turn:
-        """Compare whether it holds."""
+        """Return whether it was switched on or off."""
         return turn_of(new.is_set and not self.is_set, self.is_set and not new.is_set)
 
     @property

@@ -30,7 +30,6 @@ from schemac.language.constraints.expressions import (
     NotNode,
     NullNode,
     Operand,
-    TruthNode,
     common_digits,
     instead_of,
     instead_of_function,
@@ -74,7 +73,7 @@ class Unread(NamedTuple):
 def read_condition(text: str, fields: Mapping[tuple[str, ...], SchemaField]) -> Node:
     """Read a condition over the fields of a schema that are in structs only. Raises ExpressionError."""
     parser = _Parser(text, fields)
-    node = parser.condition(parser.either())
+    node = parser.condition(parser.disjunction())
     if parser.token is not None:
         raise parser.unexpected("nothing may follow a condition")
     if not any(True for _ in node.fields()):
@@ -86,6 +85,8 @@ _Part = Node | Unread
 
 
 class _Parser:
+    """Reads one condition from left to right, by recursive descent."""
+
     def __init__(self, text: str, fields: Mapping[tuple[str, ...], SchemaField]) -> None:
         self.text, self.fields = text, fields
         self.tokens: list[ConditionToken] = []
@@ -105,26 +106,29 @@ class _Parser:
 
     @property
     def token(self) -> ConditionToken | None:
+        """The next token; None at the end."""
         return self.tokens[self.place] if self.place < len(self.tokens) else None
 
-    def takes(self, *texts: str) -> str | None:
-        """Take the next token if it is one of these."""
+    def take(self, *texts: str) -> str | None:
+        """Return the next token in small letters and step over it, if it is one of these; otherwise None."""
         token = self.token
         if token is None or token.kind not in ("word", "mark") or token.text.lower() not in texts:
             return None
         self.place += 1
         return token.text.lower()
 
-    def needs(self, text: str) -> None:
-        if self.takes(text) is None:
+    def expect(self, text: str) -> None:
+        """Take a word or a mark, which has to come next. Raises ExpressionError."""
+        if self.take(text) is None:
             raise self.unexpected(f"`{text}` is expected")
 
     def unexpected(self, what: str) -> ExpressionError:
+        """Return the error that something else is expected at the next token, or at the end."""
         token = self.token
         where = f"at `{token.text}` (character {token.at + 1})" if token is not None else "at its end"
         return ExpressionError(f"{what} {where}", instead_of(token.text) if token is not None else PAGE)
 
-    def refuse_other_words(self) -> None:
+    def refuse_unsupported_word(self) -> None:
         """Refuse a word of SQL that conditions do not have, after something that was read."""
         token = self.token
         if token is not None and token.kind == "word" and token.text.lower() in INSTEAD:
@@ -134,71 +138,72 @@ class _Parser:
     def condition(self, part: _Part) -> Node:
         """Return what can be true or false by itself."""
         if isinstance(part, FieldNode) and part.type.family is Family.BOOLEAN:
-            return TruthNode(part)
+            return part
         if isinstance(part, Unread):
             raise ExpressionError(f"`{part.source_text}` alone is not a condition", "compare a field with it")
         if isinstance(part, Operand):
-            self.refuse_other_words()
+            self.refuse_unsupported_word()
             text = _operand_text(part)
             raise ExpressionError(
                 f"`{text}` is neither true nor false", f"compare it, such as `{_sample(part)}`"
             )
         return part
 
-    def either(self) -> _Part:
-        return self._logic("or", lambda: self._logic("and", self._negated))
+    def disjunction(self) -> _Part:
+        """Read conditions with `or` between them, and those with `and` between them first."""
+        return self._logic("or", lambda: self._logic("and", self._predicate))
 
     def _logic(self, word: str, inner: Callable[[], _Part]) -> _Part:
         """Read conditions with `and` or `or` between them; a single one comes back unchanged."""
         left = inner()
-        while self.takes(word):
+        while self.take(word):
             left = LogicNode(word, self.condition(left), self.condition(inner()))
         return left
 
-    def _negated(self) -> _Part:
+    def _predicate(self) -> _Part:
         """Read a comparison, `is null`, `in` or `between`, with or without `not`. Raises ExpressionError."""
-        if self.takes("not"):
-            self._deeper()
-            not_node = NotNode(self.condition(self._negated()))
+        if self.take("not"):
+            self._nest()
+            not_node = NotNode(self.condition(self._predicate()))
             self.depth -= 1
             return not_node
         left = self._sum()
-        operator = self.takes(*_COMPARISONS)
+        operator = self.take(*_COMPARISONS)
         if operator is not None:
             return compared(_COMPARISONS[operator], left, self._sum())
-        if self.takes("is"):
-            is_negated = self.takes("not") is not None
-            if self.takes("true", "false") is not None:
+        if self.take("is"):
+            is_negated = self.take("not") is not None
+            if self.take("true", "false") is not None:
                 raise ExpressionError("`is` has to be followed by `null` or `not null`", instead_of("is"))
-            self.needs("null")
+            self.expect("null")
             if not isinstance(left, FieldNode):
                 raise ExpressionError("only a field may be null", "write `is null` after the path of a field")
             return NotNode(NullNode(left)) if is_negated else NullNode(left)
-        is_negated = self.takes("not") is not None
-        if self.takes("in"):
-            return _negated_if(is_negated, self._among(left))
-        if self.takes("between"):
+        is_negated = self.take("not") is not None
+        if self.take("in"):
+            return _negated_if(is_negated, self._in_list(left))
+        if self.take("between"):
             low = self._sum()
-            self.needs("and")
+            self.expect("and")
             both = LogicNode("and", compared(">=", left, low), compared("<=", left, self._sum()))
             return _negated_if(is_negated, both)
         if is_negated:
             raise self.unexpected("`in` or `between` is expected after `not`")
         return left
 
-    def _deeper(self) -> None:
+    def _nest(self) -> None:
         """Count one more level of nesting. Raises ExpressionError beyond 50."""
         self.depth += 1
         if self.depth > 50:
             raise ExpressionError("it is nested more than 50 deep")
 
-    def _among(self, left: _Part) -> Node:
+    def _in_list(self, left: _Part) -> Node:
         """Read the list behind `in`; exact comparisons are joined by `or`. Raises ExpressionError."""
-        self.needs("(")
-        values = [self._value()]
-        while self.takes(","):
-            values.append(self._value())
-        self.needs(")")
+        self.expect("(")
+        values = [self._list_item()]
+        while self.take(","):
+            values.append(self._list_item())
+        self.expect(")")
         if not isinstance(left, Operand):
             raise ExpressionError("`in` has to follow a field")
         comparisons = [compared("=", left, value) for value in values]
@@ -207,7 +212,7 @@ class _Parser:
             return reduce(partial(LogicNode, "or"), nodes)
         return AmongNode(left, tuple(one.right for one in comparisons if isinstance(one.right, LiteralNode)))
 
-    def _value(self) -> Unread:
+    def _list_item(self) -> Unread:
         """Read an item of the list behind `in`, which has no type yet. Raises ExpressionError if it is a field."""
         operand = self._sum()
         if not isinstance(operand, Unread):
@@ -216,28 +221,28 @@ class _Parser:
 
     def _sum(self) -> _Part:
         """Read a sum or a difference, in which products come first."""
-        return self._arithmetic(("+", "-"), lambda: self._arithmetic(("*",), self._atom))
+        return self._arithmetic(("+", "-"), lambda: self._arithmetic(("*",), self._primary))
 
     def _arithmetic(self, operators: tuple[str, ...], inner: Callable[[], _Part]) -> _Part:
         """Read operands with some operators between them, from left to right; a single one comes back unchanged."""
         left = inner()
-        while operator := self.takes(*operators):
+        while operator := self.take(*operators):
             left = calculated(operator, left, inner())
         return left
 
-    def _atom(self) -> _Part:
+    def _primary(self) -> _Part:
         """Read a literal, a field, `length(…)`, or what is in parentheses. Raises ExpressionError."""
         token = self.token
         if token is None:
             raise self.unexpected("a field or a value is expected")
-        if self.takes("("):
-            self._deeper()
-            operand = self.either()
-            self.needs(")")
+        if self.take("("):
+            self._nest()
+            operand = self.disjunction()
+            self.expect(")")
             self.depth -= 1
             return operand
-        if self.takes("-"):
-            operand = self._atom()
+        if self.take("-"):
+            operand = self._primary()
             if isinstance(operand, Unread) and token.text == "-" and not isinstance(operand.authored, bool):
                 return Unread(f"-{operand.authored}", f"-{operand.source_text}")
             raise ExpressionError("`-` comes before a number, or between two numbers", "write `0 - field`")
@@ -248,9 +253,9 @@ class _Parser:
             return Unread(token.text, token.text)
         if token.kind == "word" and token.text.lower() in ("true", "false"):
             return Unread(token.text.lower() == "true", token.text)
-        if token.kind == "word" and token.text.lower() == "length" and self.takes("("):
-            operand = self._atom()
-            self.needs(")")
+        if token.kind == "word" and token.text.lower() == "length" and self.take("("):
+            operand = self._primary()
+            self.expect(")")
             if not isinstance(operand, FieldNode) or operand.type.family is not Family.TEXT:
                 is_list = isinstance(operand, FieldNode) and operand.type.family is Family.LIST
                 raise ExpressionError("`length` takes a text field", instead_of("size") if is_list else "")
@@ -263,7 +268,7 @@ class _Parser:
     def _field(self, first: ConditionToken) -> FieldNode:
         """Read the rest of a path from its first word. Raises ExpressionError, with a name that is near, if there is no such field."""
         words = [first]
-        while self.takes("."):
+        while self.take("."):
             token = self.token
             if token is None or token.kind not in ("word", "quoted"):
                 raise self.unexpected("the name of a member is expected")
@@ -294,7 +299,7 @@ class _Parser:
 
 
 def compared(operator: str, left: _Part, right: _Part) -> ComparisonNode:
-    """Compare two values of one sort. Raises ExpressionError."""
+    """Return the comparison of two parts; a literal gets the type of the other side. Raises ExpressionError for unlike types."""
     if isinstance(left, Unread) and isinstance(right, Unread):
         raise ExpressionError(f"`{left.source_text} {operator} {right.source_text}` does not compare a field")
     if isinstance(left, Unread):
@@ -310,27 +315,21 @@ def compared(operator: str, left: _Part, right: _Part) -> ComparisonNode:
 
 
 def calculated(operator: str, left: _Part, right: _Part) -> ArithmeticNode:
-    """Calculate with exact numbers. Raises ExpressionError."""
+    """Return the sum, difference or product of two exact numbers. Raises ExpressionError for other types, or too many digits."""
     if isinstance(left, Unread) and isinstance(right, Unread):
-        raise ExpressionError(
-            f"`{left.source_text} {operator} {right.source_text}` is the same in every row",
-            "write the result; write a date in quotes, such as '2020-01-31'",
-        )
+        message = f"`{left.source_text} {operator} {right.source_text}` is the same in every row"
+        raise ExpressionError(message, "write the result; write a date in quotes, such as '2020-01-31'")
     sides = [side if isinstance(side, Unread) else _operand(side) for side in (left, right)]
     operands = [_number(side) if isinstance(side, Unread) else side for side in sides]
     for one in operands:
         if one.type.family not in _EXACT:
             help = "calculate with integers and decimals"
-            raise ExpressionError(
-                f"`{_operand_text(one)}` is {with_article(one.type.type_text())}: no engine calculates with it exactly",
-                help,
-            )
+            message = f"`{_operand_text(one)}` is {with_article(one.type.type_text())}: no engine calculates with it exactly"
+            raise ExpressionError(message, help)
     decimal = result_type(operator, operands[0].type, operands[1].type)
     if decimal is None:
-        raise ExpressionError(
-            f"`{_operand_text(operands[0])} {operator} {_operand_text(operands[1])}` may need more than {MOST_DIGITS} digits",
-            "give the fields fewer digits, or compare them without calculating",
-        )
+        message = f"`{_operand_text(operands[0])} {operator} {_operand_text(operands[1])}` may need more than {MOST_DIGITS} digits"
+        raise ExpressionError(message, "give the fields fewer digits, or compare them without calculating")
     return ArithmeticNode(decimal, operator, *operands)
 
 
@@ -361,10 +360,8 @@ def _literal(unread: Unread, other: Operand) -> LiteralNode:
         return _number(unread)
     is_quoted = unread.source_text.startswith("'")
     if type_.family is Family.TEXT and not is_quoted:
-        raise ExpressionError(
-            f"{unread.source_text} is not text, but `{_operand_text(other)}` is",
-            f"write '{unread.source_text}'",
-        )
+        message = f"{unread.source_text} is not text, but `{_operand_text(other)}` is"
+        raise ExpressionError(message, f"write '{unread.source_text}'")
     if type_.family is Family.DATE and not is_quoted:
         raise ExpressionError(
             f"{unread.source_text} is not a date", "write a date in quotes, such as '2020-01-31'"
@@ -377,6 +374,7 @@ def _literal(unread: Unread, other: Operand) -> LiteralNode:
 
 
 def _is_number(text: str) -> bool:
+    """Whether a text is a finite number in digits."""
     try:
         return decimal.Decimal(text).is_finite()
     except decimal.InvalidOperation:
@@ -398,6 +396,7 @@ def _number(unread: Unread) -> LiteralNode:
 
 
 def _refuse_unlike(operator: str, left: Operand, right: Operand) -> None:
+    """Raise ExpressionError if two operands cannot be compared in the same way by all engines."""
     one, other = left.type, right.type
     both = f"`{_operand_text(left)}` is {with_article(one.type_text())} and `{_operand_text(right)}` {with_article(other.type_text())}"
     if one.family in _EXACT and other.family in _EXACT:
@@ -408,10 +407,8 @@ def _refuse_unlike(operator: str, left: Operand, right: Operand) -> None:
         raise ExpressionError(f"{both}; values of different types cannot be compared")
     for side in (left, right):
         if side.type.family is Family.FLOAT and getattr(side.type, "bits", 64) < 32:
-            raise ExpressionError(
-                f"`{_operand_text(side)}` is {with_article(side.type.type_text())}, which a pipeline reads with more digits than are stored",
-                "use Float32",
-            )
+            message = f"`{_operand_text(side)}` is {with_article(side.type.type_text())}, which a pipeline reads with more digits than are stored"
+            raise ExpressionError(message, "use Float32")
     is_zoned = [getattr(type_, "timezone", None) is not None for type_ in (one, other)]
     if getattr(one, "unit", None) != getattr(other, "unit", None) or is_zoned[0] != is_zoned[1]:
         raise ExpressionError(f"{both}", "give both the same unit, and a zone to both or to none")
@@ -420,6 +417,7 @@ def _refuse_unlike(operator: str, left: Operand, right: Operand) -> None:
 
 
 def _operand_text(operand: Operand) -> str:
+    """Return an operand as a condition writes it, for messages."""
     match operand:
         case ArithmeticNode():
             return f"{_operand_text(operand.left)} {operand.operator} {_operand_text(operand.right)}"

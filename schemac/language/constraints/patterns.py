@@ -74,9 +74,11 @@ class _Reader:
 
     @property
     def next(self) -> str:
+        """The next character; empty at the end."""
         return self.text[self.at : self.at + 1]
 
     def emit(self, portable: str, java: str | None = None) -> None:
+        """Add a piece of the pattern for all engines, and its form for Java where that differs."""
         self.portable.append(portable)
         self.java.append(portable if java is None else java)
 
@@ -145,6 +147,7 @@ class _Reader:
         return self.quantifier(inside, is_anchor)
 
     def quantifier(self, inside: int, is_anchor: bool) -> int:
+        """Read the quantifier that may come next; return how often what is inside of it may be repeated. Raises PatternError."""
         start, repeats = self.at, 1
         if self.next and self.next in "*+?":
             self.at += 1
@@ -157,19 +160,16 @@ class _Reader:
         if self.next == "?":
             self.at += 1
         elif self.next and self.next in "+*{":
-            raise PatternError(
-                f"the second quantifier at character {self.at + 1} is read differently by RE2, Java and Python",
-                "put what is repeated twice into a group: `(?:…)`",
-            )
+            message = f"the second quantifier at character {self.at + 1} is read differently by RE2, Java and Python"
+            raise PatternError(message, "put what is repeated twice into a group: `(?:…)`")
         if inside * repeats > _MOST_REPEATS:
-            raise PatternError(
-                f"it repeats something {inside * repeats} times, but RE2 allows at most {_MOST_REPEATS}",
-                "use `minLength` and `maxLength` for the length of a text",
-            )
+            message = f"it repeats something {inside * repeats} times, but RE2 allows at most {_MOST_REPEATS}"
+            raise PatternError(message, "use `minLength` and `maxLength` for the length of a text")
         self.emit(self.text[start : self.at])
         return inside * repeats
 
     def counted(self) -> int:
+        """Read `{…}`; return the highest number of repeats that it names. Raises PatternError."""
         match = _REPEAT.match(self.text, self.at)
         if match is None or not (match["low"] or match["high"]):
             raise self.differs("{")
@@ -181,6 +181,7 @@ class _Reader:
         return int(match["high"] or match["low"])
 
     def group(self, depth: int) -> int:
+        """Read a group; return how often its inside may be repeated. Raises PatternError."""
         if depth > 50:
             raise PatternError("its groups are nested more than 50 deep")
         opening = "(?:" if self.text.startswith("(?:", self.at) else "("
@@ -199,14 +200,12 @@ class _Reader:
         return inside
 
     def escape(self) -> None:
+        """Read a backslash with its letter, outside of a class. Raises PatternError."""
         written, letter = self.text[self.at : self.at + 2], self.text[self.at + 1 : self.at + 2]
         self.at += 2
         if letter in _CLASSES:
-            self.mend(
-                written,
-                f"[{_CLASSES[letter]}]",
-                "matches different characters in Python than in RE2 and Java",
-            )
+            message = "matches different characters in Python than in RE2 and Java"
+            self.mend(written, f"[{_CLASSES[letter]}]", message)
         elif letter and letter in _CONTROLS:
             self.emit(written)
         elif letter and letter in _PUNCTUATION:
@@ -214,11 +213,10 @@ class _Reader:
             needs_one = letter in "\\^$.|?*+()[]{}"
             self.emit(written if needs_one else letter)
         else:
-            raise PatternError(
-                f"`{written}` is not in all of RE2, Java and Python", _instead_of_escape(letter)
-            )
+            raise _foreign_escape(written)
 
     def char_class(self) -> None:
+        """Read a class of characters in square brackets. Raises PatternError."""
         start = self.at
         is_negated = self.text.startswith("[^", self.at)
         self.emit("[^" if is_negated else "[")
@@ -249,9 +247,7 @@ class _Reader:
                 )
                 return ""
             if not letter or letter not in _CONTROLS | _PUNCTUATION:
-                raise PatternError(
-                    f"`{written}` is not in all of RE2, Java and Python", _instead_of_escape(letter)
-                )
+                raise _foreign_escape(written)
             plain = letter in _PUNCTUATION and letter not in "\\^[]-&~|"
             self.emit(letter if plain else written, _java_of(letter if plain else written))
             return written
@@ -259,10 +255,8 @@ class _Reader:
         self.at += 1
         if character == "[" or (character in "&~|-" and self.next == character):
             pair = character if character == "[" else character * 2
-            raise PatternError(
-                f"`{pair}` in a class is read differently by Java and Python",
-                self.literally(self.at - 1, len(pair)),
-            )
+            message = f"`{pair}` in a class is read differently by Java and Python"
+            raise PatternError(message, self.literally(self.at - 1, len(pair)))
         if character == "-" and not is_first and self.next != "]":
             raise PatternError(
                 "a `-` in the middle of a class may be read as a range", self.literally(self.at - 1)
@@ -283,15 +277,17 @@ def _character(written: str) -> str:
     )
 
 
-def _instead_of_escape(letter: str) -> str:
+def _foreign_escape(written: str) -> PatternError:
+    """Return what is wrong with a backslash and a letter that some engine does not have, and what to write."""
+    letter, instead = written[1:], "write the character without the backslash, or `\\\\` for a backslash"
     if letter and letter in "bB":
-        return "write which characters are allowed there, such as `(?:^|[^A-Za-z0-9_])`"
-    if letter.isdigit():
-        return "references to groups are not supported"
-    if letter in ("x", "u", "U", "N"):
-        return "write the character itself"
-    if letter in ("A", "Z", "z"):
-        return f"write `{'^' if letter == 'A' else '$'}`"
-    if letter in ("p", "P"):
-        return "write the characters themselves, such as `[A-Za-z]`"
-    return "write the character without the backslash, or `\\\\` for a backslash"
+        instead = "write which characters are allowed there, such as `(?:^|[^A-Za-z0-9_])`"
+    elif letter.isdigit():
+        instead = "references to groups are not supported"
+    elif letter in ("x", "u", "U", "N"):
+        instead = "write the character itself"
+    elif letter in ("A", "Z", "z"):
+        instead = f"write `{'^' if letter == 'A' else '$'}`"
+    elif letter in ("p", "P"):
+        instead = "write the characters themselves, such as `[A-Za-z]`"
+    return PatternError(f"`{written}` is not in all of RE2, Java and Python", instead)

@@ -21,7 +21,7 @@ from schemac.language.formatting.tree import (
 )
 from schemac.language.kinds.registry import BY_NAME
 from schemac.language.logical.model import TYPE_KEYS
-from schemac.language.manifest.documents import Documents, is_library
+from schemac.language.manifest.documents import is_library, schemas_of
 from schemac.text.source.json_object import Json, rewritten
 from schemac.text.source.report import Report
 from schemac.text.source.text import SourceText
@@ -36,15 +36,17 @@ _INDENT = "  "
 def document_text(tree: CommentedDocument, *, is_first: bool) -> str:
     """Return a document with its marker and comments."""
     _hoist(tree.root)
-    lines = _squeezed(tree.lead, is_start=is_first)
+    lines = _squeeze_blanks(tree.lead, is_start=is_first)
     if tree.is_marked:
         lines.append(_with_comment("---", tree.mark))
     lines += (
-        _block(tree.root, 0) if not _is_on_line(tree.root, 0) else [_flow(tree.root, is_in_flow=False) or ""]
+        _block_lines(tree.root, 0)
+        if not _is_on_line(tree.root, 0)
+        else [_one_line(tree.root, is_in_flow=False) or ""]
     )
     if not tree.is_marked and not tree.lead:
         lines = _without_first_blanks(lines)
-    foot = _squeezed(tree.foot)
+    foot = _squeeze_blanks(tree.foot)
     while foot and not foot[-1]:
         foot.pop()
     return "\n".join([*lines, *foot]) + "\n"
@@ -59,38 +61,43 @@ def _hoist(node: CommentedNode) -> None:
             entry.lead, first.lead = [*entry.lead, *first.lead], []
 
 
-def _block(node: CommentedNode, depth: int) -> list[str]:
+def _block_lines(node: CommentedNode, depth: int) -> list[str]:
     """Return the lines of a collection with an entry a line."""
     indent = _INDENT * depth
     lines: list[str] = []
     for entry in node.entries:
-        lines += [f"{indent}{line}" if line else "" for line in _squeezed(entry.lead)]
-        lines += _entry(entry, depth)
-    lines += [f"{indent}{line}" if line else "" for line in _squeezed(node.foot)]
+        lines += [f"{indent}{line}" if line else "" for line in _squeeze_blanks(entry.lead)]
+        lines += _entry_lines(entry, depth)
+    lines += [f"{indent}{line}" if line else "" for line in _squeeze_blanks(node.foot)]
     return lines
 
 
-def _entry(entry: CommentedEntry, depth: int) -> list[str]:
+def _entry_lines(entry: CommentedEntry, depth: int) -> list[str]:
     """Return the lines of an entry with its comments, one line if it fits."""
     indent = _INDENT * depth
-    start = f"{indent}-" if entry.key is None else f"{indent}{_scalar(entry.key, is_in_flow=False)}:"
+    start = f"{indent}-" if entry.key is None else f"{indent}{_scalar_text(entry.key, is_in_flow=False)}:"
     value, tail = entry.value, entry.tail
     space = " " if value.raw or value.properties or not value.is_scalar else ""
     if value.is_scalar:
         # The comment of the key's line goes to the end of the one line that there is.
-        return _scalar_lines(f"{start}{space}", value, depth, _joined(entry.head, tail))
+        return _scalar_lines(f"{start}{space}", value, depth, _join_comments(entry.head, tail))
     is_bare = not (entry.head and entry.key is not None)
     if is_bare and _is_on_line(value, len(start) + 1):
-        return [_with_comment(f"{start} {_flow(value, is_in_flow=False)}", _joined(entry.head, tail))]
+        return [
+            _with_comment(f"{start} {_one_line(value, is_in_flow=False)}", _join_comments(entry.head, tail))
+        ]
     if not value.entries:
         empty = "{}" if value.is_mapping else "[]"
         inside = [f"{_INDENT * (depth + 1)}{line}" for line in value.foot if line]
-        return [*inside, _with_comment(f"{start} {_properties(value)}{empty}", _joined(entry.head, tail))]
+        return [
+            *inside,
+            _with_comment(f"{start} {_anchor(value)}{empty}", _join_comments(entry.head, tail)),
+        ]
     properties = f" {value.properties}" if value.properties else ""
-    lines = _block(value, depth + 1)
+    lines = _block_lines(value, depth + 1)
     # The comment of a line that is broken stays with what the line begins with.
     above = [f"{indent}{tail}"] if tail and entry.key is None else []
-    head = _joined(entry.head, tail) if entry.key is not None else entry.head
+    head = _join_comments(entry.head, tail) if entry.key is not None else entry.head
     if entry.key is None and not properties and not head:
         # The first entry of an item stands on the line of its dash.
         first, *rest = _without_first_blanks(lines)
@@ -100,16 +107,13 @@ def _entry(entry: CommentedEntry, depth: int) -> list[str]:
 
 def _is_on_line(node: CommentedNode, column: int) -> bool:
     """Whether a collection is on one line."""
-    if not node.is_flow:
-        return False
-    text = _flow(node, is_in_flow=False)
-    return text is not None and (column + len(text) <= WIDTH or not node.entries)
+    return node.is_flow and _fits_on_line(node, column)
 
 
-def _flow(node: CommentedNode, *, is_in_flow: bool) -> str | None:
+def _one_line(node: CommentedNode, *, is_in_flow: bool) -> str | None:
     """Return a node on one line; None if that is not possible."""
     if node.is_scalar:
-        text = _scalar(node, is_in_flow=is_in_flow)
+        text = _scalar_text(node, is_in_flow=is_in_flow)
         is_one = "\n" not in text and node.style not in ("|", ">")
         is_safe = not is_in_flow or node.style is not None or not any(c in node.raw for c in ",[]{}")
         return text if is_one and is_safe else None
@@ -117,33 +121,34 @@ def _flow(node: CommentedNode, *, is_in_flow: bool) -> str | None:
         return None
     parts: list[str] = []
     for entry in node.entries:
-        value = _flow(entry.value, is_in_flow=True)
+        value = _one_line(entry.value, is_in_flow=True)
         if value is None:
             return None
-        key = _flow(entry.key, is_in_flow=True) if entry.key is not None else ""
+        key = _one_line(entry.key, is_in_flow=True) if entry.key is not None else ""
         if key is None:
             return None
         parts.append(value if entry.key is None else f"{key}: {value}" if value else f"{key}:")
     inside = ", ".join(parts)
-    return _properties(node) + (f"{{{inside}}}" if node.is_mapping else f"[{inside}]")
+    return _anchor(node) + (f"{{{inside}}}" if node.is_mapping else f"[{inside}]")
 
 
-def fits_on_line(node: CommentedNode, column: int) -> bool:
-    """Whether a collection could be on one line from a column on."""
-    text = _flow(node, is_in_flow=False)
-    return text is not None and column + len(text) <= WIDTH
+def _fits_on_line(node: CommentedNode, column: int) -> bool:
+    """Whether a collection could be on one line from a column on; an empty one always can, unless it has a comment."""
+    text = _one_line(node, is_in_flow=False)
+    return text is not None and (column + len(text) <= WIDTH or not node.entries)
 
 
-def _scalar(node: CommentedNode, *, is_in_flow: bool) -> str:
+def _scalar_text(node: CommentedNode, *, is_in_flow: bool) -> str:
     """Return a scalar of one line without quotes that it does not need."""
     is_quoted = node.style in ("'", '"') and not node.properties
     if is_quoted and "\n" not in node.raw and is_plain(node.value, is_in_flow=is_in_flow):
         return node.value
-    return _properties(node) + node.raw
+    return _anchor(node) + node.raw
 
 
 def _scalar_lines(start: str, node: CommentedNode, depth: int, tail: str) -> list[str]:
-    text = _scalar(node, is_in_flow=False)
+    """Return the lines of a scalar behind `start`, one or several, with its comment. Raises UntakenError."""
+    text = _scalar_text(node, is_in_flow=False)
     if "\n" not in text:
         return [_with_comment(f"{start}{text}".rstrip(), tail)]
     first, *rest = text.split("\n")
@@ -165,12 +170,12 @@ def _scalar_lines(start: str, node: CommentedNode, depth: int, tail: str) -> lis
     return [f"{start}{first}".rstrip(), *moved]
 
 
-def _properties(node: CommentedNode) -> str:
+def _anchor(node: CommentedNode) -> str:
     """Return anchor and tag with a space behind them, or an empty text."""
     return f"{node.properties} " if node.properties else ""
 
 
-def _joined(head: str, tail: str) -> str:
+def _join_comments(head: str, tail: str) -> str:
     """Return two comments with a space between them; either one may be empty."""
     return f"{head} {tail}" if head and tail else head or tail
 
@@ -183,7 +188,7 @@ def _with_comment(line: str, comment: str) -> str:
     return f"{line:<{column}}{comment}" if len(line) + 2 <= column else f"{line}  {comment}"
 
 
-def _squeezed(lines: Sequence[str], *, is_start: bool = False) -> list[str]:
+def _squeeze_blanks(lines: Sequence[str], *, is_start: bool = False) -> list[str]:
     """Return comments with no two blank lines in a row."""
     squeezed: list[str] = []
     for line in lines:
@@ -193,6 +198,7 @@ def _squeezed(lines: Sequence[str], *, is_start: bool = False) -> list[str]:
 
 
 def _without_first_blanks(lines: list[str]) -> list[str]:
+    """Return lines from the first one on that is not blank."""
     start = next((n for n, line in enumerate(lines) if line), 0)
     return lines[start:]
 
@@ -213,17 +219,18 @@ def arrange_schema(schema: CommentedNode) -> None:
 
 
 def _arrange_fields(fields: CommentedNode | None, depth: int) -> None:
+    """Bring the keys of fields and of their types into order; `depth` is that of the list of fields."""
     for entry in fields.entries if fields is not None and fields.is_sequence else ():
         field = entry.value
         if not field.is_mapping:
             continue
         for part in field.entries:
             if part.key is not None and part.key.value == "type":
-                part.value = _type(part.value, depth + 1)
-        _order(field, _FIRST_OF_FIELD)
+                part.value = _arrange_type(part.value, depth + 1)
+        _order_keys(field, _FIRST_OF_FIELD)
 
 
-def _type(node: CommentedNode, depth: int) -> CommentedNode:
+def _arrange_type(node: CommentedNode, depth: int) -> CommentedNode:
     """Return a type with its parts in order: a name where that is all, one line where nothing but parts is in it."""
     if not node.is_mapping:
         return node
@@ -231,39 +238,30 @@ def _type(node: CommentedNode, depth: int) -> CommentedNode:
         if entry.key is None:
             continue
         if entry.key.value in TYPE_KEYS:
-            entry.value = _type(entry.value, depth + 1)
+            entry.value = _arrange_type(entry.value, depth + 1)
         elif entry.key.value == "fields":
             _arrange_fields(entry.value, depth + 1)
-    _order(node, _FIRST_OF_TYPE)
+    _order_keys(node, _FIRST_OF_TYPE)
     kind = node.get("kind")
-    is_bare = (
-        kind is not None
-        and kind.value in BARE
-        and not kind.properties
-        and (kind.is_scalar and (kind.style is not None or isinstance(resolve(kind.raw), str)))
-    )
-    if (
-        is_bare
-        and kind is not None
-        and len(node.entries) == 1
-        and not node.properties
-        and not _has_comments(node)
-    ):
+    is_alone = len(node.entries) == 1 and not node.properties and not _has_comments(node)
+    is_bare = is_alone and kind is not None and kind.is_scalar and kind.value in BARE and not kind.properties
+    # Without quotes a kind may be something else to YAML, as `Null` is.
+    if kind is not None and is_bare and (kind.style is not None or isinstance(resolve(kind.raw), str)):
         return kind
     if not node.is_flow and not node.properties and _is_small(node):
         was = [one.is_flow for one in _collections(node)]
         for one in _collections(node):
             one.is_flow = True
         # As deep as a type stands in a struct of a struct; where it is deeper, it is laid out by lines.
-        if not fits_on_line(node, 2 * depth + len("itemType: ")):
+        if not _fits_on_line(node, 2 * depth + len("itemType: ")):
             for one, is_flow in zip(_collections(node), was, strict=True):
                 one.is_flow = is_flow
     return node
 
 
-def _order(node: CommentedNode, first: Sequence[str]) -> None:
+def _order_keys(node: CommentedNode, first: Sequence[str]) -> None:
     """Sort keys; a mapping with anchors or aliases keeps its order."""
-    if any(_is_named(entry.value) for entry in node.entries):
+    if any(_has_names(entry.value) for entry in node.entries):
         return
     keys = [entry.key.value if entry.key is not None else "" for entry in node.entries]
     if len(set(keys)) < len(keys):
@@ -280,10 +278,10 @@ def _order(node: CommentedNode, first: Sequence[str]) -> None:
         top.lead, node.entries[0].lead = node.entries[0].lead, top.lead
 
 
-def _is_named(node: CommentedNode) -> bool:
+def _has_names(node: CommentedNode) -> bool:
     """Whether there are anchors, aliases or tags in a node."""
     is_named = bool(node.properties) or (node.is_scalar and node.style is None and node.raw.startswith("*"))
-    return is_named or any(_is_named(entry.value) for entry in node.entries)
+    return is_named or any(_has_names(entry.value) for entry in node.entries)
 
 
 def _is_small(node: CommentedNode) -> bool:
@@ -296,6 +294,7 @@ def _is_small(node: CommentedNode) -> bool:
 
 
 def _has_comments(node: CommentedNode) -> bool:
+    """Whether there are comments or blank lines at any depth in a node."""
     return bool(node.foot) or any(
         entry.head or entry.tail or any(entry.lead) or _has_comments(entry.value) for entry in node.entries
     )
@@ -327,7 +326,7 @@ def formatted(text: str, name: str = "<text>") -> str:
         trees = Reader(unix, documents[0].positions.event_source).trees()
         for tree, document in zip(trees, documents, strict=True):
             # A file of groups alone is laid out as a schema is.
-            paths = [()] if is_library(document.value) else [body.path for body in _bodies(document)]
+            paths = [()] if is_library(document.value) else schemas_of(document)
             for path in paths:
                 node: CommentedNode | None = tree.root
                 for step in path:
@@ -338,7 +337,7 @@ def formatted(text: str, name: str = "<text>") -> str:
     except UntakenError:
         return text
     after = parse(SourceText(laid_out, name), Report())
-    before, now = ([rewritten(d.value, _short) for d in one] for one in (documents, after))
+    before, now = ([rewritten(d.value, _short_type) for d in one] for one in (documents, after))
     if before != now:
         raise AssertionError(f"the layout of {name} would change what it means")
     is_windows = body.count("\r\n") * 2 > unix.count("\n")
@@ -347,15 +346,10 @@ def formatted(text: str, name: str = "<text>") -> str:
 
 def is_manifest(document: Document) -> bool:
     """Whether a document holds schemas or groups."""
-    return is_library(document.value) or bool(_bodies(document))
+    return is_library(document.value) or bool(schemas_of(document))
 
 
-def _bodies(document: Document) -> list[Any]:
-    """Return the schema bodies of a document; mistakes in it are not reported."""
-    return Documents(document, "dataset", False, False, lambda *_, **__: None).bodies()
-
-
-def _short(object: Json) -> Any:
+def _short_type(object: Json) -> Any:
     """Return a kind that is alone as its name, and any other object as it is."""
     is_bare = len(object) == 1 and isinstance(object.get("kind"), str) and object["kind"] in BARE
     return object["kind"] if is_bare else object

@@ -136,39 +136,39 @@ class Reader:
         trees: list[CommentedDocument] = []
         for event in self._events:
             if event.__class__ is DocumentStartEvent:
-                trees.append(self._document(event))
+                trees.append(self._read_document(event))
             elif event.__class__ not in (StreamStartEvent, StreamEndEvent):
                 raise UntakenError(event)
-        self._pass(len(self._text))
+        self._read_to(len(self._text))
         if trees:
-            trees[-1].foot += self._consumed()
+            trees[-1].foot += self._take_lines()
         return trees
 
-    def _document(self, start: Any) -> CommentedDocument:
+    def _read_document(self, start: Any) -> CommentedDocument:
         """Return a document with the comments around it, from its marker to the next one. Raises UntakenError."""
         if start.version is not None or start.tags:
             raise UntakenError("a directive")
         tree = CommentedDocument(CommentedNode())
         if start.explicit:
-            self._pass(self._text.index("---", start.start_mark.index))
-            tree.lead, tree.is_marked = self._consumed(), True
+            self._read_to(self._text.index("---", start.start_mark.index))
+            tree.lead, tree.is_marked = self._take_lines(), True
             self._at += 3
         event = next(self._events)
-        self._pass(event.start_mark.index)
+        self._read_to(event.start_mark.index)
         tree.mark, self._trailing = self._trailing, ""
         if event.__class__ not in (MappingStartEvent, SequenceStartEvent):
             raise UntakenError("a document that is a scalar")
-        tree.root = self._node(event)
+        tree.root = self._read_node(event)
         end = next(self._events)
         if end.__class__ is not DocumentEndEvent or end.explicit:
             raise UntakenError("the end of a document")
         marker = re.compile(r"^---(?=\s|$)", re.MULTILINE).search(self._text, self._at)
-        self._pass(marker.start() if marker is not None else len(self._text))
-        self._attach(tree.root, 0)
-        tree.foot = self._consumed()
+        self._read_to(marker.start() if marker is not None else len(self._text))
+        self._attach_lines(tree.root, 0)
+        tree.foot = self._take_lines()
         return tree
 
-    def _node(self, event: Any) -> CommentedNode:
+    def _read_node(self, event: Any) -> CommentedNode:
         """Read what an event begins; everything before it is passed."""
         start = event.start_mark.index
         node = CommentedNode(column=self._column(start), is_flow=bool(getattr(event, "flow_style", False)))
@@ -198,38 +198,38 @@ class Reader:
             if self._text[start : start + 1] != ("{" if node.is_mapping else "["):
                 raise UntakenError("a pair in a list")
             self._at += 1
-        self._entries(node)
+        self._read_entries(node)
         return node
 
-    def _entries(self, node: CommentedNode) -> None:
+    def _read_entries(self, node: CommentedNode) -> None:
         """Add the entries of a collection to its node, up to its end. Raises UntakenError."""
         while (event := next(self._events)).__class__ not in _ENDS:
-            self._pass(event.start_mark.index)
+            self._read_to(event.start_mark.index)
             if not node.is_flow:
                 if not node.entries and node.is_sequence:
                     node.column = self._dash
-                self._attach(node, node.column if node.entries else len(self._text))
-            self._end_of_last(node)
-            lead = self._consumed()
+                self._attach_lines(node, node.column if node.entries else len(self._text))
+            self._attach_trailing(node)
+            lead = self._take_lines()
             if node.is_sequence:
-                node.entries.append(CommentedEntry(None, self._node(event), lead))
+                node.entries.append(CommentedEntry(None, self._read_node(event), lead))
                 continue
             if event.__class__ is not ScalarEvent:
                 raise UntakenError("a key that is not a text")
             is_explicit = self._text[: event.start_mark.index].rstrip(" ").endswith("?")
-            key = self._node(event)
+            key = self._read_node(event)
             if key.style in ("|", ">") or "\n" in key.raw or is_explicit:
                 raise UntakenError("a key of several lines")
             entry = CommentedEntry(key, CommentedNode(), lead)
             node.entries.append(entry)
-            self._value(entry)
+            self._read_value(entry)
         if node.is_flow:
-            self._pass(event.end_mark.index - 1)
-            self._end_of_last(node)
-            node.foot = self._consumed()
+            self._read_to(event.end_mark.index - 1)
+            self._attach_trailing(node)
+            node.foot = self._take_lines()
             self._at = event.end_mark.index
 
-    def _value(self, entry: CommentedEntry) -> None:
+    def _read_value(self, entry: CommentedEntry) -> None:
         """Read the value of a key into its entry; one that is not written stays empty. Raises UntakenError."""
         event = next(self._events)
         is_absent = event.__class__ is ScalarEvent and not event.value and event.style is None
@@ -241,14 +241,14 @@ class Reader:
                 raise UntakenError("a key without a colon")
             self._at = colon + 1
             return
-        self._pass(event.start_mark.index)
+        self._read_to(event.start_mark.index)
         if self._trailing:
             entry.head, self._trailing = self._trailing, ""
         if event.__class__ is ScalarEvent and self._lines:
             raise UntakenError("a comment between a key and its value")
-        entry.value = self._node(event)
+        entry.value = self._read_node(event)
 
-    def _end_of_last(self, node: CommentedNode) -> None:
+    def _attach_trailing(self, node: CommentedNode) -> None:
         """Give the comment at the end of a line to the innermost entry of a block that ends there."""
         if self._trailing and node.entries:
             last = node.entries[-1]
@@ -259,9 +259,9 @@ class Reader:
             self._lines.insert(0, CommentLine(self._trailing, node.column))
             self._trailing = ""
 
-    def _attach(self, node: CommentedNode, column: int) -> None:
+    def _attach_lines(self, node: CommentedNode, column: int) -> None:
         """Attach comments that are indented deeper than the next entry to the ends of the collections before it."""
-        self._end_of_last(node)
+        self._attach_trailing(node)
         if not node.entries or node.is_flow or not self._lines:
             return
         blocks = [node]
@@ -283,7 +283,7 @@ class Reader:
             assigned = n + 1
         del self._lines[:assigned]
 
-    def _pass(self, to: int) -> None:
+    def _read_to(self, to: int) -> None:
         """Take the comments and blank lines before a place."""
         at, text = self._at, self._text
         is_alone = at == 0 or text[at - 1] == "\n"
@@ -315,7 +315,7 @@ class Reader:
                 at += 1
         self._at = max(self._at, to)
 
-    def _consumed(self) -> list[str]:
+    def _take_lines(self) -> list[str]:
         """Return the comments and blank lines that no node has yet, and forget them."""
         lines = [line.text for line in self._lines]
         self._lines = []

@@ -68,15 +68,11 @@ class Null(WithoutValues, Invariable, CheckedKind):
     def check(self, field: SchemaField, findings: Findings) -> None:
         """Check that a Null is optional."""
         if not field.is_nullable:
-            findings.at_type(
-                field,
-                BARE_NULL,
-                f"{field.path_text} is a Null without an Option around it",
-                help=Help.write_type(OPTIONAL_NULL),
-            )
+            message = f"{field.path_text} is a Null without an Option around it"
+            findings.at_type(field, BARE_NULL, message, help=Help.write_type(OPTIONAL_NULL))
 
     def to_arrow(self, children: Sequence[ArrowField], hints: Hints, defaults: ArrowDefaults) -> ArrowType:
-        """Arrow's null type."""
+        """Return Arrow's null type."""
         return pa.null()
 
     @classmethod
@@ -96,7 +92,7 @@ class Struct(WithoutValues, Invariable):
     example: ClassVar[str] = "{kind: Struct, fields: [{name: x, type: Float64}]}"
 
     def parts(self) -> tuple[Member, ...]:
-        """One field a field."""
+        """Return the fields."""
         return tuple([Member(field.name, ("fields", i), field) for i, field in enumerate(self.fields)])
 
     def type_text(self) -> str:
@@ -104,7 +100,7 @@ class Struct(WithoutValues, Invariable):
         return f"Struct<{', '.join(f.name for f in self.fields)}>"
 
     def to_arrow(self, children: Sequence[ArrowField], hints: Hints, defaults: ArrowDefaults) -> ArrowType:
-        """Arrow's struct of the children."""
+        """Return Arrow's struct of the children."""
         return pa.struct(list(children))
 
     @classmethod
@@ -136,36 +132,33 @@ class Map(WithoutValues, CheckedKind):
         """Check that the key is not an Option."""
         key = field.children[0]
         if key.is_nullable:
-            findings.at_name(
-                key,
-                OPTIONAL_MAP_KEY,
-                f"the key of {field.path_text} may not be null",
-                help=Help.unwrap(f"write `keyType: {key.type.kind}` without Option", is_safe=True),
-            )
+            message = f"the key of {field.path_text} may not be null"
+            help = Help.unwrap(f"write `keyType: {key.type.kind}` without Option", is_safe=True)
+            findings.at_name(key, OPTIONAL_MAP_KEY, message, help=help)
 
     def type_text(self) -> str:
         """`Map<String, Int64>`."""
         return f"Map<{self.key_type.type_text()}, {self.value_type.type_text()}>"
 
     def to_arrow(self, children: Sequence[ArrowField], hints: Hints, defaults: ArrowDefaults) -> ArrowType:
-        """Arrow's map of the two children."""
+        """Return Arrow's map of the two children."""
         key, value = children
         return pa.map_(key, value, keys_sorted=self.keys_sorted)
 
     @classmethod
     def from_arrow(cls, type_: Any) -> AuthoredType | None:
-        """Whether the keys are sorted."""
+        """Return the kind with whether the keys are sorted, for a map of Arrow."""
         if not pa.types.is_map(type_):
             return None
         return AuthoredType({"keysSorted": True} if type_.keys_sorted else {})
 
     def facts(self, new: Self) -> Iterator[Fact]:
-        """Whether the keys are sorted."""
+        """Yield that the keys are sorted now, or no longer."""
         if self.keys_sorted != new.keys_sorted:
             yield Fact.SORTED_KEYS_CHANGED
 
     def castability(self, new: Self) -> Castability:
-        """Sorted keys are in some order."""
+        """Return LOSSLESS from sorted keys to any, DEPENDS from any to sorted ones."""
         if self.keys_sorted == new.keys_sorted:
             return Castability.EQUAL
         return Castability.LOSSLESS if self.keys_sorted else Castability.DEPENDS

@@ -57,16 +57,16 @@ class IntegerType(PlainType):
     bits: ClassVar[int]
     is_signed: ClassVar[bool]
 
-    def __init_subclass__(cls, *, number: int, names: tuple[str, ...]) -> None:
-        """Take the number of the kind in the standard, and its names in other systems."""
+    def __init_subclass__(cls, *, number: int, names: str) -> None:
+        """Take the number of the kind in the standard, and its names in other systems, with blanks between them."""
         cls.arrow_name = cls.arrow_text = cls.__name__.lower()
         cls.bits = int(cls.__name__.removeprefix("U").removeprefix("Int"))
         cls.is_signed = not cls.__name__.startswith("U")
-        cls.standard_number, cls.foreign_names, cls.example = number, names, cls.__name__
+        cls.standard_number, cls.foreign_names, cls.example = number, tuple(names.split()), cls.__name__
         super().__init_subclass__()
 
     def samples(self) -> tuple[int, ...]:
-        """Bounds of this and of other widths, and of the mantissas of floating-point numbers."""
+        """Return the bounds of this and of other widths, and of the mantissas of floating-point numbers."""
         value_bits = self.bits - self.is_signed
         low, high = -(2**value_bits) if self.is_signed else 0, 2**value_bits - 1
         powers = (sign * 2**n for n in (7, 8, 11, 15, 16, 24, 31, 32, 53, 63) for sign in (1, -1))
@@ -87,47 +87,23 @@ class FloatType(PlainType):
     """The type's letter in Python's `struct`."""
 
     def __init_subclass__(
-        cls, *, number: int, mantissa: int, packing: str, arrow_text: str, names: tuple[str, ...]
+        cls, *, number: int, mantissa: int, packing: str, arrow_text: str, names: str
     ) -> None:
         """Set what differs between widths; the width is in the kind's name."""
         cls.arrow_name, cls.arrow_text = cls.__name__.lower(), arrow_text
         cls.bits, cls.mantissa, cls.packing = int(cls.__name__.removeprefix("Float")), mantissa, packing
-        cls.standard_number, cls.foreign_names, cls.example = number, names, cls.__name__
+        cls.standard_number, cls.foreign_names, cls.example = number, tuple(names.split()), cls.__name__
         super().__init_subclass__()
 
     def samples(self) -> tuple[float, ...]:
-        """Bounds of this and of other widths, and what decimal fractions become; all of them values of the type."""
+        """Return the bounds of this and of other widths, and what decimal fractions become; all of them values of the type."""
         top = 2 ** (self.bits - self.mantissa - 1) - 1
         largest = float((2**self.mantissa - 1) * 2 ** (top - self.mantissa + 1))
         smallest = math.ldexp(1.0, 2 - top - self.mantissa)
         values = (
-            0.0,
-            -0.0,
-            1.0,
-            2.0,
-            -1.0,
-            3.5,
-            255.0,
-            largest,
-            -largest,
-            smallest,
-            math.nan,
-            math.inf,
-            -math.inf,
-            1e300,
-            99999.0,
-            1.005,
-            1.5,
-            2.5,
-            0.1,
-            1e-300,
-            65504.0,
-            65520.0,
-            2.0**24 + 1,
-            2.0**53,
-            2.0**63,
-            2.0**64,
-        )
+            0.0, -0.0, 1.0, 2.0, -1.0, 3.5, 255.0, largest, -largest, smallest, math.nan, math.inf, -math.inf, 1e300, 99999.0,
+            1.005, 1.5, 2.5, 0.1, 1e-300, 65504.0, 65520.0, 2.0**24 + 1, 2.0**53, 2.0**63, 2.0**64,
+        )  # fmt: skip
         return tuple(v for v in values if not math.isfinite(v) or self.nearest(v) == v)
 
     def nearest(self, value: float) -> float:
@@ -151,53 +127,41 @@ class Bool(PlainType):
     example: ClassVar[str] = "Bool"
 
     def samples(self) -> tuple[bool, ...]:
-        """Both."""
+        """Return both."""
         return (True, False)
 
 
-class Int8(IntegerType, number=9, names=("tinyint", "byte", "i8")):
+class Int8(IntegerType, number=9, names="tinyint byte i8"):
     """Whole numbers from -128 to 127."""
 
     kind: Literal["Int8"] = "Int8"
 
 
-class Int16(IntegerType, number=10, names=("smallint", "short", "i16", "smallserial")):
+class Int16(IntegerType, number=10, names="smallint short i16 smallserial"):
     """Whole numbers of 16 bits with sign."""
 
     kind: Literal["Int16"] = "Int16"
 
 
-class Int32(
-    IntegerType,
-    number=11,
-    names=("int", "integer", "i32", "sint32", "sfixed32", "serial", "mediumint"),
-):  # fmt: skip
+class Int32(IntegerType, number=11, names="int integer i32 sint32 sfixed32 serial mediumint"):
     """Whole numbers of 32 bits with sign."""
 
     kind: Literal["Int32"] = "Int32"
 
 
-class Int64(
-    IntegerType,
-    number=12,
-    names=("bigint", "long", "int8byte", "i64", "sint64", "sfixed64", "bigserial", "longlong"),
-):  # fmt: skip
+class Int64(IntegerType, number=12, names="bigint long int8byte i64 sint64 sfixed64 bigserial longlong"):
     """Whole numbers of 64 bits with sign."""
 
     kind: Literal["Int64"] = "Int64"
 
 
-class UInt8(IntegerType, number=13, names=("u8", "ubyte", "unsignedtinyint", "tinyintunsigned", "utinyint")):
+class UInt8(IntegerType, number=13, names="u8 ubyte unsignedtinyint tinyintunsigned utinyint"):
     """Whole numbers from 0 to 255."""
 
     kind: Literal["UInt8"] = "UInt8"
 
 
-class UInt16(
-    IntegerType,
-    number=14,
-    names=("u16", "ushort", "unsignedsmallint", "smallintunsigned", "usmallint"),
-):  # fmt: skip
+class UInt16(IntegerType, number=14, names="u16 ushort unsignedsmallint smallintunsigned usmallint"):
     """Whole numbers of 16 bits without sign."""
 
     kind: Literal["UInt16"] = "UInt16"
@@ -206,25 +170,21 @@ class UInt16(
 class UInt32(
     IntegerType,
     number=15,
-    names=("u32", "uint", "unsigned", "fixed32", "intunsigned", "integerunsigned", "unsignedint", "unsignedinteger", "uinteger"),
-):  # fmt: skip
+    names="u32 uint unsigned fixed32 intunsigned integerunsigned unsignedint unsignedinteger uinteger",
+):
     """Whole numbers of 32 bits without sign."""
 
     kind: Literal["UInt32"] = "UInt32"
 
 
-class UInt64(
-    IntegerType,
-    number=16,
-    names=("u64", "ulong", "fixed64", "bigintunsigned", "unsignedbigint", "ubigint"),
-):  # fmt: skip
+class UInt64(IntegerType, number=16, names="u64 ulong fixed64 bigintunsigned unsignedbigint ubigint"):
     """Whole numbers of 64 bits without sign."""
 
     kind: Literal["UInt64"] = "UInt64"
 
 
 class Float16(
-    FloatType, number=6, mantissa=11, packing="<e", arrow_text="halffloat", names=("half", "halffloat", "f16")
+    FloatType, number=6, mantissa=11, packing="<e", arrow_text="halffloat", names="half halffloat f16"
 ):
     """IEEE 754 half precision."""
 
@@ -232,12 +192,7 @@ class Float16(
 
 
 class Float32(
-    FloatType,
-    number=7,
-    mantissa=24,
-    packing="<f",
-    arrow_text="float",
-    names=("float", "real", "f32", "single", "float4"),
+    FloatType, number=7, mantissa=24, packing="<f", arrow_text="float", names="float real f32 single float4"
 ):
     """IEEE 754 single precision."""
 
@@ -250,7 +205,7 @@ class Float64(
     mantissa=53,
     packing="<d",
     arrow_text="double",
-    names=("double", "float8", "number", "f64", "doubleprecision"),
+    names="double float8 number f64 doubleprecision",
 ):
     """IEEE 754 double precision."""
 
@@ -289,28 +244,28 @@ class Decimal(LogicalType, CheckedKind):
                 help=Help.write(str(_width(self.precision, at_least=32)), key="bitWidth"),
             )
         if self.scale > self.precision:
-            findings.at_type(
-                field,
-                SCALE_ABOVE_PRECISION,
-                f"{field.path_text} has {self.scale} digits after the point, but only {self.precision} in all",
-                "scale",
-                help=f"{listed(with_trait(Trait.REFUSES_SCALE_ABOVE_PRECISION))} refuse this;"
-                f" `precision: {self.scale}` would be enough",
+            message = (
+                f"{field.path_text} has {self.scale} digits after the point, but only {self.precision} in all"
             )
+            help = (
+                f"{listed(with_trait(Trait.REFUSES_SCALE_ABOVE_PRECISION))} refuse this;"
+                f" `precision: {self.scale}` would be enough"
+            )
+            findings.at_type(field, SCALE_ABOVE_PRECISION, message, "scale", help=help)
 
     def type_text(self) -> str:
         """`Decimal(12, 2)`."""
         return f"Decimal({self.precision}, {self.scale})"
 
     def to_arrow(self, children: Sequence[ArrowField], hints: Hints, defaults: ArrowDefaults) -> ArrowType:
-        """decimal32, 64, 128 or 256; without a hint the narrower of the last two that holds it."""
+        """Return decimal32, 64, 128 or 256; without a hint the narrower of the last two that holds it."""
         width = hints.decimal.bit_width if hints.decimal is not None else _width(self.precision, at_least=128)
         arrow_type: ArrowType = getattr(pa, f"decimal{width}")(self.precision, self.scale)
         return arrow_type
 
     @classmethod
     def from_arrow(cls, type_: Any) -> AuthoredType | None:
-        """Precision and scale, and the width where it is not the default."""
+        """Return precision and scale, and the width as a hint where it is not the default."""
         if not pa.types.is_decimal(type_):
             return None
         properties = {"precision": type_.precision, "scale": type_.scale}
@@ -320,14 +275,14 @@ class Decimal(LogicalType, CheckedKind):
         )
 
     def facts(self, new: Self) -> Iterator[Fact]:
-        """Precision and scale change by themselves."""
+        """Yield how the precision and how the scale changed."""
         if self.precision != new.precision:
             yield Fact.PRECISION_RAISED if new.precision > self.precision else Fact.PRECISION_LOWERED
         if self.scale != new.scale:
             yield Fact.SCALE_RAISED if new.scale > self.scale else Fact.SCALE_LOWERED
 
     def castability(self, new: Self) -> Castability:
-        """There has to be room on both sides of the point."""
+        """Return LOSSLESS if there is room for all digits on both sides of the point, else DEPENDS."""
         if (self.precision, self.scale) == (new.precision, new.scale):
             return Castability.EQUAL
         has_room = new.precision - new.scale >= self.precision - self.scale and new.scale >= self.scale
@@ -335,7 +290,7 @@ class Decimal(LogicalType, CheckedKind):
 
     @classmethod
     def variants(cls) -> tuple[Self, ...]:
-        """Every width, with no, some and negative digits after the point."""
+        """Return types of every width, with no, some and negative digits after the point."""
         pairs = ((9, 2), (5, 0), (5, 2), (15, 2), (20, 2), (38, 10), (5, -3), (50, 5))
         return tuple(cls(precision=precision, scale=scale) for precision, scale in pairs)
 

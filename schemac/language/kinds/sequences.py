@@ -90,6 +90,7 @@ def _layout_from_arrow(type_: Any, kind: str) -> AuthoredType | None:
 
 
 def _by_length(old: int | None, new: int | None) -> Castability:
+    """Return how well values of one fixed length, or of any if None, fit another."""
     if old == new:
         return Castability.EQUAL
     if new is None:
@@ -98,6 +99,7 @@ def _by_length(old: int | None, new: int | None) -> Castability:
 
 
 def _check_buffer_hint(field: SchemaField, findings: Findings, is_fixed: bool, has_large_views: bool) -> None:
+    """Report a buffer encoding that a type of fixed length, or Arrow, does not have."""
     buffer = read_hints(field.extra).buffer
     if buffer is None:
         return
@@ -147,7 +149,7 @@ class String(Invariable, CheckedKind):
         return _layout_from_arrow(type_, "String")
 
     def samples(self) -> tuple[str, ...]:
-        """Texts that other kinds can, or nearly can, be read from."""
+        """Return texts that other kinds can, or nearly can, be read from."""
         return _TEXTS
 
 
@@ -175,7 +177,7 @@ class Binary(LogicalType, CheckedKind):
         return "Binary" if self.fixed_length is None else f"Binary({self.fixed_length})"
 
     def to_arrow(self, children: Sequence[ArrowField], hints: Hints, defaults: ArrowDefaults) -> ArrowType:
-        """binary, large_binary, binary_view or fixed_size_binary."""
+        """Return binary, large_binary, binary_view or fixed_size_binary."""
         if self.fixed_length is not None:
             return pa.binary(self.fixed_length)
         arrow_type: ArrowType = getattr(pa, _layout(hints, defaults.binary, "binary"))()
@@ -196,16 +198,16 @@ class Binary(LogicalType, CheckedKind):
             yield Fact.BYTE_LENGTH_CHANGED
 
     def castability(self, new: Self) -> Castability:
-        """By the length."""
+        """Return how well the lengths fit each other."""
         return _by_length(self.fixed_length, new.fixed_length)
 
     @classmethod
     def variants(cls) -> tuple[Self, ...]:
-        """Of any length, and of one."""
+        """Return a type of any length, and one of a fixed length."""
         return (cls(), cls(fixed_length=4))
 
     def samples(self) -> tuple[bytes, ...]:
-        """Texts and bytes that are not text, of the fixed length if there is one."""
+        """Return texts, and bytes that are not text, of the fixed length if there is one."""
         values = (b"", b"a", b"abcd", b"\xff\xfe", b"\xff\xfe\xfd\xfc")
         return tuple(v for v in values if self.fixed_length in (None, len(v)))
 
@@ -240,7 +242,7 @@ class List(WithoutValues, CheckedKind):
         return f"List<{self.item_type.type_text()}>{length}"
 
     def to_arrow(self, children: Sequence[ArrowField], hints: Hints, defaults: ArrowDefaults) -> ArrowType:
-        """list, large_list, list_view, large_list_view or fixed_size_list."""
+        """Return list, large_list, list_view, large_list_view or fixed_size_list."""
         (item,) = children
         if self.fixed_length is not None:
             return pa.list_(item, self.fixed_length)
@@ -272,5 +274,5 @@ class List(WithoutValues, CheckedKind):
             yield Fact.LIST_SIZE_FREED if new.fixed_length is None else Fact.LIST_SIZE_CHANGED
 
     def castability(self, new: Self) -> Castability:
-        """By the length."""
+        """Return how well the lengths fit each other."""
         return _by_length(self.fixed_length, new.fixed_length)

@@ -51,7 +51,7 @@ class Date(Invariable):
     example: ClassVar[str] = "Date"
 
     def to_arrow(self, children: Sequence[ArrowField], hints: Hints, defaults: ArrowDefaults) -> ArrowType:
-        """date32 or date64."""
+        """Return date32 or date64."""
         in_milliseconds = (
             hints.date.unit == "Millisecond" if hints.date is not None else defaults.date == "date64"
         )
@@ -59,7 +59,7 @@ class Date(Invariable):
 
     @classmethod
     def from_arrow(cls, type_: Any) -> AuthoredType | None:
-        """Days, or milliseconds by a hint."""
+        """Return the kind, for date64 with a hint of milliseconds."""
         if not pa.types.is_date(type_):
             return None
         return AuthoredType(
@@ -67,7 +67,7 @@ class Date(Invariable):
         )
 
     def samples(self) -> tuple[int, ...]:
-        """Days since 1970: the bounds of 32 bits and of the years 1 to 9999."""
+        """Return days since 1970: the bounds of 32 bits and of the years 1 to 9999."""
         return (0, 1, -1, 19000, -719162, 2932896, 2932897, -719163, 2**31 - 1, -(2**31))
 
 
@@ -86,7 +86,7 @@ class UnitType(LogicalType):
 
     @classmethod
     def variants(cls) -> tuple[Self, ...]:
-        """One a unit."""
+        """Return a type of each unit."""
         return tuple(cls(kind=cls.__name__, unit=unit) for unit in ALL_UNITS)
 
 
@@ -100,7 +100,7 @@ class Time(UnitType):
     example: ClassVar[str] = "{kind: Time, unit: Microsecond}"
 
     def to_arrow(self, children: Sequence[ArrowField], hints: Hints, defaults: ArrowDefaults) -> ArrowType:
-        """time32 for seconds and milliseconds, else time64."""
+        """Return time32 for seconds and milliseconds, else time64."""
         unit = ARROW_UNITS[self.unit]
         return pa.time32(unit) if unit in ("s", "ms") else pa.time64(unit)
 
@@ -110,13 +110,13 @@ class Time(UnitType):
         return AuthoredType({"unit": UNITS_BY_ARROW[type_.unit]}) if pa.types.is_time(type_) else None
 
     def castability(self, new: Self) -> Castability:
-        """Compare the units; a time of day is within reach of every one."""
+        """Return LOSSLESS to a finer unit, for a time of day is within reach of every one; DEPENDS to a coarser one."""
         if self.unit == new.unit:
             return Castability.EQUAL
         return Castability.LOSSLESS if is_finer(new.unit, self.unit) else Castability.DEPENDS
 
     def samples(self) -> tuple[int, ...]:
-        """From midnight to the last moment of the day."""
+        """Return times from midnight to the last moment of the day."""
         per = PER_SECOND[self.unit]
         return tuple(dict.fromkeys((0, 1, 3600 * per, DAY * per - 1)))
 
@@ -173,7 +173,7 @@ class Timestamp(LogicalType, CheckedKind):
         return f"Timestamp({self.unit}, {self.timezone or 'no zone'})"
 
     def to_arrow(self, children: Sequence[ArrowField], hints: Hints, defaults: ArrowDefaults) -> ArrowType:
-        """Timestamp of the unit and zone."""
+        """Return a timestamp of the unit and zone."""
         return pa.timestamp(ARROW_UNITS[self.unit], tz=self.timezone)
 
     @classmethod
@@ -184,14 +184,14 @@ class Timestamp(LogicalType, CheckedKind):
         return AuthoredType({"unit": UNITS_BY_ARROW[type_.unit], "timezone": type_.tz})
 
     def facts(self, new: Self) -> Iterator[Fact]:
-        """Compare the units and the zones."""
+        """Yield how the unit and how the zone changed."""
         yield from unit_facts(self.unit, new.unit)
         if self.timezone != new.timezone:
             was_clock, is_clock = self.timezone is None, new.timezone is None
             yield Fact.ZONE_ADDED if was_clock else Fact.ZONE_REMOVED if is_clock else Fact.ZONE_CHANGED
 
     def castability(self, new: Self) -> Castability:
-        """Between zones an instant stays what it is; from none to one, a reading of a clock becomes an instant."""
+        """Return LOSSLESS between zones, for an instant stays what it is; DEPENDS where a reading of a clock becomes one, or the unit changes."""
         # A finer unit does not reach as far.
         unit = Castability.EQUAL if self.unit == new.unit else Castability.DEPENDS
         if self.timezone == new.timezone:
@@ -202,12 +202,12 @@ class Timestamp(LogicalType, CheckedKind):
 
     @classmethod
     def variants(cls) -> tuple[Self, ...]:
-        """Each unit without a zone, in UTC, and in a zone with a summer time."""
+        """Return types of each unit without a zone, in UTC, and in a zone with a summer time."""
         zones = (None, "UTC", "Europe/Berlin")
         return tuple(cls(unit=unit, timezone=zone) for zone in zones for unit in ALL_UNITS)
 
     def samples(self) -> tuple[int, ...]:
-        """Midnights, the years 1 and 9999, the bounds of 64 bits, and the hours around two changes of Berlin's clocks."""
+        """Return midnights, the years 1 and 9999, the bounds of 64 bits, and the hours around two changes of Berlin's clocks."""
         per = PER_SECOND[self.unit]
         changes = (1711848600, 1711852200, 1729992600, 1729996200)
         midnight = 4 * 10**9 - 4 * 10**9 % DAY
@@ -226,7 +226,7 @@ class Duration(UnitType):
     example: ClassVar[str] = "{kind: Duration, unit: Second}"
 
     def to_arrow(self, children: Sequence[ArrowField], hints: Hints, defaults: ArrowDefaults) -> ArrowType:
-        """Duration of the unit."""
+        """Return a duration of the unit."""
         return pa.duration(ARROW_UNITS[self.unit])
 
     @classmethod
@@ -235,10 +235,10 @@ class Duration(UnitType):
         return AuthoredType({"unit": UNITS_BY_ARROW[type_.unit]}) if pa.types.is_duration(type_) else None
 
     def castability(self, new: Self) -> Castability:
-        """Compare the units; a finer one does not reach as far, a coarser one cuts."""
+        """Return DEPENDS for another unit: a finer one does not reach as far, a coarser one cuts."""
         return Castability.EQUAL if self.unit == new.unit else Castability.DEPENDS
 
     def samples(self) -> tuple[int, ...]:
-        """Around one and a thousand seconds, and the bounds of 64 bits."""
+        """Return lengths around one and a thousand seconds, and the bounds of 64 bits."""
         per = PER_SECOND[self.unit]
         return tuple(dict.fromkeys((0, 1, -1, 1000, per, per + 1, -per, 2**63 - 1, -(2**63))))

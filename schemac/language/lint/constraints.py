@@ -66,11 +66,8 @@ def unanchored_pattern(subject: Subject, report: Reporter) -> None:
         text = field.extra.get(attributes.PATTERN.key)
         is_open = isinstance(text, str) and not (text.startswith("^") and text.endswith("$"))
         if is_open and any(one.attribute is attributes.PATTERN for one in constraints):
-            report.attribute(
-                field,
-                attributes.PATTERN.key,
-                f"the pattern of {field.path_text} is found in longer texts as well",
-            )
+            message = f"the pattern of {field.path_text} is found in longer texts as well"
+            report.attribute(field, attributes.PATTERN.key, message)
 
 
 @rule(codes.OPEN_STATE, category=CONSTRAINTS)
@@ -113,13 +110,8 @@ def deprecated_without_successor(subject: Subject, report: Reporter) -> None:
         value = DEPRECATED.read(field.extra) if DEPRECATED.key in field.extra else None
         if value is not None and value.successor is None and value.note is None:
             message = f"{field.path_text} is deprecated, but has no successor and no note"
-            report.attribute(
-                field,
-                DEPRECATED.key,
-                message,
-                on_key=True,
-                help="write `successor:`, or `note:` with the reason",
-            )
+            help = "write `successor:`, or `note:` with the reason"
+            report.attribute(field, DEPRECATED.key, message, on_key=True, help=help)
 
 
 @rule(codes.DEPRECATED_WITHOUT_DAY, category=OWNERSHIP)
@@ -129,13 +121,8 @@ def deprecated_without_day(subject: Subject, report: Reporter) -> None:
         value = DEPRECATED.read(field.extra) if DEPRECATED.key in field.extra else None
         if value is not None and value.remove_after is None:
             message = f"{field.path_text} is deprecated without a removal date"
-            report.attribute(
-                field,
-                DEPRECATED.key,
-                message,
-                on_key=True,
-                help="write `removeAfter:` with a day such as 2027-03-31",
-            )
+            help = "write `removeAfter:` with a day such as 2027-03-31"
+            report.attribute(field, DEPRECATED.key, message, on_key=True, help=help)
 
 
 @rule(codes.UNCLASSIFIED_PERSONAL_DATA, category=PRIVACY)
@@ -160,8 +147,5 @@ def stored_secret(subject: Subject, report: Reporter) -> None:
             and has_word(field, SECRETS)
             and not has_word(field, _HASHES)
         ):
-            report.name(
-                field,
-                f"{field.path_text} looks like a secret",
-                help="keep secrets out of tables, or store a hash",
-            )
+            message = f"{field.path_text} looks like a secret"
+            report.name(field, message, help="keep secrets out of tables, or store a hash")

@@ -56,10 +56,10 @@ def long_name(subject: Subject, report: Reporter) -> None:
     most = subject.settings.max_name_length
     for field in subject.fields:
         if len(str(field.segment)) > most:
-            report.name(
-                field,
-                f"the name '{field.segment}' has {len(str(field.segment))} characters; {most} are allowed",
+            message = (
+                f"the name '{field.segment}' has {len(str(field.segment))} characters; {most} are allowed"
             )
+            report.name(field, message)
 
 
 @rule(codes.SHORT_NAME, category=NAMING)
@@ -87,10 +87,8 @@ def flag_without_verb(subject: Subject, report: Reporter) -> None:
     """A Bool whose name starts with a verb can be read as a statement."""
     for field, words in subject.named_words:
         if field.type.family is Family.BOOLEAN and words and words[0] not in FLAGS:
-            report.name(
-                field,
-                f"'{field.segment}' is true or false; start its name with `is`, `has` or a similar verb",
-            )
+            message = f"'{field.segment}' is true or false; start its name with `is`, `has` or a similar verb"
+            report.name(field, message)
 
 
 @rule(codes.NEGATED_FLAG, category=NAMING)
@@ -127,11 +125,8 @@ def abbreviated_name(subject: Subject, report: Reporter) -> None:
     for field, words in subject.named_words:
         for word in words:
             if word in ABBREVIATIONS:
-                report.name(
-                    field,
-                    f"'{word}' in '{field.segment}' is an abbreviation",
-                    help=f"write '{ABBREVIATIONS[word]}'",
-                )
+                message = f"'{word}' in '{field.segment}' is an abbreviation"
+                report.name(field, message, help=f"write '{ABBREVIATIONS[word]}'")
 
 
 @rule(codes.ID_BEFORE_NAME, category=NAMING)
@@ -139,11 +134,8 @@ def id_before_name(subject: Subject, report: Reporter) -> None:
     """`ride_id`, so that ids are next to what they identify when names are sorted."""
     for field, words in subject.named_words:
         if len(words) > 1 and words[0] == "id":
-            report.name(
-                field,
-                f"the name '{field.segment}' begins with `id`",
-                help=f"call it '{'_'.join(words[1:])}_id'",
-            )
+            message = f"the name '{field.segment}' begins with `id`"
+            report.name(field, message, help=f"call it '{'_'.join(words[1:])}_id'")
 
 
 @rule(codes.NEAR_DUPLICATE_NAME, category=NAMING, is_default=True)
@@ -171,11 +163,8 @@ def repeated_prefix(subject: Subject, report: Reporter) -> None:
             continue
         words, around = words_of(str(field.segment)), words_of(str(above.segment))
         if len(words) > len(around) and words[: len(around)] == around:
-            report.name(
-                field,
-                f"'{field.segment}' repeats '{above.segment}'",
-                help=f"call it '{'_'.join(words[len(around) :])}'",
-            )
+            message = f"'{field.segment}' repeats '{above.segment}'"
+            report.name(field, message, help=f"call it '{'_'.join(words[len(around) :])}'")
 
 
 @rule(codes.TYPE_IN_NAME, category=NAMING)

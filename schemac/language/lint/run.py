@@ -126,15 +126,14 @@ class Ignores:
             kind, names = comment["kind"], comment["names"]
             if kind not in ("ignore", "ignore-file"):
                 near = closest(kind, ("ignore", "ignore-file")) or "ignore"
-                self._reporter(span, f"there is no comment `schemac: {kind}`", Help.did_you_mean(near, kind))
+                self._report_invalid(
+                    span, f"there is no comment `schemac: {kind}`", Help.did_you_mean(near, kind)
+                )
                 continue
             words = [word.strip() for word in (names or "").split(",") if word.strip()]
             if not words:
-                self._reporter(
-                    span,
-                    "this comment does not name a code to ignore",
-                    "write `# schemac: ignore[CODE] reason`",
-                )
+                message = "this comment does not name a code to ignore"
+                self._report_invalid(span, message, "write `# schemac: ignore[CODE] reason`")
                 continue
             codes = [code for word in words if (code := self._code(word, span)) is not None]
             line = 0 if kind == "ignore-file" else self._line(span)
@@ -146,17 +145,14 @@ class Ignores:
         if code is None:
             known = [*self._codes, *self._by_slug]
             help = Help.nearest(word, known, "`schemac explain` lists all codes")
-            self._reporter(span, f"there is no diagnostic code '{word}'", help)
+            self._report_invalid(span, f"there is no diagnostic code '{word}'", help)
         elif code.severity is Severity.ERROR:
-            self._reporter(
-                span,
-                f"{code.id} is an error, and errors cannot be ignored",
-                "correct it, and remove this comment",
-            )
+            message = f"{code.id} is an error, and errors cannot be ignored"
+            self._report_invalid(span, message, "correct it, and remove this comment")
             return None
         return code
 
-    def _reporter(self, span: Span, message: str, help: str) -> None:
+    def _report_invalid(self, span: Span, message: str, help: str) -> None:
         """Report an invalid comment, with a fix if the word to replace is in it exactly once."""
         fix = None
         if isinstance(help, Help):
@@ -238,6 +234,7 @@ def all_rules(files: tuple[Path, ...] = ()) -> tuple[Rule, ...]:
 
 
 def _rules_in(value: Any) -> Iterator[Any]:
+    """Yield the rules among some values, or the one rule that a value is."""
     if isinstance(value, Rule):
         yield value
     elif isinstance(value, Iterable) and not isinstance(value, str | bytes):
@@ -306,6 +303,7 @@ class Selection:
         return {rule.code.id for word in words for rule in self.rules if _is_named(rule, word)}
 
     def _is_known(self, word: str) -> bool:
+        """Whether a word of the settings names any rule."""
         return word in (DEFAULT, ALL) or any(_is_named(rule, word) for rule in self.rules)
 
     def _near(self, word: str) -> str:
@@ -316,6 +314,7 @@ class Selection:
 
 
 def _is_named(rule: Rule, word: str) -> bool:
+    """Whether a word of the settings names a rule: by its code, the beginning of it, its slug, its category or a set."""
     is_prefix = len(word) > 1 and word[:1].isupper() and rule.code.id.startswith(word)
     return is_prefix or word in (ALL, rule.category, rule.code.slug) or (word == DEFAULT and rule.is_default)
 
@@ -339,8 +338,12 @@ def lint(dataset: LogicalDataset, selection: Selection, path: str, report: Repor
             if rule.code.id.startswith("SC8"):
                 raise
             raise EngineError(f"the rule {rule.code.id} failed: {reason_of(error)}") from error
-        severity = selection.severity(rule)
-        report.extend(replace(d, severity=severity or d.severity) for d in report_of_rule.diagnostics)
+        _extend(report, report_of_rule, selection.severity(rule))
+
+
+def _extend(report: Report, report_of_rule: Report, severity: Severity | None) -> None:
+    """Add what a rule found to a report, with the severity that the project sets for the rule; None keeps the rule's own."""
+    report.extend(replace(d, severity=severity or d.severity) for d in report_of_rule.diagnostics)
 
 
 def lint_groups(files: Iterable[GroupFile], selection: Selection, path: str, report: Report) -> None:
@@ -349,5 +352,4 @@ def lint_groups(files: Iterable[GroupFile], selection: Selection, path: str, rep
         if rule is missing_group_description:
             report_of_rule = Report()
             undescribed_groups(files, report_of_rule)
-            severity = selection.severity(rule)
-            report.extend(replace(d, severity=severity or d.severity) for d in report_of_rule.diagnostics)
+            _extend(report, report_of_rule, selection.severity(rule))

@@ -45,10 +45,8 @@ def all_nullable(subject: Subject, report: Reporter) -> None:
     """The schema does not declare which values are always present."""
     columns = subject.dataset.columns
     if len(columns) > 1 and all(column.is_nullable for column in columns):
-        report.schema(
-            f"every column of {subject.dataset.name} may be null",
-            help="remove Option from those that always have a value",
-        )
+        message = f"every column of {subject.dataset.name} may be null"
+        report.schema(message, help="remove Option from those that always have a value")
 
 
 @rule(codes.NO_FIELDS, category=STRUCTURE, is_default=True)
@@ -84,6 +82,7 @@ def float_key(subject: Subject, report: Reporter) -> None:
 
 
 def _unique_fields(subject: Subject) -> list[SchemaField]:
+    """Return the fields of the key, and those of every list of `unique`, each once."""
     lists = UNIQUE.read(subject.dataset.schema.extra)
     if lists is None:
         return list(dict.fromkeys(subject.key))
@@ -166,11 +165,8 @@ def missing_field_description(subject: Subject, report: Reporter) -> None:
     """Describe what the values mean beyond name and type."""
     for field in subject.fields:
         if not description_of(field):
-            report.name(
-                field,
-                f"{field.path_text} has no description",
-                help="write `description:` next to its `name:`",
-            )
+            message = f"{field.path_text} has no description"
+            report.name(field, message, help="write `description:` next to its `name:`")
 
 
 @rule(codes.MISSING_GROUP_DESCRIPTION, category=DESCRIPTIONS)

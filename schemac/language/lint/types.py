@@ -48,11 +48,8 @@ def float_money(subject: Subject, report: Reporter) -> None:
     for field in subject.fields:
         if field.type.family is Family.FLOAT and has_word(field, MONEY):
             help = "write a Decimal, such as `{kind: Decimal, precision: 12, scale: 2}`"
-            report.type(
-                field,
-                f"{field.path_text} looks like an amount of money, and a {field.type.kind} rounds",
-                help=help,
-            )
+            message = f"{field.path_text} looks like an amount of money, and a {field.type.kind} rounds"
+            report.type(field, message, help=help)
 
 
 @rule(codes.TEXT_DATE, category=TYPES)
@@ -64,11 +61,8 @@ def text_date(subject: Subject, report: Reporter) -> None:
         is_time = has_word(field, TIME_WORDS) or (words[-1] == "at" and len(words) > 1)
         if is_time or words[-1] in DATE_WORDS or words[0] == "date":
             kind = (Timestamp if is_time else Date).__name__
-            report.type(
-                field,
-                f"{field.path_text} looks like a {kind}, but is a text",
-                help=Help.write_type(kind, key="type", is_safe=False),
-            )
+            message = f"{field.path_text} looks like a {kind}, but is a text"
+            report.type(field, message, help=Help.write_type(kind, key="type", is_safe=False))
 
 
 @rule(codes.CLOCK_WITHOUT_ZONE, category=TYPES)
@@ -89,12 +83,9 @@ def zone_other_than_utc(subject: Subject, report: Reporter) -> None:
     for field in subject.all_fields:
         zone = getattr(field.type, "timezone", None)
         if field.type.family is Family.TIMESTAMP and zone not in (None, "UTC"):
-            report.type(
-                field,
-                f"{field.path_text} is in the zone {zone}",
-                "timezone",
-                help=Help.remove(help="leave `timezone` out for UTC", is_safe=False),
-            )
+            message = f"{field.path_text} is in the zone {zone}"
+            help = Help.remove(help="leave `timezone` out for UTC", is_safe=False)
+            report.type(field, message, "timezone", help=help)
 
 
 @rule(codes.VECTOR_WITHOUT_LENGTH, category=TYPES)
@@ -130,11 +121,8 @@ def text_number(subject: Subject, report: Reporter) -> None:
     """Texts sort 10 before 9."""
     for field, words in subject.named_words:
         if field.type.family is Family.TEXT and words and words[-1] in COUNTS:
-            report.type(
-                field,
-                f"{field.path_text} looks like a number, but is a text",
-                help="write a kind for numbers, such as `Int64`",
-            )
+            message = f"{field.path_text} looks like a number, but is a text"
+            report.type(field, message, help="write a kind for numbers, such as `Int64`")
 
 
 @rule(codes.TEXT_FLAG, category=TYPES)
@@ -143,11 +131,8 @@ def text_flag(subject: Subject, report: Reporter) -> None:
     for field, words in subject.named_words:
         is_other = field.type.family in (Family.TEXT, Family.INTEGER)
         if is_other and len(words) > 1 and words[0] in FLAGS:
-            report.type(
-                field,
-                f"{field.path_text} looks like a boolean",
-                help=Help.write_type(Bool.__name__, key="type", is_safe=False),
-            )
+            message = f"{field.path_text} looks like a boolean"
+            report.type(field, message, help=Help.write_type(Bool.__name__, key="type", is_safe=False))
 
 
 @rule(codes.NULLABLE_ITEMS, category=TYPES)

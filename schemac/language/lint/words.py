@@ -9,141 +9,34 @@ from functools import lru_cache
 
 _PART = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[^\W\dA-Z_]+|[0-9]+")
 
-MONEY = frozenset(
-    [
-        "price",
-        "amount",
-        "fare",
-        "cost",
-        "total",
-        "balance",
-        "fee",
-        "salary",
-        "revenue",
-        "tip",
-        "tax",
-        "wage",
-        "discount",
-        "payment",
-        "refund",
-        "budget",
-    ]
+
+def _word_set(text: str) -> frozenset[str]:
+    """Return the words of a text that have blanks between them."""
+    return frozenset(text.split())
+
+
+MONEY = _word_set(
+    "price amount fare cost total balance fee salary revenue tip tax wage discount payment refund budget"
 )
-DATE_WORDS = frozenset(["date", "day", "birthday", "birthdate", "dob"])
-TIME_WORDS = frozenset(["timestamp", "datetime"])
-PERSONAL = frozenset(
-    [
-        "email",
-        "mail",
-        "phone",
-        "mobile",
-        "fax",
-        "ssn",
-        "passport",
-        "birthday",
-        "birthdate",
-        "dob",
-        "surname",
-        "lastname",
-        "firstname",
-        "iban",
-        "address",
-        "street",
-        "postcode",
-        "zip",
-        "gender",
-        "religion",
-        "ethnicity",
-        "nationality",
-        "salary",
-    ]
+DATE_WORDS = _word_set("date day birthday birthdate dob")
+TIME_WORDS = _word_set("timestamp datetime")
+PERSONAL = _word_set(
+    "email mail phone mobile fax ssn passport birthday birthdate dob surname lastname firstname iban address"
+    " street postcode zip gender religion ethnicity nationality salary"
 )
-PERSONAL_NAMES = frozenset(
-    {"first_name", "last_name", "full_name", "given_name", "family_name", "ip_address", "date_of_birth"}
+PERSONAL_NAMES = _word_set("first_name last_name full_name given_name family_name ip_address date_of_birth")
+SECRETS = _word_set("password passwd secret token apikey credential credentials pin cvv")
+FLAGS = _word_set("is has was can should must may does did are were will allows needs")
+NEGATIONS = _word_set("not no non never without")
+COUNTS = _word_set("count number quantity age rank position year size length")
+STATES = _word_set("status state category severity priority level")
+GENERIC = _word_set(
+    "value values data field column col misc other temp tmp item info object var x y z foo bar"
 )
-SECRETS = frozenset(
-    ["password", "passwd", "secret", "token", "apikey", "credential", "credentials", "pin", "cvv"]
-)
-FLAGS = frozenset(
-    [
-        "is",
-        "has",
-        "was",
-        "can",
-        "should",
-        "must",
-        "may",
-        "does",
-        "did",
-        "are",
-        "were",
-        "will",
-        "allows",
-        "needs",
-    ]
-)
-NEGATIONS = frozenset(["not", "no", "non", "never", "without"])
-COUNTS = frozenset(["count", "number", "quantity", "age", "rank", "position", "year", "size", "length"])
-STATES = frozenset(["status", "state", "category", "severity", "priority", "level"])
-GENERIC = frozenset(
-    [
-        "value",
-        "values",
-        "data",
-        "field",
-        "column",
-        "col",
-        "misc",
-        "other",
-        "temp",
-        "tmp",
-        "item",
-        "info",
-        "object",
-        "var",
-        "x",
-        "y",
-        "z",
-        "foo",
-        "bar",
-    ]
-)
-LARGE = frozenset(
-    ["content", "body", "html", "document", "payload", "raw", "text", "message", "transcript", "xml"]
-)
-MEDIA = frozenset(
-    [
-        "image",
-        "images",
-        "photo",
-        "picture",
-        "video",
-        "audio",
-        "pdf",
-        "attachment",
-        "thumbnail",
-        "blob",
-        "file",
-    ]
-)
-TYPE_WORDS = frozenset(
-    [
-        "str",
-        "string",
-        "int",
-        "integer",
-        "float",
-        "double",
-        "bool",
-        "boolean",
-        "list",
-        "array",
-        "map",
-        "struct",
-        "varchar",
-        "bigint",
-        "json",
-    ]
+LARGE = _word_set("content body html document payload raw text message transcript xml")
+MEDIA = _word_set("image images photo picture video audio pdf attachment thumbnail blob file")
+TYPE_WORDS = _word_set(
+    "str string int integer float double bool boolean list array map struct varchar bigint json"
 )
 UNITS = {
     "km": "km", "kms": "km", "mi": "mi", "cm": "cm", "mm": "mm", "meters": "m", "metres": "m", "miles": "mi",
@@ -161,9 +54,7 @@ ABBREVIATIONS = {
     "nm": "name", "flg": "flag", "ctry": "country", "curr": "currency", "lang": "language", "msg": "message",
 }  # fmt: skip
 _SINGULAR_ENDS = ("ss", "us", "is", "ics", "news")
-_IRREGULAR = frozenset(
-    ["children", "people", "men", "women", "feet", "teeth", "data", "media", "criteria", "geese", "mice"]
-)
+_IRREGULAR = _word_set("children people men women feet teeth data media criteria geese mice")
 
 
 @lru_cache(maxsize=8192)

@@ -139,7 +139,7 @@ class SchemaField:
         return (*self.declared_at, *type_step, *("inner",) * len(self.options))
 
     def extra_places(self, key: str) -> list[TreePath]:
-        """Every place at which an attribute of this field is written."""
+        """Return every path at which an attribute of this field may be written, the one next to its name first."""
         base = (*self.declared_at, "type") if self.is_member else self.declared_at
         paths = [(*self.declared_at, "extra", key)] if self.is_member else []
         paths += [(*base, *("inner",) * depth, "extra", key) for depth in range(len(self.options) + 1)]
@@ -161,7 +161,7 @@ def columns(schema: Schema, indices: Sequence[int] | None = None) -> tuple[Schem
 
 
 def preorder(fields: Sequence[SchemaField]) -> list[SchemaField]:
-    """All fields of these trees in one list."""
+    """Return these fields and all below them in one list, parents first."""
     all_fields: list[SchemaField] = []
     for field in fields:
         all_fields.append(field)

@@ -61,7 +61,7 @@ def recover(standard: Any, mistakes: Iterable[TreePath]) -> Recovered | None:
         return None
     unread: set[TreePath] = set()
     for mistake in sorted(mistakes, key=len):
-        path, is_type = _innermost(mistake)
+        path, is_type = _innermost_type(mistake)
         if len(path) < 3:
             # Of the schema as a whole, or of a field that is none.
             continue
@@ -88,7 +88,7 @@ def recover(standard: Any, mistakes: Iterable[TreePath]) -> Recovered | None:
     return Recovered(readable, list(fields), frozenset(unread), is_whole)
 
 
-def _innermost(mistake: TreePath) -> tuple[TreePath, bool]:
+def _innermost_type(mistake: TreePath) -> tuple[TreePath, bool]:
     """Return the innermost type that a mistake is in, and True; or the key of a field that it is in."""
     path, is_type, at = mistake, False, 0
     while at < len(mistake):
@@ -172,7 +172,7 @@ def _advise_option(key: str, field: Mapping[str, Any]) -> str:
 
 
 def _advise_attribute(attribute: Attribute[Any]) -> Callable[[str, Mapping[str, Any]], str]:
-    """Report which attribute to write for a key of another system."""
+    """Return a function that gives the help for a key of another system: which attribute to write for it."""
     if not attribute.on_field:
         return lambda _key, _field: f"write it under `extra:` of the schema as `{attribute.key}`"
     return lambda _key, _field: Help.move_to_extra(
@@ -237,7 +237,7 @@ class Binder(NamedTuple):
         source, strict, is_named, _, reuse = self
         stem = stem_of(source, self.stem)
         datasets: list[LogicalDataset] = []
-        scope = scope_of(documents, stem, Reuse() if reuse is None else reuse, report)
+        scope = scope_of(documents, Reuse() if reuse is None else reuse, report)
         for document in documents:
             bodies = Documents(
                 document, stem, strict, is_named, DocumentFindings(document, report, is_named=is_named)
@@ -267,12 +267,8 @@ class Binder(NamedTuple):
             and not report.has_errors
             and not any(is_library(d.value) for d in documents)
         ):
-            report.add(
-                NO_SCHEMA,
-                f"{source.name} contains no schema",
-                file=source.name,
-                help="add a SetDataSchema event, or `fields:`",
-            )
+            message = f"{source.name} contains no schema"
+            report.add(NO_SCHEMA, message, file=source.name, help="add a SetDataSchema event, or `fields:`")
         return datasets
 
 
@@ -345,7 +341,7 @@ def expanded_text(documents: Sequence[Document], source: SourceText, reuse: Reus
     from schemac.language.manifest.write import write_documents  # for start-up time, as above
 
     stem, report = stem_of(source), Report()
-    scope = scope_of(documents, stem, reuse, report)
+    scope = scope_of(documents, reuse, report)
     values: list[Any] = []
     for document in documents:
         if document.value is None or is_library(document.value):
@@ -377,6 +373,8 @@ def _check_groups(scope: GroupScope, strict: bool, report: Report) -> None:
 
 
 class _DocumentBinder:
+    """Makes a dataset of each schema of one document, whose groups have been inserted."""
+
     def __init__(self, document: Document, strict: bool, report: Report, is_named: bool) -> None:
         self._document = document
         self._words = _WORDS if strict else _FRIENDLY_WORDS

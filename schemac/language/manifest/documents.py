@@ -81,7 +81,7 @@ class Documents:
         self._add = add
 
     def bodies(self) -> list[Body]:
-        """All bodies, in the order of the text."""
+        """Return all bodies, in the order of the text; names that are not valid are reported."""
         bodies = self._bodies()
         for body in bodies:
             if is_dataset_name(body.name):
@@ -110,7 +110,7 @@ class Documents:
         if isinstance(value, list):
             if not self._is_named and not any(isinstance(event, dict) and "kind" in event for event in value):
                 return self._refuse(UNKNOWN_DOCUMENT, (), "this list has no events")
-            return self._events(value, (), Body(self._stem, ()))
+            return self._events({(i,): event for i, event in enumerate(value)}, Body(self._stem, ()))
         if not isinstance(value, dict):
             return self._refuse(
                 UNKNOWN_DOCUMENT, (), f"a manifest is a mapping, not {sort_of(value)}", help="write `fields:`"
@@ -144,7 +144,7 @@ class Documents:
             return []
         near = closest(kind, (*DOCUMENT_KINDS, *EVENTS)) if "apiVersion" not in value else None
         if kind in _EVENT_SPELLINGS or near in EVENTS:
-            return self._events([value], (), Body(self._stem, ()), steps=((),))
+            return self._events({(): value}, Body(self._stem, ()))
         return self._refuse(
             UNKNOWN_DOCUMENT,
             ("kind",),
@@ -183,13 +183,8 @@ class Documents:
     def _bare(self, value: Json) -> list[Body]:
         """Return the body of a mapping with `fields`; strict mode reports its `name`."""
         if self._is_strict and "name" in value:
-            self._add(
-                FRIENDLY_FORM,
-                ("name",),
-                "the standard has no `name` next to `fields`",
-                on_key=True,
-                help="use a DatasetSnapshot",
-            )
+            message = "the standard has no `name` next to `fields`"
+            self._add(FRIENDLY_FORM, ("name",), message, help="use a DatasetSnapshot", on_key=True)
         return [self._named(value, ("name",))]
 
     def _snapshot(self, value: Json) -> list[Body]:
@@ -209,10 +204,11 @@ class Documents:
         return self._metadata(content.get("metadata", []), ("content", "metadata"), named)
 
     def _metadata_event(self, value: Json) -> list[Body]:
+        """Return the bodies of a MetadataEvent; none after reporting that it is not whole."""
         is_whole = self._has_shape(value, (), "MetadataEvent", "a MetadataEvent")
         if not self._version_is_known(value) or not is_whole:
             return []
-        return self._events([value["content"]], (), Body(self._stem, ()), steps=(("content",),))
+        return self._events({("content",): value["content"]}, Body(self._stem, ()))
 
     def _resource(self, value: Json) -> list[Body]:
         """Return the bodies of a Dataset or a Source; none after reporting any other resource."""
@@ -241,23 +237,18 @@ class Documents:
             return self._refuse(
                 WRONG_TYPE, at, f"`metadata` has to be a list of events, not {sort_of(events)}"
             )
-        return self._events(events, at, named)
+        return self._events({(*at, i): event for i, event in enumerate(events)}, named)
 
-    def _events(
-        self, events: list[Any], at: TreePath, named: Body, steps: tuple[TreePath, ...] | None = None
-    ) -> list[Body]:
-        """Bodies of events; of several SetDataSchema the last one is the schema, as in a chain of blocks."""
+    def _events(self, events: dict[TreePath, Any], named: Body) -> list[Body]:
+        """Return the bodies of events, by their paths; of several SetDataSchema the last one is the schema, as in a chain of blocks."""
         schemas: list[Body] = []
         sources: list[Body] = []
         names: dict[str, str] = {}
-        for i, event in enumerate(events):
-            place = (*at, *steps[i]) if steps else (*at, i)
+        for i, (place, event) in enumerate(events.items(), 1):
             kind = self._event_kind(event, place)
             if kind == "SetDataSchema":
-                if not (
-                    _is_binary(event)
-                    and any(isinstance(later, dict) and "schema" in later for later in events[i + 1 :])
-                ):
+                later = [*events.values()][i:] if _is_binary(event) else ()
+                if not any(isinstance(other, dict) and "schema" in other for other in later):
                     schemas += self._set_data_schema(event, place, named)
             elif kind == "SetVocab":
                 names |= {key: event[key] for key in SETTINGS if isinstance(event.get(key), str)}
@@ -279,6 +270,7 @@ class Documents:
         ]
 
     def _event_kind(self, event: Any, at: TreePath) -> str | None:
+        """Return the kind of an event in the spelling of the standard; None after reporting that there is none."""
         written = event.get("kind") if isinstance(event, dict) else None
         kind = _EVENT_SPELLINGS.get(written) if isinstance(written, str) else None
         help: str
@@ -305,42 +297,38 @@ class Documents:
         return kind
 
     def _set_data_schema(self, event: Json, at: TreePath, named: Body) -> list[Body]:
+        """Return the body of a SetDataSchema; none after reporting that it has no schema in YAML."""
         if _is_binary(event):
-            return self._refuse(
-                UNKNOWN_DOCUMENT,
-                (*at, "rawArrowSchema"),
-                "this event has its schema only in Arrow's binary form",
-                help="write the columns under `schema:`, or write them with `schemac import`",
-                on_key=True,
-            )
+            message = "this event has its schema only in Arrow's binary form"
+            help = "write the columns under `schema:`, or write them with `schemac import`"
+            return self._refuse(UNKNOWN_DOCUMENT, (*at, "rawArrowSchema"), message, help=help, on_key=True)
         if not self._has_shape(event, at, "SetDataSchema", "SetDataSchema"):
             return []
         return [named._replace(path=(*at, "schema"))]
 
     def _read_schema(self, holder: Json, at: TreePath, named: Body) -> list[Body]:
+        """Return the body of what a source reads; none if its step `read` has no schema."""
         read = holder.get("read")
         if not isinstance(read, dict):
             return []
         if "schema" not in read:
-            near = next(
-                (key for key, item in read.items() if isinstance(item, dict) and closest(key, ("schema",))),
-                None,
-            )
+            mappings = (key for key, item in read.items() if isinstance(item, dict))
+            near = next((key for key in mappings if closest(key, ("schema",))), None)
             if near is not None:
                 self._unknown_key((*at, "read", near), "schema")
             return []
         place = (*at, "read", "schema")
         if isinstance(read["schema"], list):
-            return self._refuse(
-                WRONG_TYPE,
-                place,
-                "`schema` of a read step is a mapping with `fields`, not a list",
-                help=f"`schemac import {shlex.quote(self._file)} --out new.yaml` writes such fields for lines of DDL and "
-                "keeps the rest of the file; or move the lines unchanged under `ddlSchema:`",
+            message = "`schema` of a read step is a mapping with `fields`, not a list"
+            help = (
+                f"`schemac import {shlex.quote(self._file)} --out new.yaml` writes such fields for lines of DDL and "
+                "keeps the rest of the file; or move the lines unchanged under `ddlSchema:`"
             )
+            return self._refuse(WRONG_TYPE, place, message, help=help)
         return [named._replace(path=place)]
 
     def _dataset_kind(self, kind: Any, at: TreePath) -> None:
+        """Report a kind of dataset that is not Root or Derivative, in strict mode also another spelling."""
         words = {spelling: word for word in get_args(DatasetKind) for spelling in spellings(word)}
         if not isinstance(kind, str) or kind not in words:
             root = Help.write("Root", key="kind", is_safe=False)
@@ -348,23 +336,17 @@ class Documents:
             message = f"the kind of a dataset is Root or Derivative, not {sort_of(kind)}"
             self._add(UNKNOWN_VALUE, at, message, help=help)
         elif self._is_strict and kind not in words.values():
-            self._add(
-                LENIENT_SPELLING,
-                at,
-                f"the standard spells '{kind}' as {words[kind]}",
-                help=Help.write(words[kind]),
-            )
+            message = f"the standard spells '{kind}' as {words[kind]}"
+            self._add(LENIENT_SPELLING, at, message, help=Help.write(words[kind]))
 
     def _version_is_known(self, value: Json) -> bool:
+        """Whether an envelope has version 1; any other is reported."""
         version = value.get("version", 1)
         if version == 1 and version is not True:
             return True
-        self._add(
-            UNSUPPORTED_VERSION,
-            ("version",),
-            f"version {sort_of(version).removeprefix('the number ')} of {value['kind']} is unknown",
-            help=Help.write("1", key="version", is_safe=False),
-        )
+        message = f"version {sort_of(version).removeprefix('the number ')} of {value['kind']} is unknown"
+        help = Help.write("1", key="version", is_safe=False)
+        self._add(UNSUPPORTED_VERSION, ("version",), message, help=help)
         return False
 
     def _has_shape(self, value: Json, at: TreePath, envelope: str, noun: str) -> bool:
@@ -390,6 +372,7 @@ class Documents:
         return is_whole
 
     def _unknown_key(self, at: TreePath, near: str | None, known: tuple[str, ...] = ()) -> None:
+        """Report a key that does not belong there, with the near one that was meant or else all that are allowed."""
         help = Help.did_you_mean(near, str(at[-1]), _MEANT) if near else f"allowed here: {', '.join(known)}"
         self._add(UNKNOWN_KEY, at, f"the key `{at[-1]}` does not belong here", help=help, on_key=True)
 
@@ -403,6 +386,12 @@ class Documents:
         message = f"{sort_of(written)} is not a valid dataset name"
         self._add(INVALID_DATASET_NAME, at, message, help=Help.quote())
         return Body(self._stem, (), at)
+
+
+def schemas_of(document: Document) -> list[TreePath]:
+    """Return the paths of the schemas in a document, without reporting its mistakes."""
+    bodies = Documents(document, "dataset", False, False, lambda *_, **__: None).bodies()
+    return [body.path for body in bodies]
 
 
 def is_pipeline(value: Any) -> bool:
@@ -452,6 +441,7 @@ def is_meant(documents: Sequence[Document], content: str) -> bool:
 
 
 def _is_document(value: Any) -> bool:
+    """Whether a value, such as a list of events, is meant to be a manifest."""
     if isinstance(value, list):
         return any(
             isinstance(event, dict)
@@ -490,7 +480,7 @@ def _has_columns(value: Mapping[str, Any]) -> bool:
     lists = [
         items
         for key, items in value.items()
-        if isinstance(items, list) and closest(str(key), ("fields",), {"columns": "fields"})
+        if isinstance(items, list) and closest(str(key), ("fields",), _MEANT)
     ]
     return any(
         isinstance(item, dict) and "name" in item and bool({"type", "kind"} & item.keys())

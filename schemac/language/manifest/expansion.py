@@ -307,6 +307,7 @@ class Expander:
         return False
 
     def _report_unknown(self, name: str, frame: ExpansionFrame, here: TreePath) -> None:
+        """Report a use of a group that is not there; nothing if an import could not be read, which may have it."""
         if not frame.scope.is_whole:
             self.is_whole = False
             # It may well stand in the file that cannot be read.
@@ -322,6 +323,7 @@ class Expander:
         self._add(origin, UNKNOWN_GROUP, f"there is no group '{name}'", help=help)
 
     def _refuse_in_strict(self, origin: ValueOrigin, key: str) -> None:
+        """Report in strict mode that the standard has no such key."""
         if self._is_strict:
             help = "`schemac expand` writes the manifest in the standard's form"
             self._add(origin, FRIENDLY_FORM, f"the standard has no `{key}`", help=help, on_key=True)

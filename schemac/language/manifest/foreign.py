@@ -45,12 +45,12 @@ _MARKS = re.compile(r"\?|\bnullable\b|\boption(al)?\b|\|\s*none\b", re.IGNORECAS
 Kind = type[LogicalType]
 
 
-def _tree(kind: Kind, **properties: Any) -> Json:
+def _type(kind: Kind, **properties: Any) -> Json:
     """Return a type as JSON, as it is in a manifest."""
     return {"kind": kind.__name__, **properties}
 
 
-def _family(tree: Json) -> Family:
+def _family_of(tree: Json) -> Family:
     """Return the family of a type in JSON."""
     return BY_NAME[tree["kind"]].family
 
@@ -112,8 +112,8 @@ def suggest_meaning(written: TypeText) -> Meaning | None:
 def meaning(written: TypeText, *, are_parts_marked: bool = False) -> Meaning:
     """Return the type of a text."""
     meaning = _Reader(are_parts_marked).of(written)
-    is_nullable = written.is_nullable or _family(meaning.tree) is Family.NULL
-    return meaning._replace(tree=_option(meaning.tree)) if is_nullable else meaning
+    is_nullable = written.is_nullable or _family_of(meaning.tree) is Family.NULL
+    return meaning._replace(tree=_optional(meaning.tree)) if is_nullable else meaning
 
 
 def flow(value: Any) -> str:
@@ -132,9 +132,9 @@ def flow(value: Any) -> str:
     return scalar(value) if isinstance(value, str) else str(value)
 
 
-def _option(tree: Json) -> Json:
+def _optional(tree: Json) -> Json:
     """Return a type with an Option around it; an Option as it is."""
-    return tree if _family(tree) is Family.OPTION else _tree(Option, inner=tree)
+    return tree if _family_of(tree) is Family.OPTION else _type(Option, inner=tree)
 
 
 def _is_known(written: TypeText) -> bool:
@@ -150,6 +150,7 @@ _FOLDED = frozenset(map(fold, BY_NAME))
 
 
 def _kind_of(head: str) -> str | None:
+    """Return the kind that a name of another system means, also a misspelled one; None if there is none."""
     folded = fold(head)
     if head in SPELLINGS:
         return SPELLINGS[head]
@@ -159,9 +160,12 @@ def _kind_of(head: str) -> str | None:
 
 @dataclass(frozen=True, slots=True)
 class _Reader:
+    """Finds the meaning of types; `are_parts_marked` is whether the text marks optional parts, so that all others are required."""
+
     are_parts_marked: bool
 
     def of(self, written: TypeText) -> Meaning:
+        """Return the meaning of a type, without what is said about null at its outside. Raises _MeaninglessError."""
         folded = fold(written.head)
         if written.head == "[]":
             return self.list(written)
@@ -175,7 +179,7 @@ class _Reader:
         if kind is None or written.is_quoted:
             raise _MeaninglessError
         kind_class = BY_NAME[kind]
-        return _OF_FAMILY.get(kind_class.family, _plain)(self, written, kind_class)
+        return _OF_FAMILY.get(kind_class.family, _plain_meaning)(self, written, kind_class)
 
     def part(self, argument: ColumnText, *, is_open: bool, is_key: bool = False) -> Json:
         """Return an item, key, value or member, with its attributes next to `kind`."""
@@ -185,7 +189,11 @@ class _Reader:
             is_nullable = False
         elif is_nullable is None:
             is_nullable = is_open
-        tree = _option(meaning.tree) if is_nullable or _family(meaning.tree) is Family.NULL else meaning.tree
+        tree = (
+            _optional(meaning.tree)
+            if is_nullable or _family_of(meaning.tree) is Family.NULL
+            else meaning.tree
+        )
         return {**tree, "extra": dict(meaning.extra)} if meaning.extra else tree
 
     def is_open(self, written: TypeText) -> bool:
@@ -198,7 +206,7 @@ class _Reader:
     def list(self, written: TypeText, kind: Kind = List) -> Meaning:
         """Return a list of any layout and length."""
         folded = fold(written.head)
-        numbers = [_length(t.head) for t in written.types if t.head.isdecimal()]
+        numbers = [_length_of(t.head) for t in written.types if t.head.isdecimal()]
         items = [a for a in written.arguments if not a.type.head.isdecimal()]
         if len(numbers) > 1 or len(items) > 2:
             raise _MeaninglessError
@@ -212,8 +220,8 @@ class _Reader:
                 is_open=is_open,
             )
             length = length or {"fixedLength": 768}
-            return Meaning(_tree(kind, itemType=item, **length), _first_attribute("bfloat16"))
-        example = _tree(Float32 if numbers else String)
+            return Meaning(_type(kind, itemType=item, **length), _first_attribute("bfloat16"))
+        example = _type(Float32 if numbers else String)
         item = self.part(items[0], is_open=is_open) if items else example
         layouts = {"largelist": ("Contiguous", 64), "listview": ("View", 32), "largelistview": ("View", 64)}
         hints: Json = {}
@@ -222,18 +230,18 @@ class _Reader:
             hints[arrow.BUFFER_ENCODING.key] = {"kind": layout, "offsetBitWidth": width}
         if items and items[0].name not in ("", "item"):
             hints[arrow.CHILD_NAMES.key] = {"item": items[0].name}
-        return Meaning(_tree(kind, itemType=item, **length), hints)
+        return Meaning(_type(kind, itemType=item, **length), hints)
 
     def map(self, written: TypeText, kind: Kind = Map) -> Meaning:
         """Return the map of two types; Spark's MapType has a third argument: whether values may be null."""
         if not written.arguments:
-            return Meaning(_tree(kind, keyType=_tree(String), valueType=_tree(String)))
+            return Meaning(_type(kind, keyType=_type(String), valueType=_type(String)))
         if not 2 <= len(written.arguments) <= 3:
             raise _MeaninglessError
         key, value, *rest = written.arguments
         is_open = rest[0].type.head.lower() != "false" if rest else self.is_open(written)
         is_sorted = bool(rest) and rest[0].type.head == "keys_sorted"
-        tree = _tree(
+        tree = _type(
             kind,
             keyType=self.part(key, is_open=False, is_key=True),
             valueType=self.part(value, is_open=is_open),
@@ -241,7 +249,7 @@ class _Reader:
         return Meaning({**tree, "keysSorted": True} if is_sorted else tree)
 
     def struct(self, written: TypeText, kind: Kind = Struct) -> Meaning:
-        """Named members."""
+        """Return the struct of named members."""
         if any(not member.name for member in written.arguments):
             raise _MeaninglessError
         is_open = self.is_open(written)
@@ -251,11 +259,11 @@ class _Reader:
             extra = member_type.pop("extra", None)
             members.append({"name": member.name, "type": member_type, **({"extra": extra} if extra else {})})
         if not written.arguments and not written.bracket:
-            members = [{"name": "a", "type": _tree(String)}]
-        return Meaning(_tree(kind, fields=members))
+            members = [{"name": "a", "type": _type(String)}]
+        return Meaning(_type(kind, fields=members))
 
 
-def _length(digits: str) -> int:
+def _length_of(digits: str) -> int:
     """Return a length that a type may have."""
     length = int(digits[:12])
     if not 0 < length < 2**31:
@@ -282,18 +290,18 @@ def _length_remark(name: str, length: int) -> str:
     return f"; the length is kept by {pairs} under the field's `extra:`" if pairs else ""
 
 
-def _plain(reader: _Reader, written: TypeText, kind: Kind) -> Meaning:
+def _plain_meaning(reader: _Reader, written: TypeText, kind: Kind) -> Meaning:
     """Return the meaning without parameters; the digits of SQL's float choose its width. Raises _MeaninglessError for several arguments."""
     # MySQL's integers have a width that shows, pandas' types a backend.
     if len(written.arguments) > 1:
         raise _MeaninglessError
     if written.head.lower() == "float" and written.types and written.types[0].head.isdecimal():
         # SQL counts the binary digits of the significand.
-        return Meaning(_tree(Float64 if _length(written.types[0].head) > Float32.mantissa else Float32))
-    return Meaning(_tree(kind))
+        return Meaning(_type(Float64 if _length_of(written.types[0].head) > Float32.mantissa else Float32))
+    return Meaning(_type(kind))
 
 
-def _decimal(reader: _Reader, written: TypeText, kind: Kind = Decimal) -> Meaning:
+def _decimal_meaning(reader: _Reader, written: TypeText, kind: Kind = Decimal) -> Meaning:
     """Return a Decimal of 10 digits and scale 0 where these are not written. Raises _MeaninglessError out of range."""
     numbers = [t.head for t in written.types]
     if len(numbers) > 2 or not all(re.fullmatch(r"-?[0-9]{1,4}", n) for n in numbers):
@@ -308,36 +316,36 @@ def _decimal(reader: _Reader, written: TypeText, kind: Kind = Decimal) -> Meanin
     usual = 128 if precision <= MOST_DIGITS[128] else 256
     needs_hint = width != usual and precision <= MOST_DIGITS.get(width, 0)
     hint = {arrow.DECIMAL_ENCODING.key: {"bitWidth": width}} if needs_hint else {}
-    return Meaning(_tree(kind, precision=precision, scale=scale), hint)
+    return Meaning(_type(kind, precision=precision, scale=scale), hint)
 
 
-def _text(reader: _Reader, written: TypeText, kind: Kind) -> Meaning:
+def _text_meaning(reader: _Reader, written: TypeText, kind: Kind) -> Meaning:
     """Return a String, with a remark on its length; JSON and variants have an attribute."""
-    folded, length = fold(written.head), [_length(t.head) for t in written.types if t.head.isdecimal()]
+    folded, length = fold(written.head), [_length_of(t.head) for t in written.types if t.head.isdecimal()]
     if folded in ("json", "jsonb"):
-        return Meaning(_tree(kind), _first_attribute("json"))
+        return Meaning(_type(kind), _first_attribute("json"))
     if folded == "variant":
-        return Meaning(_tree(kind), _first_attribute("variant"))
+        return Meaning(_type(kind), _first_attribute("variant"))
     if not length:
-        return Meaning(_tree(kind))
+        return Meaning(_type(kind))
     word = "char" if folded in ("char", "character", "nchar", "bpchar", "fixedstring") else "varchar"
-    return Meaning(_tree(kind), remark=_length_remark(word, length[0]))
+    return Meaning(_type(kind), remark=_length_remark(word, length[0]))
 
 
-def _bytes(reader: _Reader, written: TypeText, kind: Kind) -> Meaning:
+def _bytes_meaning(reader: _Reader, written: TypeText, kind: Kind) -> Meaning:
     """Return Bytes, of fixed length unless the length is only the greatest one; a UUID has 16 bytes."""
-    folded, length = fold(written.head), [_length(t.head) for t in written.types if t.head.isdecimal()]
+    folded, length = fold(written.head), [_length_of(t.head) for t in written.types if t.head.isdecimal()]
     if folded == "uuid":
-        tree = _tree(kind, fixedLength=16)
+        tree = _type(kind, fixedLength=16)
         return Meaning(tree, {arrow.EXTENSION_TYPE.key: {"name": "arrow.uuid"}}, ", or `String` for its text")
     if not length:
-        return Meaning(_tree(kind))
+        return Meaning(_type(kind))
     if folded in ("varbinary", "blob", "bytea"):
-        return Meaning(_tree(kind), remark=_length_remark("varbinary", length[0]))
-    return Meaning(_tree(kind, fixedLength=length[0]))
+        return Meaning(_type(kind), remark=_length_remark("varbinary", length[0]))
+    return Meaning(_type(kind, fixedLength=length[0]))
 
 
-def _unit(word: str) -> str:
+def _unit_of(word: str) -> str:
     """Return the unit of a word, or of a number of digits after the second's point."""
     if re.fullmatch("[0-9]", word):
         return tuple(ARROW_UNITS)[-(-int(word) // 3)]
@@ -347,7 +355,7 @@ def _unit(word: str) -> str:
     return unit
 
 
-def _timestamp(reader: _Reader, written: TypeText, kind: Kind) -> Meaning:
+def _timestamp_meaning(reader: _Reader, written: TypeText, kind: Kind) -> Meaning:
     """Return a Timestamp with the unit and zone that name and arguments mean. Raises _MeaninglessError."""
     folded = fold(written.head)
     is_bare = folded in ("timestamp", "timestamptype")
@@ -355,7 +363,7 @@ def _timestamp(reader: _Reader, written: TypeText, kind: Kind) -> Meaning:
     unit = "Nanosecond" if folded.endswith(("ns", "datetime64")) else "Microsecond"
     zone = None if folded in ("timestampns", "smalldatetime", "timestampntztype") else zone
     if written.arguments:
-        unit = _unit(written.types[0].head)
+        unit = _unit_of(written.types[0].head)
     if len(written.arguments) > 2:
         raise _MeaninglessError
     if len(written.arguments) == 2:
@@ -364,36 +372,37 @@ def _timestamp(reader: _Reader, written: TypeText, kind: Kind) -> Meaning:
         zone = None if fold(type_text.head) in _NO_ZONE else type_text.head
         if zone is not None and not _ZONE.fullmatch(zone):
             raise _MeaninglessError
-    tree = _tree(kind, unit=unit)
+    tree = _type(kind, unit=unit)
     return Meaning(tree if zone == "UTC" else {**tree, "timezone": zone})
 
 
-def _with_unit(reader: _Reader, written: TypeText, kind: Kind) -> Meaning:
+def _meaning_with_unit(reader: _Reader, written: TypeText, kind: Kind) -> Meaning:
+    """Return a Time or a Duration with its unit. Raises _MeaninglessError for several arguments."""
     if len(written.arguments) > 1:
         raise _MeaninglessError
     # SQL counts times in microseconds, pandas its timedelta64 in nanoseconds.
     usual = "Nanosecond" if fold(written.head) == "timedelta64" else "Microsecond"
-    return Meaning(_tree(kind, unit=_unit(written.types[0].head) if written.arguments else usual))
+    return Meaning(_type(kind, unit=_unit_of(written.types[0].head) if written.arguments else usual))
 
 
-def _date(reader: _Reader, written: TypeText, kind: Kind) -> Meaning:
+def _date_meaning(reader: _Reader, written: TypeText, kind: Kind) -> Meaning:
     """Return a Date; for `date64` with an encoding in milliseconds."""
     is_wide = fold(written.head) == "date64"
-    return Meaning(_tree(kind), {arrow.DATE_ENCODING.key: {"unit": "Millisecond"}} if is_wide else {})
+    return Meaning(_type(kind), {arrow.DATE_ENCODING.key: {"unit": "Millisecond"}} if is_wide else {})
 
 
-def _optional(reader: _Reader, written: TypeText, kind: Kind) -> Meaning:
+def _option_meaning(reader: _Reader, written: TypeText, kind: Kind) -> Meaning:
     """Return the argument as an Option, of String if there is none. Raises _MeaninglessError for several."""
     if len(written.arguments) != 1:
         if written.arguments:
             raise _MeaninglessError
-        return Meaning(_tree(kind, inner=_tree(String)))
+        return Meaning(_type(kind, inner=_type(String)))
     meaning = reader.of(written.types[0])
-    return meaning._replace(tree=_option(meaning.tree))
+    return meaning._replace(tree=_optional(meaning.tree))
 
 
-def _dictionary(reader: _Reader, written: TypeText) -> Meaning:
-    """Arrow's dictionary; Python's `dict[str, int]` is a map."""
+def _dictionary_meaning(reader: _Reader, written: TypeText) -> Meaning:
+    """Return the meaning of the values with Arrow's dictionary encoding; Python's `dict[str, int]` is a map."""
     named = {argument.name: argument.type for argument in written.arguments}
     if "values" in named and "indices" in named:
         values, indices = named["values"], named["indices"]
@@ -410,67 +419,69 @@ def _dictionary(reader: _Reader, written: TypeText) -> Meaning:
     return Meaning(meaning.tree, {**meaning.extra, arrow.DICTIONARY_ENCODING.key: hint})
 
 
-def _low_cardinality(reader: _Reader, written: TypeText) -> Meaning:
-    meaning = reader.of(written.types[0]) if written.arguments else Meaning(_tree(String))
+def _low_cardinality_meaning(reader: _Reader, written: TypeText) -> Meaning:
+    """Return the meaning of the argument, String by default, with Arrow's dictionary encoding."""
+    meaning = reader.of(written.types[0]) if written.arguments else Meaning(_type(String))
     return Meaning(
         meaning.tree, {**meaning.extra, arrow.DICTIONARY_ENCODING.key: {"indexType": Int32.__name__}}
     )
 
 
-def _multiset(reader: _Reader, written: TypeText) -> Meaning:
+def _multiset_meaning(reader: _Reader, written: TypeText) -> Meaning:
     """Return a Map from elements to their counts. Raises _MeaninglessError for more than one argument."""
     if len(written.arguments) > 1:
         raise _MeaninglessError
     element = written.arguments[0] if written.arguments else ColumnText("", TypeText(String.__name__))
     key = reader.part(element, is_open=False, is_key=True)
-    return Meaning(_tree(Map, keyType=key, valueType=_tree(Int32)), _first_attribute("multiset"))
+    return Meaning(_type(Map, keyType=key, valueType=_type(Int32)), _first_attribute("multiset"))
 
 
-def _extension(reader: _Reader, written: TypeText) -> Meaning:
+def _extension_meaning(reader: _Reader, written: TypeText) -> Meaning:
     """Return the meaning of the storage type, the only argument. Raises _MeaninglessError for another number of them."""
-    return reader.of(written.types[0]) if len(written.arguments) == 1 else _none(reader, written)
+    return reader.of(written.types[0]) if len(written.arguments) == 1 else _refuse(reader, written)
 
 
-def _brain_float(reader: _Reader, written: TypeText) -> Meaning:
-    tree = _tree(List, itemType=_tree(Float32), fixedLength=768)
+def _brain_float_meaning(reader: _Reader, written: TypeText) -> Meaning:
+    """Return a vector with the attribute of an engine that stores bfloat16, for no kind is a single one."""
+    tree = _type(List, itemType=_type(Float32), fixedLength=768)
     return Meaning(tree, _first_attribute("bfloat16"), "; bfloat16 is an encoding of vectors")
 
 
-def _none(reader: _Reader, written: TypeText) -> Meaning:
+def _refuse(reader: _Reader, written: TypeText) -> Meaning:
     """Raise _MeaninglessError: no type corresponds to the name."""
     raise _MeaninglessError
 
 
 _SPECIAL: dict[str, Callable[[_Reader, TypeText], Meaning]] = {
-    **dict.fromkeys(("dictionary", "dict"), _dictionary),
-    **dict.fromkeys(("lowcardinality", "category"), _low_cardinality),
-    "multiset": _multiset,
-    "extension": _extension,
-    "bfloat16": _brain_float,
+    **dict.fromkeys(("dictionary", "dict"), _dictionary_meaning),
+    **dict.fromkeys(("lowcardinality", "category"), _low_cardinality_meaning),
+    "multiset": _multiset_meaning,
+    "extension": _extension_meaning,
+    "bfloat16": _brain_float_meaning,
     # Oracle and Snowflake count digits, JavaScript does not.
     "number": lambda reader, written: (
-        _decimal(reader, written) if written.arguments else _plain(reader, written, Float64)
+        _decimal_meaning(reader, written) if written.arguments else _plain_meaning(reader, written, Float64)
     ),
     # Whole numbers of 128 bits.
-    **dict.fromkeys(("hugeint", "int128"), lambda _, __: Meaning(_tree(Decimal, precision=39, scale=0))),
+    **dict.fromkeys(("hugeint", "int128"), lambda _, __: Meaning(_type(Decimal, precision=39, scale=0))),
     "halfvec": lambda reader, written: reader.list(
         TypeText(
             "vector", (ColumnText("", TypeText(Float16.__name__, is_nullable=False)), *written.arguments), "("
         )
     ),
-    **dict.fromkeys(_NOTHING, _none),
+    **dict.fromkeys(_NOTHING, _refuse),
 }
 _OF_FAMILY: dict[Family, Callable[[_Reader, TypeText, Kind], Meaning]] = {
-    Family.DECIMAL: _decimal,
-    Family.TEXT: _text,
-    Family.BYTES: _bytes,
-    Family.TIMESTAMP: _timestamp,
-    Family.DATE: _date,
-    Family.TIME: _with_unit,
-    Family.DURATION: _with_unit,
+    Family.DECIMAL: _decimal_meaning,
+    Family.TEXT: _text_meaning,
+    Family.BYTES: _bytes_meaning,
+    Family.TIMESTAMP: _timestamp_meaning,
+    Family.DATE: _date_meaning,
+    Family.TIME: _meaning_with_unit,
+    Family.DURATION: _meaning_with_unit,
     Family.LIST: _Reader.list,
     Family.MAP: _Reader.map,
     Family.STRUCT: _Reader.struct,
-    Family.OPTION: _optional,
+    Family.OPTION: _option_meaning,
 }
 """What the brackets behind a name mean; the types of all other families are plain."""

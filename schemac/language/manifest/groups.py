@@ -7,7 +7,7 @@ Errors: SC202 to SC206 of a definition, SC232 duplicate-group, SC235 and SC236 o
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 from pydantic import Field, ValidationError
@@ -15,7 +15,7 @@ from pydantic import Field, ValidationError
 from schemac.language.attributes.attribute import Inheritance
 from schemac.language.attributes.registry import known
 from schemac.language.logical.model import ExtraAttributes
-from schemac.language.manifest.documents import Documents, is_library
+from schemac.language.manifest.documents import is_library, schemas_of
 from schemac.text.source.catalogue import (
     DUPLICATE_GROUP,
     INVALID_ARGUMENT,
@@ -144,7 +144,7 @@ class Import(NamedTuple):
 class GroupFile:
     """The groups and imports of one text."""
 
-    def __init__(self, documents: list[Document], stem: str) -> None:
+    def __init__(self, documents: Sequence[Document]) -> None:
         self.report = Report()
         """What is wrong with them."""
         self.imports: list[Import] = []
@@ -156,7 +156,7 @@ class GroupFile:
         self.is_library = all(is_library(document.value) for document in documents)
         """Whether there are groups in it and nothing else."""
         for document in documents:
-            for base, holder in _holders(document, stem):
+            for base, holder in _holders(document):
                 self._take_imports(document, base, holder.get("imports", []))
                 self.used |= _used_in(holder.get("fields")) | _used_in(holder.get("groups"))
                 for definition in self._definitions(document, (*base, "groups"), holder.get("groups", {})):
@@ -169,6 +169,7 @@ class GroupFile:
                         report_clash(definition, first, self.report)
 
     def _take_imports(self, document: Document, base: TreePath, written: Any) -> None:
+        """Add the imports of a schema; what is no path is reported."""
         at = (*base, "imports")
         if not isinstance(written, list):
             message = f"`imports` has to be a list of paths, not {sort_of(written)}"
@@ -276,7 +277,7 @@ def _texts_in(value: Any) -> set[str]:
     return {text for part in parts for text in _texts_in(part)}
 
 
-def _holders(document: Document, stem: str) -> Iterator[tuple[TreePath, Json]]:
+def _holders(document: Document) -> Iterator[tuple[TreePath, Json]]:
     """Yield the mappings that may have groups and imports."""
     value = document.value
     if is_library(value):
@@ -284,7 +285,7 @@ def _holders(document: Document, stem: str) -> Iterator[tuple[TreePath, Json]]:
         yield (), value
         return
     # What is wrong with the documents themselves is said where they are bound.
-    for body in Documents(document, stem, False, False, lambda *_, **__: None).bodies():
-        holder = document.part(body.path)
+    for path in schemas_of(document):
+        holder = document.part(path)
         if isinstance(holder, dict):
-            yield body.path, holder
+            yield path, holder

@@ -31,13 +31,13 @@ from schemac.language.manifest.envelopes import (
 )
 from schemac.language.manifest.groups import KEYS, GroupField, GroupLibrary, Use, is_inherited
 from schemac.language.manifest.json_schema_conditions import (
+    condition_definitions,
+    condition_rules,
     inside_options,
     json_schema,
     rules_of_field,
     rules_of_kind,
     rules_of_mapping,
-    shape_definitions,
-    shape_rules,
     spelled_words,
     word_choice,
     words_of,
@@ -46,7 +46,7 @@ from schemac.language.manifest.standard import EVENTS, SOURCE_EVENTS, SOURCE_NAM
 from schemac.text.source.json_object import Json, rewritten
 from schemac.text.source.report import Report
 from schemac.text.source.text import SourceText
-from schemac.text.syntax.compose import compose
+from schemac.text.syntax.document import parse
 from schemac.text.syntax.model import class_text
 
 _FAMILIES = tuple(dict.fromkeys(kind.family for kind in BY_NAME.values() if kind.family is not Family.OPTION))
@@ -55,7 +55,9 @@ _FAMILIES = tuple(dict.fromkeys(kind.family for kind in BY_NAME.values() if kind
 def attribute_definitions(*, strict: bool) -> Json:
     """Return the definitions of all values of attributes, and of the mappings of those that fit a place."""
     every = {**ATTRIBUTES, **OPEN}
-    values = {_value_name(key): _value(attribute, strict=strict) for key, attribute in every.items()}
+    values = {
+        _value_name(key): _attribute_value(attribute, strict=strict) for key, attribute in every.items()
+    }
     on_fields = {key for key, attribute in every.items() if attribute.on_field}
     places = {
         "FieldAttributes": on_fields,
@@ -63,7 +65,7 @@ def attribute_definitions(*, strict: bool) -> Json:
         "GroupAttributes": {key for key in every if is_inherited(key)},
     }
     of_families = {
-        f"{family.value.capitalize()}Attributes": _mapping(
+        f"{family.value.capitalize()}Attributes": _attribute_mapping(
             {key for key in on_fields if every[key].fits is None or family in (every[key].fits or ())}, family
         )
         for family in _FAMILIES
@@ -76,7 +78,7 @@ def attribute_definitions(*, strict: bool) -> Json:
         "items": inside,
         "additionalProperties": inside,
     }
-    return {**values, **{name: _mapping(keys) for name, keys in places.items()}, **of_families}
+    return {**values, **{name: _attribute_mapping(keys) for name, keys in places.items()}, **of_families}
 
 
 def _value_name(key: str) -> str:
@@ -84,7 +86,7 @@ def _value_name(key: str) -> str:
     return key.replace("/", " ")
 
 
-def _mapping(keys: Iterable[str], family: Family | None = None) -> Json:
+def _attribute_mapping(keys: Iterable[str], family: Family | None = None) -> Json:
     """Return attributes of these keys; of the closed domains no others, and of every other domain all."""
     known = sorted(keys)
     rules = rules_of_mapping(known, family)
@@ -108,7 +110,11 @@ def attributes_by_type(key: str) -> list[Json]:
         rules.append({"if": condition, "then": {"properties": {"extra": family_attributes(family)}}})
     known = {"properties": {key: {"anyOf": [{"$ref": f"#/$defs/{_type_name(f)}"} for f in _FAMILIES]}}}
     unknown = {"properties": {"extra": {"$ref": "#/$defs/FieldAttributes"}}}
-    return [*rules, {"if": {**known, "required": [key]}, "then": True, "else": unknown}, *shape_rules(key)]
+    return [
+        *rules,
+        {"if": {**known, "required": [key]}, "then": True, "else": unknown},
+        *condition_rules(key),
+    ]
 
 
 def type_definitions() -> Json:
@@ -118,10 +124,11 @@ def type_definitions() -> Json:
         name, words = _type_name(family), {"enum": words_of(family)}
         body = {"type": "object", "properties": {"kind": words}, "required": ["kind"]}
         definitions[name] = inside_options(name, words, body)
-    return {**definitions, **shape_definitions()}
+    return {**definitions, **condition_definitions()}
 
 
 def _type_name(family: Family) -> str:
+    """Return the name of the definition of the types of a family."""
     return f"{family.value.capitalize()}Type"
 
 
@@ -130,7 +137,7 @@ def family_attributes(family: Family) -> Json:
     return {"$ref": f"#/$defs/{family.value.capitalize()}Attributes"}
 
 
-def _value(attribute: Attribute[Any], *, strict: bool) -> Json:
+def _attribute_value(attribute: Attribute[Any], *, strict: bool) -> Json:
     """Return the schema of an attribute's value, with each definition in place of references to it.
 
     It has the spellings of words that are accepted unless strict.
@@ -195,11 +202,11 @@ def manifest_schema(*, strict: bool) -> Json:
     null = [name for name, kind in BY_NAME.items() if kind.family is Family.NULL and not strict]
     is_alone = "only an Option may be null: write `{kind: Option, inner: Null}`"
     definitions |= {
-        "Type": _type(null, is_alone, strict=strict),
-        "InnerType": _type(option, "this is inside of an Option already", strict=strict),
-        "KeyType": _type([*option, *null], "the key of a map may not be null", strict=strict),
+        "Type": _type_schema(null, is_alone, strict=strict),
+        "InnerType": _type_schema(option, "this is inside of an Option already", strict=strict),
+        "KeyType": _type_schema([*option, *null], "the key of a map may not be null", strict=strict),
     }
-    definitions |= {"Event": _event(), **type_definitions()}
+    definitions |= {"Event": _event_schema(), **type_definitions()}
     definitions |= attribute_definitions(strict=strict)
     if not strict:
         for name in _WITH_WORDS:
@@ -210,36 +217,36 @@ def manifest_schema(*, strict: bool) -> Json:
     return {
         "$schema": _DIALECT,
         "title": "ODF manifest" if strict else "schemac manifest",
-        **_document(strict=strict),
+        **_document_schema(strict=strict),
         "$defs": dict(sorted(definitions.items())),
     }
 
 
-def _of(name: str) -> Json:
+def _ref(name: str) -> Json:
     """Return a reference to a definition."""
     return {"$ref": f"#/$defs/{name}"}
 
 
-def _document(*, strict: bool) -> Json:
+def _document_schema(*, strict: bool) -> Json:
     """Return what a document is, by its outermost keys."""
-    kinds = {"DatasetSnapshot": _of("DatasetSnapshot"), "MetadataEvent": _of("MetadataEvent")}
+    kinds = {"DatasetSnapshot": _ref("DatasetSnapshot"), "MetadataEvent": _ref("MetadataEvent")}
     with_kind: Json = {
         "properties": {"kind": word_choice([*kinds, *EVENTS]) if not strict else {"enum": [*kinds, *EVENTS]}},
         "allOf": [
             *({"if": _has("kind", {"const": kind}), "then": body} for kind, body in kinds.items()),
-            {"if": _has("kind", {"enum": spelled_words(EVENTS)}), "then": _of("Event")},
+            {"if": _has("kind", {"enum": spelled_words(EVENTS)}), "then": _ref("Event")},
         ],
     }
     resources = _either(
-        _has("$schema", {"pattern": "/Source/?$"}), _of("SourceResource"), _of("DatasetResource")
+        _has("$schema", {"pattern": "/Source/?$"}), _ref("SourceResource"), _ref("DatasetResource")
     )
-    plain = _of("Schema" if strict else "BareSchema")
+    plain = _ref("Schema" if strict else "BareSchema")
     if not strict:
         is_library = {"required": ["groups"], "not": {"required": ["fields"]}}
-        plain = _either(is_library, _of("GroupLibrary"), plain)
+        plain = _either(is_library, _ref("GroupLibrary"), plain)
     of_kind = _either({"required": ["kind"]}, with_kind, plain)
     mapping = _either({"required": ["$schema"]}, resources, of_kind)
-    return {"type": ["object", "array"], **_either({"type": "array"}, {"items": _of("Event")}, mapping)}
+    return {"type": ["object", "array"], **_either({"type": "array"}, {"items": _ref("Event")}, mapping)}
 
 
 def _either(condition: Json, then: Json, otherwise: Json) -> Json:
@@ -252,7 +259,7 @@ def _has(key: str, value: Json) -> Json:
     return {"properties": {key: value}, "required": [key]}
 
 
-def _event() -> Json:
+def _event_schema() -> Json:
     """Return one event of the standard."""
     is_schema = _has("kind", {"enum": spelled_words(["SetDataSchema"])})
     is_source = _has("kind", {"enum": spelled_words(SOURCE_EVENTS)})
@@ -261,12 +268,12 @@ def _event() -> Json:
         "properties": {**is_source["properties"], "read": {"type": "object", "required": ["schema"]}},
     }
     is_read["required"] = ["kind", "read"]
-    read = {"properties": {"schema": _of("Schema")}, "description": "how the source is read"}
+    read = {"properties": {"schema": _ref("Schema")}, "description": "how the source is read"}
     name = {"description": "what the source is called", "type": "string", **SOURCE_NAME_RULE}
     return {
         "type": "object",
         "properties": {"kind": {"description": "which event of the standard this is"}},
-        **_either(is_schema, _of("SetDataSchema"), _of("OtherEvent")),
+        **_either(is_schema, _ref("SetDataSchema"), _ref("OtherEvent")),
         "allOf": [{"if": is_read, "then": {"properties": {"read": read, "sourceName": name}}}],
     }
 
@@ -277,11 +284,11 @@ def _of_groups(definitions: Json) -> Json:
     group_definitions["Group"]["properties"]["fields"]["items"] = _field_or_use("GroupField")
     extra = group_definitions["Group"]["properties"]["extra"]
     group_definitions["Group"]["properties"]["extra"] = {
-        **_of("GroupAttributes"),
+        **_ref("GroupAttributes"),
         "description": extra["description"],
     }
     group_definitions["GroupField"]["properties"]["type"] |= _either(
-        {"anyOf": [_PLACEHOLDER, {"type": "object"}]}, {}, _of("Type")
+        {"anyOf": [_PLACEHOLDER, {"type": "object"}]}, {}, _ref("Type")
     )
     with_groups: Json = {}
     for name, definition in definitions.items():
@@ -297,18 +304,19 @@ def _of_groups(definitions: Json) -> Json:
 
 
 def _field_or_use(field: str) -> Json:
+    """Return the schema of an item of `fields`: a use of a group, or a field by the name of its definition."""
     use = {"label": "use", "description": "the fields of a group", "body": {"use": "$1"}}
-    return {**_either({"required": ["use"]}, _of("Use"), _of(field)), "defaultSnippets": [use]}
+    return {**_either({"required": ["use"]}, _ref("Use"), _ref(field)), "defaultSnippets": [use]}
 
 
-def _type(refused: list[str], reason: str, *, strict: bool) -> Json:
+def _type_schema(refused: list[str], reason: str, *, strict: bool) -> Json:
     """Return a type: a kind's name alone where the kind needs no property, or the kind with its properties."""
     bare = [name for name, kind in BY_NAME.items() if kind.has_short_form and name not in refused]
     texts = {name: class_text(kind) for name, kind in BY_NAME.items()}
     kinds = word_choice(BY_NAME, (), texts.values()) if not strict else {"enum": list(BY_NAME)}
     names = word_choice(bare, (), [texts[name] for name in bare]) if not strict else {"enum": bare}
     of_kinds = [
-        {"if": _has("kind", {"enum": [name] if strict else spelled_words([name])}), "then": _of(name)}
+        {"if": _has("kind", {"enum": [name] if strict else spelled_words([name])}), "then": _ref(name)}
         for name in BY_NAME
         if name not in refused
     ]
@@ -325,7 +333,7 @@ def _type(refused: list[str], reason: str, *, strict: bool) -> Json:
         {
             "label": name,
             "description": texts[name],
-            "body": compose(SourceText(kind.example), Report()).values[0],
+            "body": parse(SourceText(kind.example), Report())[0].value,
         }
         for name, kind in BY_NAME.items()
         if not kind.has_short_form and name not in refused
@@ -341,13 +349,14 @@ def _with_reference(schema: Json) -> Json:
     """Return the union of all kinds, where pydantic wrote it out, as a reference to one definition; so with events."""
     text = {"description": schema["description"]} if "description" in schema else {}
     if "oneOf" in schema and len(schema.get("discriminator", {}).get("mapping", {})) == len(BY_NAME):
-        return {**_of("Type"), **text}
-    if schema.get("anyOf") == [_of("SetDataSchema"), _of("OtherEvent")]:
-        return {**_of("Event"), **text}
+        return {**_ref("Type"), **text}
+    if schema.get("anyOf") == [_ref("SetDataSchema"), _ref("OtherEvent")]:
+        return {**_ref("Event"), **text}
     return schema
 
 
 def _spell_kind(definition: Json, name: str, *, strict: bool) -> None:
+    """Complete the definition of a kind in place: its attributes, spellings and rules, or in strict mode the standard's alone."""
     properties: Json = definition["properties"]
     # Whoever gets here has chosen the kind already.
     properties["kind"] = {"type": "string", "description": class_text(BY_NAME[name])}
@@ -355,7 +364,7 @@ def _spell_kind(definition: Json, name: str, *, strict: bool) -> None:
     for key in ("inner", "keyType"):
         if key in properties:
             text = properties[key].get("description", "")
-            properties[key] = {**_of("InnerType" if key == "inner" else "KeyType"), "description": text}
+            properties[key] = {**_ref("InnerType" if key == "inner" else "KeyType"), "description": text}
     if strict:
         properties.pop("extra")
         if "timezone" in properties:
@@ -392,16 +401,17 @@ _EXTRA = "attributes, as `<domain>/<name>`: encodings, keys, constraints, owners
 
 
 def _describe_extra(definition: Json, *, on_schema: bool, strict: bool) -> None:
+    """Complete the definition of a field or a schema in place: its attributes and their rules, and the description beside them."""
     properties = definition["properties"]
     if on_schema:
-        properties["extra"] = {**_of("SchemaAttributes"), "description": _EXTRA}
-        definition["allOf"] = [*definition.get("allOf", ()), {"properties": {"fields": _of("Columns")}}]
+        properties["extra"] = {**_ref("SchemaAttributes"), "description": _EXTRA}
+        definition["allOf"] = [*definition.get("allOf", ()), {"properties": {"fields": _ref("Columns")}}]
     else:
         properties["extra"] = {"type": "object", "description": _EXTRA}
         # The attributes of a field stand beside its name, not inside of its type.
         without_extra = {"if": {"type": "object"}, "then": {"properties": {"extra": False}}}
         properties["type"] = {
-            "allOf": [_of("Type"), without_extra],
+            "allOf": [_ref("Type"), without_extra],
             "description": properties["type"].get("description", ""),
         }
         definition["allOf"] = [*attributes_by_type("type"), *rules_of_field()]

@@ -79,7 +79,7 @@ class KindCondition(NamedTuple):
 
 def words_of(family: Family) -> list[str]:
     """Return the names of the kinds of a family in all their spellings."""
-    return spelled_words(name for name, kind in BY_NAME.items() if kind.family is family)
+    return spelled_words(_kinds_of(family))
 
 
 def inside_options(name: str, *bodies: Json) -> Json:
@@ -88,45 +88,45 @@ def inside_options(name: str, *bodies: Json) -> Json:
     return {"anyOf": [*bodies, {"type": "object", "properties": option, "required": ["kind", "inner"]}]}
 
 
-def _object(words: list[str], properties: Json | None = None, required: Iterable[str] = ()) -> Json:
+def _type_object(words: list[str], properties: Json | None = None, required: Iterable[str] = ()) -> Json:
     """Return the schema of a type that is written as a mapping, of one of some kinds."""
     properties = {"kind": {"enum": words}, **(properties or {})}
     return {"type": "object", "properties": properties, "required": ["kind", *required]}
 
 
-def shapes() -> tuple[KindCondition, ...]:
-    """Return the rules of some types of a kind."""
+def kind_conditions() -> tuple[KindCondition, ...]:
+    """Return the conditions of all kinds: of lengths, decimals and integers, of vectors and of keys."""
     of_bytes, of_lists = words_of(Family.BYTES), words_of(Family.LIST)
     useless = [arrow.BUFFER_ENCODING.key, *(attribute.key for attribute in _OF_LENGTH)]
     fixed = KindCondition(
         "FixedLengthType",
-        _object([*of_bytes, *of_lists], _LENGTH, ["fixedLength"]),
+        _type_object([*of_bytes, *of_lists], _LENGTH, ["fixedLength"]),
         dict.fromkeys(useless, False),
-        (*_named(Family.BYTES), *_named(Family.LIST)),
+        (*_kinds_of(Family.BYTES), *_kinds_of(Family.LIST)),
     )
     of_a_uuid = {"properties": {"fixedLength": {"const": arrow.UUID_LENGTH}}, "required": ["fixedLength"]}
-    no_uuid = {"anyOf": [{"enum": of_bytes}, {**_object(of_bytes), "not": of_a_uuid}]}
+    no_uuid = {"anyOf": [{"enum": of_bytes}, {**_type_object(of_bytes), "not": of_a_uuid}]}
     no_uuids = _without_extensions(["arrow.uuid"])
-    result = [fixed, KindCondition("BytesOfOtherLengthType", no_uuid, no_uuids, _named(Family.BYTES))]
+    result = [fixed, KindCondition("BytesOfOtherLengthType", no_uuid, no_uuids, _kinds_of(Family.BYTES))]
     for width, digits in list(MOST_DIGITS.items())[:-1]:
         precision = {"precision": {"type": "integer", "minimum": digits + 1}}
-        body = _object(words_of(Family.DECIMAL), precision, ["precision"])
+        body = _type_object(words_of(Family.DECIMAL), precision, ["precision"])
         narrow = {arrow.DECIMAL_ENCODING.key: {"properties": {"bitWidth": {"not": {"const": width}}}}}
-        result.append(KindCondition(f"DecimalOver{digits}Type", body, narrow, _named(Family.DECIMAL)))
+        result.append(KindCondition(f"DecimalOver{digits}Type", body, narrow, _kinds_of(Family.DECIMAL)))
     # The bounds of integers are numbers that they have; texts are left to the compiler.
-    for name in _named(Family.INTEGER):
+    for name in _kinds_of(Family.INTEGER):
         words = spelled_words([name])
         samples: Any = BY_NAME[name].variants()[0].samples()
         within = {"minimum": min(samples), "maximum": max(samples)}
         bounds: Json = {a.key: within for a in (constraints.MINIMUM, constraints.MAXIMUM)}
-        body = {"anyOf": [{"enum": words}, _object(words)]}
+        body = {"anyOf": [{"enum": words}, _type_object(words)]}
         result.append(
             KindCondition(f"{name}Type", body, {**bounds, constraints.ENUM.key: {"items": within}}, (name,))
         )
-    return (*result, *_vectors(), *_keys())
+    return (*result, *_vector_conditions(), *_key_conditions())
 
 
-def _named(family: Family) -> tuple[str, ...]:
+def _kinds_of(family: Family) -> tuple[str, ...]:
     """Return the names of all kinds of a family."""
     return tuple(name for name, kind in BY_NAME.items() if kind.family is family)
 
@@ -135,10 +135,11 @@ _LENGTH = {"fixedLength": {"type": "integer"}}
 
 
 def _without_extensions(names: list[str]) -> Json:
+    """Return the rule that the extension type is none of these."""
     return {arrow.EXTENSION_TYPE.key: {"properties": {"name": {"not": {"enum": names}}}}}
 
 
-def _vectors() -> Iterator[KindCondition]:
+def _vector_conditions() -> Iterator[KindCondition]:
     """Yield the conditions of lists that cannot be stored as bfloat16: all but vectors of short floats."""
     keys = [attribute.key for attribute in of_role(Role.BRAIN_FLOATS)]
     if not keys:
@@ -148,25 +149,30 @@ def _vectors() -> Iterator[KindCondition]:
     words, of_items = words_of(Family.LIST), spelled_words(names)
     item = {"anyOf": [{"enum": of_items}, {"$ref": "#/$defs/ShortFloatType"}]}
     vector = {"properties": {**_LENGTH, "itemType": item}, "required": ["fixedLength", "itemType"]}
-    body = {**_object(words), "not": vector}
-    yield KindCondition("NoVectorType", body, dict.fromkeys(keys, False), _named(Family.LIST))
-    yield KindCondition("ShortFloatType", {"anyOf": [{"enum": of_items}, _object(of_items)]}, {}, ())
+    body = {**_type_object(words), "not": vector}
+    yield KindCondition("NoVectorType", body, dict.fromkeys(keys, False), _kinds_of(Family.LIST))
+    yield KindCondition("ShortFloatType", {"anyOf": [{"enum": of_items}, _type_object(of_items)]}, {}, ())
 
 
-def _keys() -> Iterator[KindCondition]:
+def _key_conditions() -> Iterator[KindCondition]:
     """Yield what no part of a primary key is: null, or with members; a list may be one if it is a vector."""
     if not _KEY_PARTS:
         return
     nested = [word for family in NESTED - {Family.LIST} for word in words_of(family)]
-    lists = {**_object(words_of(Family.LIST)), "not": {"properties": _LENGTH, "required": ["fixedLength"]}}
-    body = {"anyOf": [_object([*sorted(nested), *words_of(Family.OPTION)]), lists]}
+    lists = {
+        **_type_object(words_of(Family.LIST)),
+        "not": {"properties": _LENGTH, "required": ["fixedLength"]},
+    }
+    body = {"anyOf": [_type_object([*sorted(nested), *words_of(Family.OPTION)]), lists]}
     kinds = tuple(name for name, kind in BY_NAME.items() if kind.family in (*NESTED, Family.OPTION))
     yield KindCondition("NoKeyType", body, _KEY_PARTS, kinds)
 
 
-def shape_definitions() -> Json:
+def condition_definitions() -> Json:
     """Return the definitions of the conditions, and of what holds inside of other types."""
-    definitions = {shape.name: inside_options(shape.name, shape.body) for shape in shapes()}
+    definitions = {
+        condition.name: inside_options(condition.name, condition.body) for condition in kind_conditions()
+    }
     return {**definitions, "InsideType": inside_definition(), "Columns": columns_definition()}
 
 
@@ -182,15 +188,15 @@ def _steps_of(*kinds: type[LogicalType]) -> list[str]:
     return list(dict.fromkeys(str(prop.alias) for prop in properties if prop.annotation is LogicalType))
 
 
-def shape_rules(key: str) -> list[Json]:
+def condition_rules(key: str) -> list[Json]:
     """Return the rules of attributes next to a type, which is under `type` or `inner`."""
     return [
         {
-            "if": {"properties": {key: shape.reference}, "required": [key]},
-            "then": {"properties": {"extra": {"properties": shape.attributes}}},
+            "if": {"properties": {key: condition.reference}, "required": [key]},
+            "then": {"properties": {"extra": {"properties": condition.attributes}}},
         }
-        for shape in shapes()
-        if shape.attributes
+        for condition in kind_conditions()
+        if condition.attributes
     ]
 
 
@@ -198,9 +204,9 @@ def rules_of_kind(name: str) -> list[Json]:
     """Return the rules of a kind's own attributes, and of what is inside of it."""
     kind = BY_NAME[name]
     rules: list[Json] = [
-        {"if": shape.body, "then": {"properties": {"extra": {"properties": shape.attributes}}}}
-        for shape in shapes()
-        if name in shape.kinds and kind.family is not Family.OPTION
+        {"if": condition.body, "then": {"properties": {"extra": {"properties": condition.attributes}}}}
+        for condition in kind_conditions()
+        if name in condition.kinds and kind.family is not Family.OPTION
     ]
     steps = _steps_of(kind)
     if kind.family in (Family.OPTION, Family.LIST, Family.MAP):
@@ -238,6 +244,7 @@ def columns_definition() -> Json:
 
 
 def _no_word(*words: str) -> Json:
+    """Return the rule that a logical type of the standard is none of these."""
     return {"properties": {"kind": {"not": {"enum": spelled_words(words)}}}}
 
 
@@ -311,5 +318,6 @@ def rules_of_field() -> list[Json]:
 
 
 def _inner_has(key: str) -> Json:
+    """Return the condition that a type has an attribute inside of its Option."""
     extra = {"properties": {"extra": {"required": [key]}}}
     return {"properties": {"type": {"properties": {"inner": extra}}}}

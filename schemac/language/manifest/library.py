@@ -9,7 +9,6 @@ Errors: SC232 duplicate-group, SC233 reuse-cycle, SC234 unreadable-import, and w
 import posixpath
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
-from pathlib import PurePosixPath
 
 from schemac.language.manifest.groups import Definition, GroupFile, Import, report_clash
 from schemac.text.source.catalogue import REUSE_CYCLE, UNREADABLE_IMPORT, UNUSED_GROUP
@@ -50,7 +49,7 @@ class Library:
         )
         file = None
         if source is not None:
-            file = GroupFile(parse(source, report), PurePosixPath(name).stem)
+            file = GroupFile(parse(source, report))
             report.extend(file.report.diagnostics)
         self.read[key] = Read(content, file, report.diagnostics)
         return self.read[key]
@@ -94,14 +93,13 @@ class GroupScope:
         """Whether all imports could be read."""
         self._reuse = reuse
         self._above = above
-        self._imported: dict[str, tuple[Definition, Import, str]] = {}
-        self._scopes: dict[str, GroupScope] = {}
+        self._imported: dict[str, tuple[Definition, Import, GroupScope]] = {}
         self._read: list[tuple[Import, GroupScope]] = []
 
     def open(self, report: Report) -> None:
         """Read the imports; what is wrong with them is in the report."""
         for import_ in self.file.imports:
-            self._open(import_, report)
+            self._open_import(import_, report)
 
     @property
     def names(self) -> list[str]:
@@ -114,11 +112,11 @@ class GroupScope:
         if definition is not None:
             return definition, self
         imported = self._imported.get(name)
-        return None if imported is None else (imported[0], self._scopes[imported[2]])
+        return None if imported is None else (imported[0], imported[2])
 
     def is_sound(self, name: str) -> bool:
         """Whether a group of this name has no mistakes; True for an unknown name."""
-        files = (self.file, *(scope.file for scope in self._scopes.values()))
+        files = (self.file, *(scope.file for _, scope in self._read))
         return not any(name in file.unsound for file in files)
 
     def unused_imports(self, used: Collection[str]) -> list[Import]:
@@ -131,7 +129,7 @@ class GroupScope:
         }
         return [import_ for import_ in self.file.imports if id(import_) in read - by]
 
-    def _open(self, import_: Import, report: Report) -> None:
+    def _open_import(self, import_: Import, report: Report) -> None:
         """Read an imported file; one that cannot be read, or imports itself, is reported."""
         path = self._path_of(import_, report)
         if path is None:
@@ -145,13 +143,15 @@ class GroupScope:
         if isinstance(read.content, OSError):
             name = files.name(path)
             help = read.content.help if isinstance(read.content, OutsideError) else ""
-            self._refuse(import_, f"cannot read {name}: {reason_of(read.content)}", report, help=help)
+            self._report_unreadable(
+                import_, f"cannot read {name}: {reason_of(read.content)}", report, help=help
+            )
         if read.file is None:
             self.is_whole = False
             return
-        way = (*self._above, ImportStep(_key(self.path, self._reuse), import_))
+        way = (*self._above, ImportStep(_file_key(self.path, self._reuse), import_))
         keys = [step.key for step in way]
-        if (key := _key(path, self._reuse)) in keys:
+        if (key := _file_key(path, self._reuse)) in keys:
             # The last import of the circle is reported, and the others of it are shown.
             circle = [step.import_ for step in way[keys.index(key) :]]
             locations = [import_.document.location(import_.at) for import_ in circle]
@@ -162,23 +162,22 @@ class GroupScope:
             report.add(REUSE_CYCLE, message, location=locations[-1], labels=tuple(labels), help=help)
             self.is_whole = False
             return
-        self._take(read.file, path, way, report)
+        self._add_groups(read.file, path, way, report)
 
-    def _take(self, file: GroupFile, path: str, way: tuple[ImportStep, ...], report: Report) -> None:
+    def _add_groups(self, file: GroupFile, path: str, way: tuple[ImportStep, ...], report: Report) -> None:
         """Add the groups of an imported file, after the imports of that; two of a name are reported."""
-        key, import_ = _key(path, self._reuse), way[-1].import_
+        key, import_ = _file_key(path, self._reuse), way[-1].import_
         scope = self._reuse.scopes.get(key)
         if scope is None:
             scope = GroupScope(file, path, self._reuse, way)
             scope.open(report)
             self._reuse.scopes[key] = scope
-        self._scopes[path] = scope
         self._read.append((import_, scope))
         self.is_whole = self.is_whole and scope.is_whole
         for name, definition in file.groups.items():
             first = self.file.groups.get(name) or self._imported.get(name, (None,))[0]
             if first is None:
-                self._imported[name] = (definition, import_, path)
+                self._imported[name] = (definition, import_, scope)
             elif name in self.file.groups:
                 report_clash(first, definition, report)
             elif first is not definition:
@@ -195,29 +194,29 @@ class GroupScope:
             help = "write the path from the folder of this file, with `/`, such as ../groups/audit.yaml"
         else:
             return posixpath.normpath(posixpath.join(posixpath.dirname(self.path), import_.path))
-        self._refuse(import_, message, report, help=help)
+        self._report_unreadable(import_, message, report, help=help)
         return None
 
-    def _refuse(self, import_: Import, message: str, report: Report, *, help: str = "") -> None:
+    def _report_unreadable(self, import_: Import, message: str, report: Report, *, help: str = "") -> None:
         """Report at an import why it cannot be read; the default help is on its path."""
         location = import_.document.location(import_.at)
         help = help or "write the path of the file, from the folder of the one that imports it"
         report.add(UNREADABLE_IMPORT, message, source=location.source, span=location.span, help=help)
 
 
-def _key(path: str, reuse: Reuse) -> str:
+def _file_key(path: str, reuse: Reuse) -> str:
     """Return the key of a file; the text itself has the path ``."""
     return path if reuse.files is None else reuse.files.key(path)
 
 
-def scope_of(documents: Sequence[Document], stem: str, reuse: Reuse, report: Report) -> GroupScope | None:
+def scope_of(documents: Sequence[Document], reuse: Reuse, report: Report) -> GroupScope | None:
     """Return what the documents of a text know of groups; None if they name none.
 
     Mistakes in groups and imports are in the report, findings about unused groups in `reuse`.
     """
     if not documents or not any(word in documents[0].source.content for word in _SIGNS):
         return None
-    file = GroupFile(list(documents), stem)
+    file = GroupFile(documents)
     report.extend(file.report.diagnostics)
     scope = GroupScope(file, "", reuse)
     scope.open(report)
@@ -246,7 +245,7 @@ def imports_of(content: bytes, files: Files, library: Library) -> dict[str, str]
     report, reuse = Report(), Reuse(files, library)
     source = decode_text(content, files.name(""), report)
     if source is not None:
-        scope_of(parse(source, report), "", reuse, report)
+        scope_of(parse(source, report), reuse, report)
     return reuse.imports
 
 

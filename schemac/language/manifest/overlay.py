@@ -84,7 +84,7 @@ class Overlay:
         if dataset_overlay is None:
             return dataset
         schema = dataset.schema.model_copy(
-            update={"extra": _merged(dataset.schema.extra, dataset_overlay.extra)}
+            update={"extra": _merge_attributes(dataset.schema.extra, dataset_overlay.extra)}
         )
         fields = columns(schema)
         by_path = {schema_field.path_text: schema_field for schema_field in preorder(fields)}
@@ -98,7 +98,7 @@ class Overlay:
                 help = Help.nearest(path, by_path, f"its fields are {', '.join(by_path)}")
                 self.add((*at, "fields", path), f"{dataset.name} has no field {path}", help, report)
                 continue
-            schema_field.extra = _merged(dict(schema_field.extra), field.extra)
+            schema_field.extra = _merge_attributes(dict(schema_field.extra), field.extra)
             overlaid |= {
                 schema_field.extra_places(key)[0]: ValueOrigin(
                     self.document, (*at, "fields", path, "extra", key)
@@ -137,7 +137,7 @@ def read_overlay(document: Document, report: Report) -> Overlay | None:
             for key in extra:
                 attribute = known(key)
                 if attribute is None and domain_of(key) in DOMAINS:
-                    overlay.add((*path, "extra", key), *_unknown(key), local_report)
+                    overlay.add((*path, "extra", key), *_unknown_attribute(key), local_report)
                 elif attribute is None or not is_stored(attribute):
                     message = f"`{key}` defines what the data mean, so it cannot differ between environments"
                     overlay.add((*path, "extra", key), message, "write it in the manifest", local_report)
@@ -145,7 +145,7 @@ def read_overlay(document: Document, report: Report) -> Overlay | None:
     return None if local_report.has_errors else overlay
 
 
-def _unknown(key: str) -> tuple[str, str]:
+def _unknown_attribute(key: str) -> tuple[str, str]:
     """Return what is wrong with an attribute that its domain does not have, and what to write."""
     domain, _, name = key.partition("/")
     stored = [one.name for one in ATTRIBUTES.values() if domain_of(one.key) == domain and is_stored(one)]
@@ -155,7 +155,7 @@ def _unknown(key: str) -> tuple[str, str]:
     return f"`{domain}` has no attribute `{name}`", help
 
 
-def _merged(below: ExtraAttributes, above: ExtraAttributes) -> ExtraAttributes:
+def _merge_attributes(below: ExtraAttributes, above: ExtraAttributes) -> ExtraAttributes:
     """Return attributes with others over them; options are laid over entry by entry."""
     merged = dict(below)
     for key, value in above.items():

@@ -46,6 +46,7 @@ AddFinding = Callable[..., None]
 
 
 def _written_keys(kind: type[LogicalType]) -> set[str]:
+    """Return the keys of a kind as manifests write them."""
     return {field.alias or name for name, field in kind.model_fields.items()}
 
 
@@ -100,14 +101,11 @@ class Standardizer:
         return field
 
     def _quoted_name(self, name: Any, at: TreePath) -> str:
+        """Return a name that YAML does not read as a text as it is written, after reporting that."""
         location = self._document.location(at)
         written = location.source.excerpt(location.span)
-        self._add(
-            UNQUOTED_NAME,
-            at,
-            f"YAML reads the name {written or 'here'} as {sort_of(name)}",
-            help=Help.quote(written),
-        )
+        message = f"YAML reads the name {written or 'here'} as {sort_of(name)}"
+        self._add(UNQUOTED_NAME, at, message, help=Help.quote(written))
         return written or "?"
 
     def _with_description(self, holder: Json, at: TreePath) -> Json:
@@ -159,12 +157,9 @@ class Standardizer:
         if kind == "Struct" and isinstance(value.get("fields"), list):
             changed["fields"] = self._fields(value["fields"], (*at, "fields"))
         if self._is_strict and kind == "Timestamp" and value.get("timezone", "") is None:
-            self._add(
-                FRIENDLY_FORM,
-                (*at, "timezone"),
-                "the standard has no timestamp without a zone",
-                help=Help.write("UTC", key="timezone", is_safe=False),
-            )
+            message = "the standard has no timestamp without a zone"
+            help = Help.write("UTC", key="timezone", is_safe=False)
+            self._add(FRIENDLY_FORM, (*at, "timezone"), message, help=help)
         if self._is_strict and value.get("fixedLength", 0) is None:
             self._add(
                 FRIENDLY_FORM,
@@ -177,6 +172,7 @@ class Standardizer:
         return {**value, **changed} if changed else value
 
     def _without_misplaced_extra(self, value: Json, at: TreePath, is_nested: bool) -> Json:
+        """Return a type without attributes that belong to its field, or that the standard does not have there, after reporting them."""
         if is_nested and not self._is_strict:
             return value
         message = "the `extra` of a field belongs next to its `name`"
@@ -198,12 +194,8 @@ class Standardizer:
         """Return a unit as the standard spells it, in the singular; a plural is reported, and in strict mode any other spelling."""
         singular = _PLURALS.get(written)
         if singular is not None and not self._is_strict:
-            self._add(
-                PLURAL_UNIT,
-                at,
-                f"units are written in the singular, not '{written}'",
-                help=Help.write(singular),
-            )
+            message = f"units are written in the singular, not '{written}'"
+            self._add(PLURAL_UNIT, at, message, help=Help.write(singular))
             return singular
         return self._word(written, ARROW_UNITS, _UNITS, at)
 
@@ -294,19 +286,9 @@ def _is_type(value: Any) -> bool:
 
 
 OtherEventKind = Literal[
-    "AddData",
-    "ExecuteTransform",
-    "Seed",
-    "SetPollingSource",
-    "SetTransform",
-    "SetVocab",
-    "SetAttachments",
-    "SetInfo",
-    "SetLicense",
-    "AddPushSource",
-    "DisablePushSource",
-    "DisablePollingSource",
-]
+    "AddData", "ExecuteTransform", "Seed", "SetPollingSource", "SetTransform", "SetVocab", "SetAttachments", "SetInfo",
+    "SetLicense", "AddPushSource", "DisablePushSource", "DisablePollingSource",
+]  # fmt: skip
 DatasetKind = Literal["Root", "Derivative"]
 EVENTS = ("SetDataSchema", *get_args(OtherEventKind))
 SOURCE_EVENTS = ("SetPollingSource", "AddPushSource")
@@ -333,7 +315,7 @@ def is_dataset_name(name: str) -> bool:
 
 
 def trouble_with(name: str) -> tuple[str, str]:
-    """Why the folder of a name cannot be made, and the way out; both empty if its characters alone decide."""
+    """Return why the folder of a name cannot be made, and the way out; both empty if its characters alone decide."""
     if not _NAME.fullmatch(name):
         return "", ""
     account, _, last = name.casefold().rpartition("/")

@@ -49,36 +49,37 @@ def write_manifest(
     top = (
         writer.snapshot(dataset)
         if is_strict
-        else CommentedMap(name=_name(dataset.name), **writer.holder(dataset.schema, 0))
+        else CommentedMap(name=_name_scalar(dataset.name), **writer.holder(dataset.schema, 0))
     )
-    return "".join(f"# {_line(text)}\n" for text in comments) + _text(top)
+    return "".join(f"# {_comment_line(text)}\n" for text in comments) + _yaml_text(top)
 
 
 def write_fields(schema: Schema, notes_at: NotesAt) -> str:
     """Return the line `fields:` and what is below it, in the standard's form, with notes above the fields."""
-    return _text(CommentedMap(fields=_Writer(notes_at, is_strict=True).fields(schema.fields, (), 0)))
+    return _yaml_text(CommentedMap(fields=_Writer(notes_at, is_strict=True).fields(schema.fields, (), 0)))
 
 
 def write_documents(values: Sequence[Any]) -> str:
     """Return a stream of documents; short types and attributes are on one line."""
-    return "---\n".join(_text(_laid_out(value)) for value in values)
+    return "---\n".join(_yaml_text(_laid_out(value)) for value in values)
 
 
 def _laid_out(value: Any) -> Any:
+    """Return a value of JSON in ruamel's containers, small mappings and lists on one line."""
     if isinstance(value, dict):
-        tree = CommentedMap({_value(key): _laid_out(item) for key, item in value.items()})
+        tree = CommentedMap({_ruamel_value(key): _laid_out(item) for key, item in value.items()})
         is_leaf = not any(
             isinstance(item, CommentedMap | CommentedSeq) and not item.fa.flow_style()
             for item in tree.values()
         )
-        return _flow(tree) if is_leaf and "name" not in tree and "content" not in tree else tree
+        return _on_one_line(tree) if is_leaf and "name" not in tree and "content" not in tree else tree
     if isinstance(value, list):
         items = CommentedSeq([_laid_out(item) for item in value])
-        return items if any(isinstance(item, CommentedMap) for item in items) else _flow(items)
-    return _value(value)
+        return items if any(isinstance(item, CommentedMap) for item in items) else _on_one_line(items)
+    return _ruamel_value(value)
 
 
-def _line(text: str) -> str:
+def _comment_line(text: str) -> str:
     """Return a comment in one line, whatever signs it quotes."""
     return "".join(c if c.isprintable() else " " for c in text)
 
@@ -94,16 +95,17 @@ class _Writer:
         """Return the dataset in the standard's envelope."""
         column = 2 * _MAPPING + _SEQUENCE
         event = CommentedMap(kind="SetDataSchema", schema=CommentedMap(self.holder(dataset.schema, column)))
-        content = CommentedMap(name=_name(dataset.name), kind="Root", metadata=CommentedSeq([event]))
+        content = CommentedMap(name=_name_scalar(dataset.name), kind="Root", metadata=CommentedSeq([event]))
         return CommentedMap(kind="DatasetSnapshot", version=1, content=content)
 
     def holder(self, schema: Schema, column: int) -> Json:
+        """Return the keys of a schema: description, attributes and fields."""
         extra = dict(schema.extra)
         holder: Json = {}
         if isinstance(extra.get(DESCRIPTION.key), str) and not self._is_strict:
-            holder["description"] = _value(extra.pop(DESCRIPTION.key))
+            holder["description"] = _ruamel_value(extra.pop(DESCRIPTION.key))
         if extra:
-            holder["extra"] = _value(extra)
+            holder["extra"] = _ruamel_value(extra)
         holder["fields"] = self.fields(schema.fields, (), column)
         return holder
 
@@ -114,21 +116,25 @@ class _Writer:
             if notes := self._notes_at((*path, field.name)):
                 indent = column + _SEQUENCE - _MAPPING
                 sequence.yaml_set_comment_before_after_key(
-                    i, before="\n".join(map(_line, notes)), indent=indent
+                    i, before="\n".join(map(_comment_line, notes)), indent=indent
                 )
         return sequence
 
     def field(self, field: Field, path: FieldPath, column: int) -> CommentedMap:
+        """Return a field, on one line where it is short enough."""
         extra = dict(field.extra)
-        tree = CommentedMap(name=_name(field.name))
+        tree = CommentedMap(name=_name_scalar(field.name))
         if isinstance(extra.get(DESCRIPTION.key), str) and not self._is_strict:
-            tree["description"] = _value(extra.pop(DESCRIPTION.key))
+            tree["description"] = _ruamel_value(extra.pop(DESCRIPTION.key))
         tree["type"] = self.type(field.type, path, column + _MAPPING)
         if extra:
-            tree["extra"] = CommentedMap({key: _flow(_value(extra[key])) for key in sorted(extra)})
-        return _flow(tree)
+            tree["extra"] = CommentedMap(
+                {key: _on_one_line(_ruamel_value(extra[key])) for key in sorted(extra)}
+            )
+        return _on_one_line(tree)
 
     def type(self, type_: LogicalType, path: FieldPath, column: int) -> Any:
+        """Return a type: the name of its kind where that is all, else a mapping without what is the default."""
         tree = CommentedMap()
         for name, info in type(type_).model_fields.items():
             value = getattr(type_, name)
@@ -141,29 +147,30 @@ class _Writer:
         tree["kind"] = _quoted_kind(tree["kind"])
         if "extra" in tree:
             tree.move_to_end("extra")
-        return _flow(tree)
+        return _on_one_line(tree)
 
     def value(self, value: Any, path: FieldPath, column: int) -> Any:
+        """Return the value of a property: a type, the fields of a struct, or plain JSON."""
         if isinstance(value, LogicalType):
             return self.type(value, path, column + _MAPPING)
         if isinstance(value, tuple):
             return self.fields(value, path, column)
-        return _value(value)
+        return _ruamel_value(value)
 
 
-def _value(value: Any) -> Any:
-    """JSON into ruamel's containers, which know their style."""
+def _ruamel_value(value: Any) -> Any:
+    """Return a value of JSON in ruamel's containers, which know their style, with texts in quotes where they need them."""
     if isinstance(value, dict):
-        return CommentedMap({_value(key): _value(item) for key, item in value.items()})
+        return CommentedMap({_ruamel_value(key): _ruamel_value(item) for key, item in value.items()})
     is_misread = isinstance(value, str) and (value.startswith((":", "?")) or _has_escapes(value))
     if is_misread or (isinstance(value, str) and value.lower() in _OLD_BOOLEANS):
         # The emitter leaves these plain: in flow style the C parser takes the sign for an indicator, older readers take
         # some words for booleans, and what a terminal obeys can be escaped in double quotes alone.
         return DoubleQuotedScalarString(value)
-    return CommentedSeq([_value(item) for item in value]) if isinstance(value, list) else value
+    return CommentedSeq([_ruamel_value(item) for item in value]) if isinstance(value, list) else value
 
 
-def _flow(tree: Any) -> Any:
+def _on_one_line(tree: Any) -> Any:
     """Return the same on one line, where it is short enough."""
     if (
         isinstance(tree, CommentedMap | CommentedSeq)
@@ -176,6 +183,7 @@ def _flow(tree: Any) -> Any:
 
 
 def _has_comment(tree: Any) -> bool:
+    """Whether there is a comment at any depth in a container."""
     if not isinstance(tree, CommentedMap | CommentedSeq):
         return False
     return bool(tree.ca.items) or any(
@@ -184,18 +192,17 @@ def _has_comment(tree: Any) -> bool:
 
 
 def _quoted_kind(kind: str) -> str:
-    """Null needs quotes in YAML."""
+    """Return the name of a kind, in quotes if YAML reads something else, as it does for Null."""
     return kind if scalar(kind) == kind else DoubleQuotedScalarString(kind)
 
 
-def _name(name: str) -> str:
-    """Names that other YAML readers would not read as a string get quotes."""
-    is_word = name.lower() in _OLD_BOOLEANS
-    needs_quotes = is_word or not name.strip() or name.startswith((":", "?")) or _has_escapes(name)
-    return DoubleQuotedScalarString(name) if needs_quotes else name
+def _name_scalar(name: str) -> str:
+    """Return a name, in quotes if other YAML readers would not read it as a string."""
+    scalar: str = _ruamel_value(name) if name.strip() else DoubleQuotedScalarString(name)
+    return scalar
 
 
-def _text(tree: CommentedMap) -> str:
+def _yaml_text(tree: CommentedMap) -> str:
     """Return a tree as YAML, without a marker before it, with characters that are not harmless escaped."""
     yaml = YAML()
     yaml.indent(mapping=_MAPPING, sequence=_SEQUENCE, offset=_SEQUENCE - _MAPPING)
@@ -208,6 +215,7 @@ def _text(tree: CommentedMap) -> str:
 
 
 def _has_escapes(text: str) -> bool:
+    """Whether a text has characters that only double quotes can hold."""
     return printable(text, keep="\n") != text
 
 
@@ -217,10 +225,10 @@ def scalar(text: str, like: str = "") -> str:
         return "'" + text.replace("'", "''") + "'"
     if _PLAIN.fullmatch(text) and text.lower() not in _WORDS and not like.startswith('"'):
         return text
-    return '"' + "".join(_escaped(character) for character in text) + '"'
+    return '"' + "".join(_escaped_character(character) for character in text) + '"'
 
 
-def _escaped(character: str) -> str:
+def _escaped_character(character: str) -> str:
     """Return a character as it is written in double quotes of YAML."""
     if character in '"\\':
         return f"\\{character}"

@@ -74,7 +74,7 @@ _COMMANDS = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.NOTE
 
 
 def render_github(diagnostics: Iterable[Diagnostic]) -> str:
-    """One command a finding."""
+    """Return one workflow command for each finding, each on a line."""
     commands: list[str] = []
     for d in diagnostics:
         # GitHub shows what is in the repository; all else is told by name.
@@ -86,14 +86,14 @@ def render_github(diagnostics: Iterable[Diagnostic]) -> str:
             if d.end_line == d.line:
                 properties["endColumn"] = str(d.end_column)
         properties["title"] = f"{d.code} {d.slug}"
-        listed = ",".join(f"{key}={_escape(value, ':,')}" for key, value in properties.items())
+        listed = ",".join(f"{key}={_escape_for_github(value, ':,')}" for key, value in properties.items())
         place = "" if is_inside or not d.file else f"{d.file}:{d.line}: " if d.line else f"{d.file}: "
         message = place + d.message + (f"\nhelp: {d.help}" if d.help else "")
-        commands.append(f"::{_COMMANDS[d.severity]} {listed}::{_escape(message)}\n")
+        commands.append(f"::{_COMMANDS[d.severity]} {listed}::{_escape_for_github(message)}\n")
     return "".join(commands)
 
 
-def _escape(text: str, more: str = "") -> str:
+def _escape_for_github(text: str, more: str = "") -> str:
     """Return a text with what separates GitHub's commands percent-encoded; `more` are further such characters."""
     text = printable(text, keep="\r\n")
     for character in f"%\r\n{more}":
@@ -107,7 +107,7 @@ _NOWHERE = "."
 
 
 def render_gitlab(diagnostics: Sequence[Diagnostic]) -> str:
-    """One document, with a line end."""
+    """Return one JSON document, with a line end."""
     seen: Counter[str] = Counter()
     document: list[Json] = []
     for d in diagnostics:
@@ -137,36 +137,36 @@ _CLEAN = "no findings"
 
 
 def render_junit(diagnostics: Sequence[Diagnostic], fail_on: Severity = Severity.ERROR) -> str:
-    """One report, with a line end; findings of `fail_on` or graver are failures. A report without findings has one test that passed."""
+    """Return one XML report, with a line end; findings of `fail_on` or graver are failures. A report without findings has one test that passed."""
     root = Xml.Element("testsuites", name="schemac")
     by_file: dict[str, list[Diagnostic]] = {}
     for diagnostic in diagnostics:
         by_file.setdefault(diagnostic.file, []).append(diagnostic)
     for file, group in by_file.items():
-        suite = Xml.SubElement(root, "testsuite", name=_text(file) or "schemac")
+        suite = Xml.SubElement(root, "testsuite", name=_xml_text(file) or "schemac")
         if file:
-            suite.set("file", _text(file))
+            suite.set("file", _xml_text(file))
         for d in group:
             name = f"{d.code} {d.slug}{f' ({d.path})' if d.path else ''}"
-            attributes = {"name": _text(name), "classname": _text(d.file) or "schemac"}
+            attributes = {"name": _xml_text(name), "classname": _xml_text(d.file) or "schemac"}
             case = Xml.SubElement(suite, "testcase", attributes)
             help = f"help: {d.help}" if d.help else ""
             lines = [f"{d.severity}[{d.code}]: {d.message}", d.place, *d.excerpt, help]
-            body = _text("\n".join(line for line in lines if line))
+            body = _xml_text("\n".join(line for line in lines if line))
             if _fails(d, fail_on):
-                Xml.SubElement(case, "failure", message=_text(d.message), type=d.severity).text = body
+                Xml.SubElement(case, "failure", message=_xml_text(d.message), type=d.severity).text = body
             else:
                 Xml.SubElement(case, "system-out").text = body
-        _count(suite, group, fail_on)
+        _set_counts(suite, group, fail_on)
     if not by_file:
         suite = Xml.SubElement(root, "testsuite", name="schemac", tests="1", failures="0", errors="0")
         Xml.SubElement(suite, "testcase", name=_CLEAN, classname="schemac")
-    _count(root, diagnostics, fail_on)
+    _set_counts(root, diagnostics, fail_on)
     Xml.indent(root)
     return f'<?xml version="1.0" encoding="UTF-8"?>\n{Xml.tostring(root, encoding="unicode")}\n'
 
 
-def _count(element: Xml.Element, group: Iterable[Diagnostic], fail_on: Severity) -> None:
+def _set_counts(element: Xml.Element, group: Iterable[Diagnostic], fail_on: Severity) -> None:
     """Set the numbers of tests and failures of an element; one without findings counts as one test that passed."""
     diagnostics = list(group)
     element.set("tests", str(len(diagnostics) or 1))
@@ -179,7 +179,7 @@ def _fails(d: Diagnostic, fail_on: Severity) -> bool:
     return d.severity.rank <= fail_on.rank
 
 
-def _text(text: str) -> str:
+def _xml_text(text: str) -> str:
     """Return a text without characters that XML does not permit."""
     return _ILLEGAL.sub("�", printable(text, keep="\n\t"))
 
@@ -188,7 +188,7 @@ _ROOT = "%SRCROOT%"
 
 
 def render_sarif(diagnostics: Sequence[Diagnostic], codes: Mapping[str, Code] = CATALOGUE) -> str:
-    """One log with one run, with a line end; `codes` by number describe the rules.
+    """Return one log with one run, with a line end; `codes` by number describe the rules.
 
     A code that is not among them, as an engine of another distribution may report one, is described by its slug.
     """
@@ -212,13 +212,13 @@ def render_sarif(diagnostics: Sequence[Diagnostic], codes: Mapping[str, Code] = 
         "tool": {"driver": {"name": "schemac", "version": __version__, "rules": rules}},
         "columnKind": "unicodeCodePoints",
         "originalUriBaseIds": {_ROOT: {"description": {"text": "the root of the repository"}}},
-        "results": [_result(d, [code.id for code in used]) for d in diagnostics],
+        "results": [_sarif_result(d, [code.id for code in used]) for d in diagnostics],
     }
     log = {"$schema": "https://json.schemastore.org/sarif-2.1.0.json", "version": "2.1.0", "runs": [run]}
     return json.dumps(log, indent=2) + "\n"
 
 
-def _result(d: Diagnostic, rules: list[str]) -> Json:
+def _sarif_result(d: Diagnostic, rules: list[str]) -> Json:
     """Return a finding as a SARIF result with its labels and fix; `rules` are the ids that it refers to by index."""
     message = d.message + (f"\nhelp: {d.help}" if d.help else "")
     result: Json = {
@@ -228,10 +228,10 @@ def _result(d: Diagnostic, rules: list[str]) -> Json:
         "message": {"text": message},
     }
     if d.file:
-        result["locations"] = [_location(d)]
+        result["locations"] = [_sarif_location(d)]
     if d.labels:
         result["relatedLocations"] = [
-            {**_location(label), "message": {"text": label.message}} for label in d.labels
+            {**_sarif_location(label), "message": {"text": label.message}} for label in d.labels
         ]
     if d.fix is not None:
         result["fixes"] = [_sarif_fix(d.fix)]
@@ -245,32 +245,32 @@ def _sarif_fix(fix: Fix) -> Json:
     """Return a fix; SARIF knows none that are unsafe, so its description says it."""
     changes: dict[str, list[Json]] = {}
     for edit in fix.edits:
-        replacement = {"deletedRegion": _region(edit), "insertedContent": {"text": edit.text}}
+        replacement = {"deletedRegion": _sarif_region(edit), "insertedContent": {"text": edit.text}}
         changes.setdefault(edit.file, []).append(replacement)
     return {
         "description": {"text": fix.title + ("" if fix.is_safe else " (unsafe)")},
         "artifactChanges": [
-            {"artifactLocation": _artifact(file), "replacements": replacements}
+            {"artifactLocation": _sarif_artifact(file), "replacements": replacements}
             for file, replacements in changes.items()
         ],
     }
 
 
-def _location(place: Diagnostic | Label) -> Json:
+def _sarif_location(place: Diagnostic | Label) -> Json:
     """Return a place as SARIF has it; without a region where the line is unknown."""
-    physical: Json = {"artifactLocation": _artifact(place.file)}
+    physical: Json = {"artifactLocation": _sarif_artifact(place.file)}
     if place.line:
-        physical["region"] = _region(place)
+        physical["region"] = _sarif_region(place)
     return {"physicalLocation": physical}
 
 
-def _region(place: Diagnostic | Label | Edit) -> Json:
+def _sarif_region(place: Diagnostic | Label | Edit) -> Json:
     """Return the lines and columns of a place as SARIF has them."""
     ends = {"endLine": place.end_line, "endColumn": place.end_column}
     return {"startLine": place.line, "startColumn": place.column, **ends}
 
 
-def _artifact(file: str) -> dict[str, str]:
+def _sarif_artifact(file: str) -> dict[str, str]:
     """Return a path from the root of the repository, an absolute one, or a URI that is one already."""
     if "://" in file:
         scheme, _, rest = file.partition("://")

@@ -91,7 +91,7 @@ def missing_text(error: ModuleNotFoundError) -> str:
 
 @contextmanager
 def extra_named() -> Iterator[None]:
-    """Name the extra that installs a library in the ModuleNotFoundError for one that is missing."""
+    """Let the ModuleNotFoundError for a missing library that is raised inside name the extra which installs it."""
     try:
         yield
     except ModuleNotFoundError as error:

@@ -65,7 +65,7 @@ def _shares_letters(a: str, b: str) -> bool:
 
 
 def _slips(a: str, b: str) -> float:
-    """How many letters were left out, added, mistaken or swapped with their neighbour."""
+    """Return how many letters of a word were left out, added, mistaken or swapped with their neighbour to get another; infinite for many."""
     if abs(len(a) - len(b)) > max(len(a), len(b)) // 4 + 1:
         return float("inf")
     before: list[float] = []
@@ -102,7 +102,7 @@ def counted(count: int, noun: str) -> str:
 
 
 def one_of(words: Iterable[str]) -> str:
-    """Words as a readable list of choices."""
+    """Return words as a readable list of choices: `a, b or c`."""
     return listed([str(word) for word in words], "or")
 
 

@@ -25,9 +25,9 @@ _COLOURS = {Severity.ERROR: _RED, Severity.WARNING: _YELLOW, Severity.NOTE: _CYA
 
 
 def render_text(diagnostics: Iterable[Diagnostic], *, colour: bool = False, width: int | None = None) -> str:
-    """All findings, each followed by an empty line; `width` is that of the terminal, if it goes to one."""
-    paint = _paint if colour else _leave
-    return "".join(f"{_finding(d, paint, width)}\n" for d in diagnostics)
+    """Return all findings as text, each followed by an empty line; `width` is that of the terminal, if it goes to one."""
+    paint = _in_colour if colour else lambda _colour, text: text
+    return "".join(f"{_render(d, paint, width)}\n" for d in diagnostics)
 
 
 def count_summary(diagnostics: Iterable[Diagnostic]) -> str:
@@ -38,7 +38,7 @@ def count_summary(diagnostics: Iterable[Diagnostic]) -> str:
     return ", ".join(f"{n} {severity}{'s' if n > 1 else ''}" for severity, n in counts.items() if n)
 
 
-def _finding(d: Diagnostic, paint: Paint, width: int | None) -> str:
+def _render(d: Diagnostic, paint: Paint, width: int | None) -> str:
     """Return one finding for a terminal: heading, place, excerpts with labels, and help, folded at `width`."""
     tint = _COLOURS[d.severity]
     head = f"{d.severity}[{d.code}]"
@@ -90,7 +90,7 @@ def _excerpt(
     end = location.end_column if is_on_one_line else len(text) + 1
     # The gutter takes its part of a terminal.
     width = _WIDEST if columns is None else max(_LEAST, columns - margin - 3)
-    text, column, end = _window(pictured(text), location.column, end, width)
+    text, column, end = _visible_part(pictured(text), location.column, end, width)
     before, culprit = text[: column - 1].expandtabs(4), text[column - 1 : end - 1]
     gutter = paint(_BLUE, f"{location.line:>{margin}} |")
     empty = paint(_BLUE, f"{'':>{margin}} |")
@@ -100,7 +100,7 @@ def _excerpt(
     return f"{gutter} {visible}\n{empty} {' ' * _width(before)}{paint(f'1;{tint}', underline + note)}\n"
 
 
-def _window(text: str, column: int, end: int, width: int) -> tuple[str, int, int]:
+def _visible_part(text: str, column: int, end: int, width: int) -> tuple[str, int, int]:
     """Return the part of a long line around the culprit, with the columns moved."""
     if len(text) <= width:
         return text, column, max(end, column)
@@ -114,7 +114,7 @@ def _window(text: str, column: int, end: int, width: int) -> tuple[str, int, int
 
 
 def _width(text: str) -> int:
-    """Columns that a text takes on a terminal."""
+    """Return how many columns a text takes on a terminal."""
     return len(text) if text.isascii() else sum(map(_columns, text))
 
 
@@ -125,14 +125,9 @@ def _columns(character: str) -> int:
     return 2 if unicodedata.east_asian_width(character) in "WF" else 1
 
 
-def _paint(code: str, text: str) -> str:
-    """Return a text in the colour of an ANSI code."""
+def _in_colour(code: str, text: str) -> str:
+    """Return a text in the colour of an SGR code, for a terminal."""
     return f"\x1b[{code}m{text}\x1b[0m"
-
-
-def _leave(code: str, text: str) -> str:
-    """Return a text as it is, for output without colours."""
-    return text
 
 
 _NO_END = "\\ No newline at end of file\n"
@@ -150,16 +145,18 @@ MOST_ROWS = 500
 
 def html_table(caption: str, head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     """Return a table; of a long one its first rows, and how many more there are."""
-    heads = "".join(f'<th scope="col" style="text-align:left">{_text(cell)}</th>' for cell in head)
-    cells = ("".join(f'<td style="text-align:left">{_text(c)}</td>' for c in row) for row in rows[:MOST_ROWS])
+    heads = "".join(f'<th scope="col" style="text-align:left">{_escape(cell)}</th>' for cell in head)
+    cells = (
+        "".join(f'<td style="text-align:left">{_escape(c)}</td>' for c in row) for row in rows[:MOST_ROWS]
+    )
     body = "".join(f"<tr>{row_cells}</tr>" for row_cells in cells)
     more = len(rows) - MOST_ROWS
     footer = f'<tfoot><tr><td colspan="{len(head)}">and {more} more</td></tr></tfoot>' if more > 0 else ""
-    title = f'<caption style="text-align:left"><b>{_text(caption)}</b></caption>'
+    title = f'<caption style="text-align:left"><b>{_escape(caption)}</b></caption>'
     return f"<table>{title}<thead><tr>{heads}</tr></thead><tbody>{body}</tbody>{footer}</table>"
 
 
-def _text(text: str) -> str:
+def _escape(text: str) -> str:
     """Return a text escaped for HTML, with its lines and without control characters."""
     from html import escape  # for start-up time: programs show no table in a notebook
 

@@ -13,7 +13,7 @@ from dataclasses import fields, replace
 from typing import Any
 
 from schemac.text.source.diagnostic import Code, Diagnostic, Fix, Label, SchemaError, Severity
-from schemac.text.source.help import Help, Lines, Located
+from schemac.text.source.help import Help, Located, ReportedText
 from schemac.text.source.json_object import Json
 from schemac.text.source.span import WHOLE_FILE, Region, Span
 from schemac.version import __version__
@@ -31,7 +31,7 @@ class Report:
         code: Code,
         message: str,
         *,
-        source: Lines | None = None,
+        source: ReportedText | None = None,
         span: Span | None = None,
         file: str = "",
         at: Region = WHOLE_FILE,
@@ -56,14 +56,8 @@ class Report:
             if span is not None:
                 at = source.region(span)
                 excerpt = (source.line(at.line),)
-        severity = severity or code.severity
-        self.extend(
-            [
-                Diagnostic(
-                    code.id, code.slug, severity, message, file, *at, path, str(help), labels, excerpt, fix
-                )
-            ]
-        )
+        about = (file, *at, path, str(help), labels, excerpt, fix)
+        self.extend([Diagnostic(code.id, code.slug, severity or code.severity, message, *about)])
 
     def extend(self, diagnostics: Iterable[Diagnostic]) -> None:
         """Add findings of another report; the same finding twice counts once."""
@@ -92,11 +86,11 @@ class Report:
             labels: dict[Diagnostic, dict[Label, None]] = {}
             for d in findings:
                 labels.setdefault(replace(d, labels=()), {}).update(dict.fromkeys(d.labels))
-            findings = [replace(d, labels=_few(tuple(of))) if of else d for d, of in labels.items()]
+            findings = [replace(d, labels=_first_labels(tuple(of))) if of else d for d, of in labels.items()]
         return tuple(sorted(findings, key=lambda d: (d.file, d.line, d.column, d.severity.rank, d.code)))
 
 
-def _few(labels: tuple[Label, ...]) -> tuple[Label, ...]:
+def _first_labels(labels: tuple[Label, ...]) -> tuple[Label, ...]:
     """Return the first of many labels; the last one has the number of the others."""
     more = len(labels) - _MOST_LABELS
     if more <= 0:
@@ -110,7 +104,7 @@ _MOST_LABELS = 5
 """Further places that are shown with one finding."""
 
 
-def label(message: str, source: Lines, span: Span) -> Label:
+def label(message: str, source: ReportedText, span: Span) -> Label:
     """Return a secondary place in a source text."""
     at = source.region(span)
     return Label(message, source.name, *at, excerpt=source.line(at.line))

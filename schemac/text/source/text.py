@@ -46,10 +46,11 @@ class SourceText:
 
     @cached_property
     def _line_starts(self) -> list[int]:
+        """The offset at which each line starts."""
         return [0, *(match.end() for match in _LINE_END.finditer(self.content))]
 
     def position(self, offset: int) -> Position:
-        """Line and column of a code point offset; an offset past the end is the end."""
+        """Return the line and column of a code point offset; an offset past the end is the end."""
         offset = max(0, min(offset, len(self.content)))
         line = bisect_right(self._line_starts, offset) - 1
         return Position(line + 1, offset - self._line_starts[line] + 1)
@@ -59,7 +60,7 @@ class SourceText:
         return self._line_starts[line - 1] + column - 1
 
     def region(self, span: Span) -> Region:
-        """Lines and columns of a span."""
+        """Return the lines and columns of a span."""
         return Region(*self.position(span.start), *self.position(max(span.start, span.end)))
 
     def line(self, number: int) -> str:
@@ -118,7 +119,7 @@ _OPEN = ("/dev/fd/", "/dev/stdin", "/proc/self/fd/")
 
 
 def reason_of(error: OSError | UnicodeDecodeError) -> str:
-    """Why the system refused, or what is not a text, as the end of a sentence."""
+    """Return why the system refused, or what is not a text, as the end of a sentence."""
     if isinstance(error, UnicodeDecodeError):
         return f"byte 0x{error.object[error.start]:02x} at {error.start} is not UTF-8"
     # What the system says starts with a capital; what a library says has its own names.
@@ -144,12 +145,9 @@ def read_content(path: Path, name: str, report: Report) -> bytes | None:
 def decode_text(content: bytes, name: str, report: Report) -> SourceText | None:
     """Return UTF-8 bytes as text, or None after reporting what is wrong with them."""
     if len(content) > MAX_BYTES:
-        report.add(
-            FILE_TOO_LARGE,
-            f"{name} is larger than {MAX_BYTES // 1024 // 1024} MiB",
-            file=name,
-            help="a manifest holds schemas, not data; split it into one file per dataset",
-        )
+        message = f"{name} is larger than {MAX_BYTES // 1024 // 1024} MiB"
+        help = "a manifest holds schemas, not data; split it into one file per dataset"
+        report.add(FILE_TOO_LARGE, message, file=name, help=help)
         return None
     try:
         return SourceText(content.decode("utf-8"), name)
@@ -196,6 +194,7 @@ def is_printable(source: SourceText, report: Report) -> bool:
 
 
 def _refuse_binary(name: str, report: Report) -> None:
+    """Report that a file is not a text."""
     report.add(NOT_TEXT, f"{name} is a binary file", file=name, help="give the path of a YAML manifest")
 
 

@@ -96,37 +96,30 @@ class _Anchored(NamedTuple):
     levels: int
 
 
-class Composed(NamedTuple):
-    """The values of all documents in a text, and the source of events that gave them."""
-
-    values: list[YamlValue]
-    event_source: EventSource
-
-
 def compose(
     source: SourceText,
     report: Report,
     event_sources: tuple[EventSource, EventSource] = (fast_events, pure_events),
-) -> Composed:
-    """Return the values of all documents in a text, as far as it can be read.
+) -> tuple[list[YamlValue], EventSource]:
+    """Return the values of all documents in a text, as far as it can be read, and the source of the events that gave them.
 
     Of the two sources the second one has the last word where the first one finds a mistake.
     """
     event_source, exact_source = event_sources
     if not is_printable(source, report):
-        return Composed([], event_source)
+        return [], event_source
     attempt = Report()
-    values, error = _values(source, attempt, event_source)
+    values, error = _compose_all(source, attempt, event_source)
     if error is not None and event_source is not exact_source and len(source.content) <= _LONGEST_SECOND_LOOK:
         event_source, attempt = exact_source, Report()
-        values, error = _values(source, attempt, event_source)
+        values, error = _compose_all(source, attempt, event_source)
     report.extend(attempt.diagnostics)
     if error is not None:
         report_syntax_error(error, source, report)
-    return Composed(values, event_source)
+    return values, event_source
 
 
-def _values(
+def _compose_all(
     source: SourceText, report: Report, event_source: EventSource
 ) -> tuple[list[YamlValue], YAMLError | None]:
     """Return the values of the documents as far as they can be read, and the syntax error that ends them; None if none does."""
@@ -144,6 +137,8 @@ def _values(
 
 
 class _Composer:
+    """Makes the values of one text out of its events."""
+
     def __init__(self, source: SourceText, report: Report, event_source: EventSource) -> None:
         self.source = source
         self.report = report
@@ -160,6 +155,7 @@ class _Composer:
             raise AssertionError("a YAML stream starts with its start event")
 
     def document(self) -> YamlValue:
+        """Return the value of the document that begins."""
         self.anchors = {}
         self.nodes = 0
         value = self.value(self.next_event(), 0)
@@ -167,6 +163,7 @@ class _Composer:
         return value
 
     def value(self, event: Any, depth: int) -> YamlValue:
+        """Return the value that an event begins, at a depth; one with an anchor is kept for its aliases."""
         self.nodes += 1
         kind = event.__class__
         if kind is ScalarEvent:
@@ -191,6 +188,7 @@ class _Composer:
         return value
 
     def content(self, event: Any, depth: int) -> YamlValue:
+        """Return the value that an event begins, whatever its anchor; an unknown tag is reported."""
         kind = event.__class__
         if kind is MappingStartEvent:
             if event.ctag is not None:
@@ -203,6 +201,7 @@ class _Composer:
         return self.scalar(event)
 
     def mapping(self, depth: int) -> YamlValue:
+        """Return the mapping whose start event was read; of a key that is there twice the first one counts."""
         mapping: dict[str, YamlValue] = {}
         keys: list[Any] = []
         next_event, scalar, shared = self.next_event, ScalarEvent, self.shared
@@ -233,6 +232,7 @@ class _Composer:
         return mapping
 
     def sequence(self, depth: int) -> YamlValue:
+        """Return the list whose start event was read."""
         items: list[YamlValue] = []
         next_event = self.next_event
         while (event := next_event()).__class__ is not SequenceEndEvent:
@@ -240,7 +240,7 @@ class _Composer:
         return items
 
     def key(self, event: Any, depth: int) -> str:
-        """Every scalar is taken as the text it is written as; only a null or a collection is not a key."""
+        """Return a key: every scalar is the text that it is written as. A collection is refused, and an alias of anything but a text."""
         if event.__class__ is ScalarEvent:
             self.value(event, depth)
             return str(event.value)
@@ -251,6 +251,7 @@ class _Composer:
         return key
 
     def scalar(self, event: Any) -> Scalar:
+        """Return what a scalar means by its tag, or by the core schema where it has none."""
         tag = event.tag
         if tag is None or tag == "!":
             return resolve(event.value) if event.implicit[0] and tag is None else str(event.value)
@@ -263,17 +264,14 @@ class _Composer:
         if tag == _CORE_TAG + "float" and isinstance(resolved, int):
             return float(resolved)
         if tag in _SCALAR_TAGS:
-            message = f"'{event.value}' is not a valid {_readable(tag)}"
-            self.refuse(
-                event,
-                UNKNOWN_TAG,
-                message,
-                help=Help.remove_tag("remove the tag, or write a value that fits"),
-            )
-        self.report_at(event, UNKNOWN_TAG, f"the tag {_readable(tag)} is unknown", help=Help.remove_tag())
+            message = f"'{event.value}' is not a valid {_tag_text(tag)}"
+            help = Help.remove_tag("remove the tag, or write a value that fits")
+            self.refuse(event, UNKNOWN_TAG, message, help=help)
+        self.report_at(event, UNKNOWN_TAG, f"the tag {_tag_text(tag)} is unknown", help=Help.remove_tag())
         return str(event.value)
 
     def alias(self, event: Any, depth: int) -> YamlValue:
+        """Return the value of an alias, which is the same object as that of its anchor."""
         anchored = self.anchors.get(event.anchor)
         if anchored is None:
             name = event.anchor
@@ -289,29 +287,25 @@ class _Composer:
         if self.deepest > MAX_DEPTH:
             self.refuse_depth(event)
         if self.nodes > MAX_UNFOLDED:
-            self.refuse(
-                event,
-                ALIAS_BOMB,
-                f"aliases expand to more than {MAX_UNFOLDED:,} values",
-                help="write the values out",
-            )
+            message = f"aliases expand to more than {MAX_UNFOLDED:,} values"
+            self.refuse(event, ALIAS_BOMB, message, help="write the values out")
         return value
 
     def refuse_depth(self, event: Any) -> NoReturn:
-        self.refuse(
-            event,
-            TOO_DEEP,
-            f"nested more than {MAX_DEPTH} levels deep",
-            help="flatten the schema: no engine reads even half as many levels",
-        )
+        """Report that an event is nested too deeply, and abandon the document."""
+        message = f"nested more than {MAX_DEPTH} levels deep"
+        help = "flatten the schema: no engine reads even half as many levels"
+        self.refuse(event, TOO_DEEP, message, help=help)
 
     def check_tag(self, event: Any, name: str) -> None:
+        """Report a tag of a collection that is not YAML's own for it."""
         if event.tag not in (None, "!", _CORE_TAG + name):
             self.report_at(
-                event, UNKNOWN_TAG, f"the tag {_readable(event.tag)} is unknown", help=Help.remove_tag()
+                event, UNKNOWN_TAG, f"the tag {_tag_text(event.tag)} is unknown", help=Help.remove_tag()
             )
 
     def duplicate(self, key: str, second: Any, first: Any, *, is_same: bool) -> None:
+        """Report a key that is there twice; where both have the same value, either can be removed."""
         # Where they differ, it is for the author to say which is meant.
         help = Help.remove(help="keep one of the two") if is_same else "keep one of the two"
         self.report.add(
@@ -323,19 +317,22 @@ class _Composer:
         )
 
     def report_at(self, event: Any, code: Code, message: str, help: str = "") -> None:
+        """Report a finding about an event."""
         self.report.add(code, message, location=self.location(event, help), help=help)
 
     def location(self, event: Any, help: str) -> Location:
+        """Return where an event is; with the entry of its key only for a help that names a fix."""
         span = event_span(event)
-        entry = self.positions.keys.get(span.start) if isinstance(help, Help) else None
+        entry = self.positions.entries.keys.get(span.start) if isinstance(help, Help) else None
         return Location(self.source, span, entry=entry)
 
     def refuse(self, event: Any, code: Code, message: str, help: str = "") -> NoReturn:
+        """Report a finding about an event, and abandon the document."""
         self.report_at(event, code, message, help)
         raise _Abandoned
 
 
-def _readable(tag: str) -> str:
+def _tag_text(tag: str) -> str:
     """Return a tag as authors write it, with `!!` for those of YAML."""
     return tag.replace(_CORE_TAG, "!!")
 
@@ -392,7 +389,7 @@ def _with_private_signs(content: str, keys: Iterable[str]) -> str | None:
     parts: list[str] = []
     at, looked_through = 0, 0
     for match in start.finditer(content):
-        end = _end(content, match.end())
+        end = _type_end(content, match.end())
         looked_through += (end - match.end()) or _LONGEST
         if looked_through > _MOST_LOOKS * len(content):
             break
@@ -404,7 +401,7 @@ def _with_private_signs(content: str, keys: Iterable[str]) -> str | None:
     return "".join((*parts, content[at:])) if parts else None
 
 
-def _end(content: str, start: int) -> int:
+def _type_end(content: str, start: int) -> int:
     """Where the text of a type ends: at a comma, a bracket or a line end that is not inside its own brackets."""
     open_: list[str] = []
     limit = min(len(content), start + _LONGEST)

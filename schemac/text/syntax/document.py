@@ -72,7 +72,7 @@ class Document:
     def location(self, path: TreePath, *, on_key: bool = False) -> Location:
         """Return where a value is, or its key: parts of a document may have been written in another one."""
         document, written_path, via = self.origin(path)
-        root = document.positions.roots[document.index]
+        root = document.positions.entries.roots[document.index]
         entry: Entry | None = None
         target, depth = root.target, 0
         for step in written_path:

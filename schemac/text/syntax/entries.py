@@ -5,7 +5,7 @@ Units: offsets of code points, half-open.
 """
 
 import dataclasses
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
@@ -195,45 +195,33 @@ class Positions:
         self.event_source = event_source
 
     @cached_property
-    def roots(self) -> Sequence[DocumentRoot]:
-        """The values of the documents, up to the first one that cannot be read."""
-        return self._reading.roots
-
-    @cached_property
-    def keys(self) -> Mapping[int, Entry]:
-        """The entries with keys, by the places where these begin."""
-        return self._reading.keys
-
-    @cached_property
-    def _reading(self) -> "_Reading":
-        """What could be read of the text; it ends at a mistake of YAML or where it is nested too deeply."""
-        reading = _Reading(events(self.content, self.event_source))
-        # What could be read before a mistake stays good for edits.
-        with suppress(YAMLError, _TooDeepError):
-            reading.read()
-        return reading
+    def entries(self) -> "TextEntries":
+        """What could be read of the text."""
+        return TextEntries(events(self.content, self.event_source))
 
 
 class _TooDeepError(Exception):
     """A text that is nested more deeply than a manifest may be."""
 
 
-class _Reading:
+class TextEntries:
+    """The entries of a text up to a mistake of YAML, or to where it is nested too deeply: they stay good for edits."""
+
     def __init__(self, events: Iterator[Any]) -> None:
         self.roots: list[DocumentRoot] = []
+        """The values of the documents."""
         self.keys: dict[int, Entry] = {}
+        """The entries with keys, by the offsets where these begin."""
         self._events = events
         self._anchors: dict[str, Collection] = {}
-
-    def read(self) -> None:
-        for event in self._events:
-            if event.__class__ is DocumentStartEvent:
-                self._anchors = {}
-                value = next(self._events)
-                target = self._collection(value, None, False, 0) if value.__class__ in _STARTS else None
-                self.roots.append(
-                    DocumentRoot(target.span if target is not None else event_span(value), target)
-                )
+        with suppress(YAMLError, _TooDeepError):
+            for event in events:
+                if event.__class__ is DocumentStartEvent:
+                    self._anchors = {}
+                    value = next(events)
+                    target = self._collection(value, None, False, 0) if value.__class__ in _STARTS else None
+                    span = target.span if target is not None else event_span(value)
+                    self.roots.append(DocumentRoot(span, target))
 
     def _collection(self, event: Any, holder: Entry | None, is_shared: bool, depth: int) -> Collection:
         """Read a mapping or sequence up to its end event, with its entries, and record those with keys."""

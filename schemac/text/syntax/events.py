@@ -84,7 +84,7 @@ def pure_events(text: str) -> Callable[[], Any]:
 
 
 def events(text: str, source: EventSource = fast_events) -> Iterator[Any]:
-    """All events of a text, to its end."""
+    """Yield all events of a text, to its end."""
     get_event = source(text)
     while (event := get_event()) is not None:
         yield event
@@ -148,23 +148,26 @@ def is_plain(text: str, *, is_in_flow: bool) -> bool:
     return resolve(text) == text and text not in ("---", "...")
 
 
-def written(text: str, *, is_in_flow: bool = True) -> str:
-    """Return a text of printable characters as a scalar, with quotes where it needs them."""
-    return text if is_plain(text, is_in_flow=is_in_flow) else quoted(text)
+def written(text: str) -> str:
+    """Return a text of printable characters as a scalar, with quotes where it needs them inside of brackets."""
+    return text if is_plain(text, is_in_flow=True) else quoted(text)
 
 
-class _Words(NamedTuple):
-    """The words of one syntax error; `{}` is replaced by the character."""
+class _Problem(NamedTuple):
+    """One kind of syntax error, and what is said about it; `{}` in the message is replaced by the character."""
 
+    context: str
+    """What is in the parser's own words for the context of the error; likewise for the problem."""
+    parser_problem: str
     message: str
     help: str = ""
     at_opening: bool = False
     """Whether what is never closed is shown where it opens, not where its end was missed."""
-    way_out: "Callable[[SourceText, int], tuple[Span, str] | None]" = lambda _source, _offset: None
-    """What the help would write at a place of the text, and instead of what."""
+    edit: "Callable[[SourceText, int], tuple[Span, str] | None]" = lambda _source, _error_offset: None
+    """What the help would write at an offset of the text, and in place of what; None if that cannot be told."""
 
 
-def _doubled(source: SourceText, offset: int) -> tuple[Span, str] | None:
+def _doubled_backslash(source: SourceText, offset: int) -> tuple[Span, str] | None:
     """Return two backslashes for the one at a place or before it."""
     at = next((at for at in (offset, offset - 1) if source.content[at : at + 1] == "\\"), None)
     return None if at is None else (Span(at, at + 1), "\\\\")
@@ -176,7 +179,7 @@ _SECOND_COLON = re.compile(
 )
 
 
-def _in_quotes(source: SourceText, offset: int) -> tuple[Span, str] | None:
+def _text_in_quotes(source: SourceText, offset: int) -> tuple[Span, str] | None:
     """Return the text that begins at an offset, in quotes, as far as its end on the line can be guessed."""
     match = _PLAIN.match(source.content, offset)
     if match is None or ": " in match[0] or match[0].endswith(":"):
@@ -197,95 +200,66 @@ def _value_in_quotes(source: SourceText, offset: int) -> tuple[Span, str] | None
 _AT_END = " at the end"
 _INDENTATION = "check the indentation of this line and of the lines above"
 _QUOTES = "write the text in quotes"
-_NO_ITEM = _Words(
-    "this does not belong to an item of the list above", f"start it with `- `, or {_INDENTATION}"
-)
-_INCOMPLETE_TAG = _Words("this tag is incomplete", "remove it")
-_NO_NAME = _Words("an anchor or alias needs a name", _QUOTES)
-_UNKNOWN_DIRECTIVE = _Words("this directive is unknown", "remove the line that starts with %")
+_NO_ITEM = ("this does not belong to an item of the list above", f"start it with `- `, or {_INDENTATION}")
+_BAD_TAG = ("this tag is incomplete", "remove it")
+_NO_NAME = ("an anchor or alias needs a name", _QUOTES)
+_BAD_DIRECTIVE = ("this directive is unknown", "remove the line that starts with %")
+_BLOCK = ("a text block cannot start like this", "write `|` or `>` alone, and the text on the next lines")
+_COLON = ("a second colon is not allowed here", f"{_QUOTES} if it contains a colon; otherwise {_INDENTATION}")
+_BACKSLASH = ("this backslash does not start a valid escape", "double it, or use single quotes")
+_AFTER_END = ("there is something after the end of the document", "start another document with `---`")
 _MESSAGES = (
-    ("quoted scalar", "end of stream", _Words("this quote is not closed", "close it", at_opening=True)),
-    (
-        "",
-        "unknown escape",
-        _Words(
-            "this backslash does not start a valid escape",
-            "double it, or use single quotes",
-            way_out=_doubled,
-        ),
+    _Problem("quoted scalar", "end of stream", "this quote is not closed", "close it", at_opening=True),
+    _Problem("", "unknown escape", *_BACKSLASH, edit=_doubled_backslash),
+    _Problem(
+        "", "escape", "this escape is incomplete or not a valid character", "write the character itself"
     ),
-    (
-        "",
-        "escape",
-        _Words("this escape is incomplete or not a valid character", "write the character itself"),
-    ),
-    (
-        "",
-        "mapping values are not allowed",
-        _Words(
-            "a second colon is not allowed here",
-            f"{_QUOTES} if it contains a colon; otherwise {_INDENTATION}",
-            way_out=_value_in_quotes,
-        ),
-    ),
-    (
+    _Problem("", "mapping values are not allowed", *_COLON, edit=_value_in_quotes),
+    _Problem(
         "",
         "sequence entries are not allowed",
-        _Words("a list cannot start on this line", "start it on the next line"),
+        "a list cannot start on this line",
+        "start it on the next line",
     ),
-    ("", "unexpected ':'", _Words("a colon inside brackets needs quotes, or a space after it", _QUOTES)),
-    (
-        "",
-        "cannot start any token",
-        _Words("an unquoted text cannot start with {}", _QUOTES, way_out=_in_quotes),
+    _Problem("", "unexpected ':'", "a colon inside brackets needs quotes, or a space after it", _QUOTES),
+    _Problem(
+        "", "cannot start any token", "an unquoted text cannot start with {}", _QUOTES, edit=_text_in_quotes
     ),
-    ("flow mapping", _AT_END, _Words("this brace is not closed", "close it with `}}`", at_opening=True)),
-    ("flow sequence", _AT_END, _Words("this bracket is not closed", "close it with `]`", at_opening=True)),
-    ("flow mapping", "", _Words("a comma or `}}` is missing before this")),
-    ("flow sequence", "", _Words("a comma or `]` is missing before this")),
-    (
-        "",
-        "could not find expected ':'",
-        _Words("this key has no colon", "write `key: value`", at_opening=True),
+    _Problem("flow mapping", _AT_END, "this brace is not closed", "close it with `}}`", at_opening=True),
+    _Problem("flow sequence", _AT_END, "this bracket is not closed", "close it with `]`", at_opening=True),
+    _Problem("flow mapping", "", "a comma or `}}` is missing before this"),
+    _Problem("flow sequence", "", "a comma or `]` is missing before this"),
+    _Problem(
+        "", "could not find expected ':'", "this key has no colon", "write `key: value`", at_opening=True
     ),
-    ("", "node content", _Words("a value is missing here", "write one, or `null`")),
-    ("block collection", "", _NO_ITEM),
-    ("block sequence", "", _NO_ITEM),
-    ("block mapping", "", _Words("this is not a key of the mapping above", _INDENTATION)),
-    (
-        "block scalar",
-        "",
-        _Words(
-            "a text block cannot start like this", "write `|` or `>` alone, and the text on the next lines"
-        ),
-    ),
-    (
-        "",
-        "document start",
-        _Words("there is something after the end of the document", "start another document with `---`"),
-    ),
-    ("tag", "", _INCOMPLETE_TAG),
-    ("", "tag", _INCOMPLETE_TAG),
-    ("anchor", "", _NO_NAME),
-    ("alias", "", _NO_NAME),
-    ("directive", "", _UNKNOWN_DIRECTIVE),
-    ("", "YAML document", _UNKNOWN_DIRECTIVE),
-    ("", "version", _UNKNOWN_DIRECTIVE),
+    _Problem("", "node content", "a value is missing here", "write one, or `null`"),
+    _Problem("block collection", "", *_NO_ITEM),
+    _Problem("block sequence", "", *_NO_ITEM),
+    _Problem("block mapping", "", "this is not a key of the mapping above", _INDENTATION),
+    _Problem("block scalar", "", *_BLOCK),
+    _Problem("", "document start", *_AFTER_END),
+    _Problem("tag", "", *_BAD_TAG),
+    _Problem("", "tag", *_BAD_TAG),
+    _Problem("anchor", "", *_NO_NAME),
+    _Problem("alias", "", *_NO_NAME),
+    _Problem("directive", "", *_BAD_DIRECTIVE),
+    _Problem("", "YAML document", *_BAD_DIRECTIVE),
+    _Problem("", "version", *_BAD_DIRECTIVE),
 )
-"""What the parser says of the context and of the problem, each with our words for it; the first one counts."""
+"""The first one counts whose texts are in what the parser says."""
 
 
 def report_syntax_error(error: YAMLError, source: SourceText, report: Report) -> None:
     """Report the parser's complaint at its place; a tab gets its own code, for that is what most of them are."""
     context, problem = str(getattr(error, "context", "") or ""), str(getattr(error, "problem", "") or error)
-    if _offset(error, at_opening=False) >= len(source.content.rstrip()):
+    if _error_offset(error, at_opening=False) >= len(source.content.rstrip()):
         problem += _AT_END
+    fallback = _Problem("", "", problem.splitlines()[0])
     words = next(
-        (known for part, other, known in _MESSAGES if part in context and other in problem),
-        _Words(problem.splitlines()[0]),
+        (one for one in _MESSAGES if one.context in context and one.parser_problem in problem), fallback
     )
-    offset = _offset(error, at_opening=words.at_opening)
-    position = source.position(_offset(error, at_opening=False))
+    offset = _error_offset(error, at_opening=words.at_opening)
+    position = source.position(_error_offset(error, at_opening=False))
     line = source.line(position.line)
     blank = line[: len(line) - len(line.lstrip())]
     if "\t" in blank:
@@ -298,7 +272,9 @@ def report_syntax_error(error: YAMLError, source: SourceText, report: Report) ->
             source=source,
             span=Span(tab, tab + 1),
             help="indent with spaces",
-            fix=_fix("indent with spaces", source, (Span(tab, tab + len(tabs)), tabs.replace("\t", _LEVEL))),
+            fix=_syntax_fix(
+                "indent with spaces", source, (Span(tab, tab + len(tabs)), tabs.replace("\t", _LEVEL))
+            ),
         )
         return
     character = source.content[offset : offset + 1]
@@ -309,11 +285,11 @@ def report_syntax_error(error: YAMLError, source: SourceText, report: Report) ->
         source=source,
         span=Span(offset, end),
         help=words.help.format(),
-        fix=_fix(words.help.format(), source, words.way_out(source, offset)),
+        fix=_syntax_fix(words.help.format(), source, words.edit(source, offset)),
     )
 
 
-def _fix(help: str, source: SourceText, edit: tuple[Span, str] | None) -> Fix | None:
+def _syntax_fix(help: str, source: SourceText, edit: tuple[Span, str] | None) -> Fix | None:
     """Return the fix of a help; it is unsafe, because the meaning of invalid YAML is a guess."""
     if edit is None:
         return None
@@ -325,7 +301,7 @@ _LEVEL = "  "
 """What a tab is taken for."""
 
 
-def _offset(error: YAMLError, *, at_opening: bool) -> int:
+def _error_offset(error: YAMLError, *, at_opening: bool) -> int:
     """Return the offset of a syntax error in the text, with `at_opening` where its context began; 0 if it is unknown."""
     if isinstance(error, MarkedYAMLError):
         mark: Any = (at_opening and error.context_mark) or error.problem_mark or error.context_mark

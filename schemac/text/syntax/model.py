@@ -138,7 +138,10 @@ def model_errors(
             path = _without_tags(d["loc"], value)
             if (path[:-1], str(path[-1])) not in meant:
                 missing.setdefault(path[:-1], (d, []))[1].append(str(path[-1]))
-    return [*errors, *(_missing(d, of, keys, model, value, words) for of, (d, keys) in missing.items())]
+    return [
+        *errors,
+        *(_missing_keys(d, of, keys, model, value, words) for of, (d, keys) in missing.items()),
+    ]
 
 
 def sort_of(value: Any) -> str:
@@ -155,6 +158,7 @@ def sort_of(value: Any) -> str:
 
 
 def _model_error(error: Any, model: Any, value: Any, words: KnownWords) -> ModelError:
+    """Return one error of pydantic's in words for the author."""
     kind, context, input = error["type"], error.get("ctx", {}), error["input"]
     path = _without_tags(error["loc"], value)
     is_key = bool(path) and isinstance(path[-1], str)
@@ -162,10 +166,10 @@ def _model_error(error: Any, model: Any, value: Any, words: KnownWords) -> Model
     if kind == "extra_forbidden":
         return _unknown_key(error, path, model, value, words)
     if kind in ("union_tag_invalid", "union_tag_not_found"):
-        return _bad_kind(kind, path, input, context, words)
+        return _wrong_kind(kind, path, input, context, words)
     # A number of more than 64 bits is none of the words, but pydantic says only that it is too large.
     if kind in ("literal_error", "enum", "int_parsing_size"):
-        choices = _choices(error, model) or [
+        choices = _literal_words(error, model) or [
             c.strip(" '").replace("True", "true")
             for c in str(context["expected"]).replace(" or ", ",").split(",")
         ]
@@ -195,6 +199,7 @@ def _model_error(error: Any, model: Any, value: Any, words: KnownWords) -> Model
 
 
 def _help_with_sort(error: Any, kind: str, input: Any, model: Any, words: KnownWords) -> str:
+    """Return what to write for a value of the wrong type; empty if there is no saying."""
     if kind == "string_type" and isinstance(input, int | float):
         return Help.quote()
     if kind == "int_type" and isinstance(input, str) and input.lstrip("+-").isdigit():
@@ -208,7 +213,7 @@ def _help_with_sort(error: Any, kind: str, input: Any, model: Any, words: KnownW
     )
 
 
-def _missing(
+def _missing_keys(
     error: Any, of: TreePath, keys: list[str], model: Any, value: Any, words: KnownWords
 ) -> ModelError:
     """Return one error for all missing keys at a path; if one of them was likely misspelled, an unknown key instead."""
@@ -236,6 +241,7 @@ def _missing(
 
 
 def _unknown_key(error: Any, path: TreePath, model: Any, value: Any, words: KnownWords) -> ModelError:
+    """Return the error of a key that does not belong in its mapping, with the key that was probably meant."""
     key = str(path[-1])
     parent = reduce(getitem, path[:-1], value)
     owner = _model_at(model, error["loc"][:-1])
@@ -259,7 +265,8 @@ def _unknown_key(error: Any, path: TreePath, model: Any, value: Any, words: Know
     return ModelError(UNKNOWN_KEY, path, message, help, on_key=True)
 
 
-def _bad_kind(kind: str, path: TreePath, input: Any, context: Any, words: KnownWords) -> ModelError:
+def _wrong_kind(kind: str, path: TreePath, input: Any, context: Any, words: KnownWords) -> ModelError:
+    """Return the error of a type whose kind is missing, no text, or unknown."""
     if kind == "union_tag_not_found":
         near = next((key for key in input if closest(key, ("kind",), {"type": "kind", "name": "kind"})), None)
         if near is not None:
@@ -267,12 +274,8 @@ def _bad_kind(kind: str, path: TreePath, input: Any, context: Any, words: KnownW
             return ModelError(
                 UNKNOWN_KEY, (*path, near), message, Help.did_you_mean("kind", near), on_key=True
             )
-        return ModelError(
-            MISSING_PROPERTY,
-            path,
-            "a type needs a `kind`",
-            "write `kind: String`, or the name of a kind alone",
-        )
+        message = "write `kind: String`, or the name of a kind alone"
+        return ModelError(MISSING_PROPERTY, path, "a type needs a `kind`", message)
     written = input["kind"]
     if not isinstance(written, str):
         help = _choice_help(written, _is_nested(path), words) or "write `String`"
@@ -347,13 +350,14 @@ def _model_at(model: Any, loc: tuple[int | str, ...]) -> Any:
 
 
 def _models_in(annotation: Any) -> list[Any]:
+    """Return the models that an annotation accepts; for the union of all kinds, each kind."""
     if isinstance(annotation, type) and hasattr(annotation, "model_fields"):
         kinds = vars(annotation).get("kinds")
         return [annotation] if kinds is None else list(kinds.values())
     return [model for argument in get_args(annotation) for model in _models_in(argument)]
 
 
-def _choices(error: Any, model: Any) -> list[str]:
+def _literal_words(error: Any, model: Any) -> list[str]:
     """Return the words of a Literal, from the model itself: pydantic's message joins them into one text."""
     owner = _model_at(model, error["loc"][:-1])
     if owner is None:

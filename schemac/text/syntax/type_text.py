@@ -75,10 +75,12 @@ class WordReader:
         return "" if word.is_quoted else word.text.upper()
 
     def _is_mark(self) -> bool:
+        """Whether a sign comes next, and no word."""
         text = self._word()
         return bool(text) and not any(c.isalnum() or c == "_" for c in text)
 
     def _is_string(self) -> bool:
+        """Whether a text in quotes comes next."""
         return not self._ends() and self._words[self._at].is_text
 
     def _next(self) -> TypeWord:
@@ -121,7 +123,7 @@ class WordReader:
         return sign + (self._string() if self._is_string() else self._next().text)
 
     def _items(self, closing: str) -> Iterator[None]:
-        """Come to each item of a list, which is then read, and step over the commas and the closing bracket."""
+        """Yield before each item of a list, which the caller then reads; commas and the closing bracket are stepped over."""
         while not self._takes(closing):
             yield
             if not self._is(closing):
@@ -160,17 +162,8 @@ _SUFFIXES = ("PRECISION", "VARYING", "UNSIGNED", "SIGNED", "ZEROFILL")
 _UNITS = ("YEAR", "MONTH", "DAY", "HOUR", "MINUTE", "SECOND")
 _CHARACTERISTICS = (("NOT", "ENFORCED"), ("ENFORCED",), ("RELY",), ("NORELY",))
 _OPTIONS = (
-    "CONSTRAINT",
-    "NOT",
-    "NULL",
-    "COMMENT",
-    "DEFAULT",
-    "GENERATED",
-    "PRIMARY",
-    "UNIQUE",
-    "CHECK",
-    "REFERENCES",
-)
+    "CONSTRAINT", "NOT", "NULL", "COMMENT", "DEFAULT", "GENERATED", "PRIMARY", "UNIQUE", "CHECK", "REFERENCES",
+)  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -229,7 +222,7 @@ class TypeReader(WordReader):
         return self._ends()
 
     def columns(self) -> list[ColumnText]:
-        """All columns between commas, to the end."""
+        """Return all columns between commas, to the end. Raises MalformedTypeError."""
         column_texts = [self.column()]
         while self._takes(","):
             column_texts.append(self.column())
@@ -247,6 +240,7 @@ class TypeReader(WordReader):
         return column
 
     def _column_name(self) -> str:
+        """Return the name of a column, after Iceberg's number if there is one."""
         if self._is(":", 1) and self._word().isdigit():
             self._at += 2  # Iceberg's `1: name: required int`
         return self._next().text if self._is_string() else self._name()
@@ -315,6 +309,7 @@ class TypeReader(WordReader):
         return f"{word} {self._excerpt(start).lower()}"
 
     def _bare_type(self) -> TypeText:
+        """Return a type with its prefixes and all that follows its head. Raises MalformedTypeError."""
         if self._word() in _PREFIXES and self._word(1)[:1].isalpha():
             word = self._next().text.lower()
             inner = self.type()
@@ -378,6 +373,7 @@ class TypeReader(WordReader):
         return TypeText("[]", (ColumnText("", type_), *length), "[")
 
     def _with_arguments(self, type_: TypeText) -> TypeText:
+        """Return a type with the arguments in the brackets that come next."""
         opening = self._next().text
         closing = {"<": ">", "(": ")", "[": "]"}[opening]
         if type_.head.lower() in _MEMBERS:

@@ -10,31 +10,17 @@ engine is written by `tests/losses`. In an example of bytes that no text has, `\
 """
 
 import os
-from typing import NamedTuple
-
-from schemac.text.source.catalogue import Code
 
 FOLDER = os.path.dirname(__file__)
 
 
-class Page(NamedTuple):
-    """The text of a code."""
-
-    text: str
-
-
-def read_page(code: Code) -> Page:
-    """Return the page of a code."""
-    return _page(f"{code.id}.md")
+def read_page(name: str) -> str:
+    """Return the Markdown text of a page, such as that of `SC201` or of `rules/range`. Raises OSError if there is none."""
+    with open(f"{FOLDER}/{name}.md", encoding="utf-8") as stream:
+        return stream.read()
 
 
-def rule_pages() -> dict[str, Page]:
-    """Give the page of each rule that the quarantine of a pipeline names."""
-    names = sorted(name for name in os.listdir(f"{FOLDER}/rules") if name.endswith(".md"))
-    return {name.removesuffix(".md"): _page(f"rules/{name}") for name in names}
-
-
-def _page(name: str) -> Page:
-    """Return a page by the name of its file. Raises OSError if there is none."""
-    with open(f"{FOLDER}/{name}", encoding="utf-8") as stream:
-        return Page(stream.read())
+def rule_pages() -> dict[str, str]:
+    """Return the page of each rule that the quarantine of a pipeline names, by the rule."""
+    files = (name.partition(".md") for name in sorted(os.listdir(f"{FOLDER}/rules")))
+    return {rule: read_page(f"rules/{rule}") for rule, ending, _ in files if ending}
