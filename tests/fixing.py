@@ -15,7 +15,7 @@ from typing import NamedTuple
 from schemac.pipeline.conforming.load import checked_job
 from schemac.project.configuration import Project, find_project
 from schemac.project.fixing import Fixing
-from schemac.project.options import overlay_of
+from schemac.project.overlays import overlay_of
 from schemac.project.stages import check_source
 from schemac.registry.codes import builtin_codes, page
 from schemac.text.source.diagnostic import Diagnostic, Severity

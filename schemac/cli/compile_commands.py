@@ -14,6 +14,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from schemac.artifacts.folder import NAME as PROVENANCE
 from schemac.artifacts.store import Build, BuildResult, OutputStore
@@ -31,15 +32,12 @@ from schemac.cli.project import (
     watch,
 )
 from schemac.cli.terminal import ExitCode, notify, put_source
-from schemac.language.manifest.documents import is_pipeline
 from schemac.language.physical import numpy_left_out
 from schemac.project.building import Output, compile_files
 from schemac.project.configuration import SETTINGS_FILES, Project, find_project
 from schemac.project.discovery import ManifestFile, lock_path
-from schemac.project.fixing import Fixing, without_ignored
 from schemac.project.manifests import CompiledFile
 from schemac.project.options import CompileOptions
-from schemac.project.options import overlay_of as overlay_in
 from schemac.project.shared_work import collector_paused
 from schemac.project.workers import PROGRESS
 from schemac.text.source.catalogue import STALE_ARTIFACT, WRITE_FAILED
@@ -48,7 +46,9 @@ from schemac.text.source.phrases import counted, listed
 from schemac.text.source.rendering import count_summary, render_diff, render_text
 from schemac.text.source.report import Report
 from schemac.text.source.text import decode_text, read_file
-from schemac.text.syntax.document import parse
+
+if TYPE_CHECKING:
+    from schemac.project.fixing import Fixing
 
 _WORDS = (b"target", b"source")
 """A pipeline has one of them at least."""
@@ -90,7 +90,7 @@ def _check_once(options: argparse.Namespace) -> Watched:
         return Watched(run_fixes(options, named_files, project, compile_options, report), project)
     if is_fixing(options) and fix_settings(options, report):
         return _check_once(options)
-    files, pipelines = apart(named_files, compile_options.edited)
+    files, pipelines = split_pipelines(named_files, compile_options.edited)
     # Targets make schemas with Arrow and no arrays; a pipeline needs Arrow with numpy, and it is loaded once.
     with nullcontext() if pipelines else numpy_left_out():
         output = compile_files(files, project, compile_options, report, is_whole=not options.paths)
@@ -109,29 +109,32 @@ def _check_once(options: argparse.Namespace) -> Watched:
     return Watched(code, project, others)
 
 
-def apart(
+def split_pipelines(
     files: Sequence[ManifestFile], edited: Mapping[str, bytes]
 ) -> tuple[list[ManifestFile], list[ManifestFile]]:
     """Return the manifests, and the pipelines among the named files."""
-    pipelines = [file for file in files if file.is_named and is_pipeline(_first_document(file, edited))]
+    pipelines = [file for file in files if file.is_named and _pipeline_in(file, edited) is not None]
     return [file for file in files if file not in pipelines], pipelines
 
 
-def _first_document(file: ManifestFile, edited: Mapping[str, bytes]) -> object:
-    """Return the value of a file that may be a pipeline; None otherwise."""
+def _pipeline_in(file: ManifestFile, edited: Mapping[str, bytes]) -> Mapping[str, object] | None:
+    """Return the mapping of a pipeline file; None if the file is none."""
     content = edited.get(os.path.abspath(file.path)) or file.content(Report())
     if content is None or not any(word in content for word in _WORDS):
         return None
+    from schemac.language.manifest.documents import is_pipeline  # for start-up time: most files are none
+    from schemac.text.syntax.document import parse
+
     source = decode_text(content, file.name, Report())
     documents = parse(source, Report()) if source is not None else []
-    return documents[0].value if documents else None
+    value = documents[0].value if documents else None
+    return value if isinstance(value, dict) and is_pipeline(value) else None
 
 
 def manifests_of(pipelines: Sequence[ManifestFile], edited: Mapping[str, bytes]) -> Iterator[Path]:
     """Yield the manifests that pipelines name, also those that cannot be read, and their locks."""
     for file in pipelines:
-        value = _first_document(file, edited)
-        named = value.get("schema") if isinstance(value, dict) else None
+        named = (_pipeline_in(file, edited) or {}).get("schema")
         manifest = file.path.parent / named if isinstance(named, str) else Path()
         # A path such as `.` has no name that a lock's could be made of.
         if manifest.name:
@@ -176,6 +179,8 @@ def without_ignored_in(pipeline: str, report: Report, edited: Mapping[str, bytes
 
     project = find_project(Path(pipeline).resolve().parent, Report())
     remaining = Report()
+    from schemac.project.fixing import without_ignored  # for start-up time: few runs have pipelines
+
     remaining.extend(without_ignored(report.diagnostics, text, project))
     return remaining
 
@@ -202,6 +207,8 @@ def is_fixing(options: argparse.Namespace) -> bool:
 
 def fix_settings(options: argparse.Namespace, report: Report) -> bool:
     """Fix what a configuration or an overlay is refused for; return whether a file was written, so that all has to be read again."""
+    from schemac.project.fixing import Fixing  # for start-up time: only with `--fix`
+
     fixing = Fixing(options.unsafe_fixes)
     fixing.run(lambda _: () if fixing.after else report.diagnostics, {})
     if options.diff:
@@ -232,14 +239,18 @@ def run_fixes(
         overlay = compile_options.overlay
         content = edited.get(os.path.abspath(options.overlay)) if options.overlay is not None else None
         if content is not None:
+            from schemac.project import overlays  # for start-up time: few runs have one
+
             # As the fixes have made it so far.
-            overlay = overlay_in(content, str(options.overlay), local_report)
+            overlay = overlays.overlay_of(content, str(options.overlay), local_report)
         now = replace(compile_options, edited={**compile_options.edited, **edited}, overlay=overlay)
         # What a fix has made readable may turn out to be a pipeline.
-        files, pipelines = apart(named, now.edited)
+        files, pipelines = split_pipelines(named, now.edited)
         output = compile_files(files, project, now, local_report, is_whole=not options.paths)
         check_pipelines(pipelines, now, local_report)
         return local_report.diagnostics
+
+    from schemac.project.fixing import Fixing  # for start-up time: only with `--fix`
 
     fixing = Fixing(options.unsafe_fixes)
     findings = fixing.run(check, dict(compile_options.edited))
@@ -265,12 +276,12 @@ def run_fixes(
     return code
 
 
-def _diff_of_fixes(fixing: Fixing) -> str:
+def _diff_of_fixes(fixing: "Fixing") -> str:
     """Return the changes of all fixed files as unified diffs."""
     return "".join(render_diff(n, fixing.before[n], fixing.text(n)) for n in fixing.after)
 
 
-def _fix_summary(fixing: Fixing, findings: Sequence[Diagnostic], done: str) -> str:
+def _fix_summary(fixing: "Fixing", findings: Sequence[Diagnostic], done: str) -> str:
     """Return the last line: `fixed 3, 2 more with --unsafe-fixes`."""
     left = fixing.left(findings)
     more = f", {left[False]} more with --unsafe-fixes" if left[False] and not fixing.is_unsafe else ""

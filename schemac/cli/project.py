@@ -23,7 +23,7 @@ from schemac.project.discovery import ManifestFile, find_manifests, walk
 from schemac.project.git_tree import tracked_files
 from schemac.project.imported import FolderFiles
 from schemac.project.manifests import CompiledFile, read_manifests
-from schemac.project.options import CompileOptions, load_overlay
+from schemac.project.options import CompileOptions
 from schemac.text.source.catalogue import NOTHING_TO_COMPILE, TRACKED_CACHE, UNREADABLE_FILE
 from schemac.text.source.phrases import closest, counted
 from schemac.text.source.report import Report
@@ -31,7 +31,7 @@ from schemac.text.source.text import MAX_BYTES
 
 if TYPE_CHECKING:
     from schemac.language.logical.dataset import LogicalDataset
-    from schemac.project.options import RunOverlay
+    from schemac.project.overlays import RunOverlay
 
 STDIN = "-"
 """The PATH of standard input."""
@@ -170,6 +170,8 @@ def overlay_of(options: argparse.Namespace, report: Report) -> "RunOverlay | Non
     """Return the overlay of a run; None if none is named, and after reporting what is wrong with it."""
     if options.overlay is None:
         return None
+    from schemac.project.overlays import load_overlay  # for start-up time: few runs have one
+
     return load_overlay(options.overlay, report)
 
 

@@ -25,7 +25,8 @@ from schemac.project.discovery import ManifestFile, content_of
 from schemac.project.fixing import without_ignored
 from schemac.project.imported import FolderFiles, report_unused_groups
 from schemac.project.manifests import CompiledFile, ManifestChecks, with_distinct_datasets
-from schemac.project.options import CompileOptions, overlay_of
+from schemac.project.options import CompileOptions
+from schemac.project.overlays import overlay_of
 from schemac.project.referring import check_references, report_unused_vocabularies
 from schemac.project.shared_work import collector_paused
 from schemac.text.source.catalogue import NOTHING_TO_COMPILE, UNLOCKED_CHANGE

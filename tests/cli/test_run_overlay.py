@@ -9,7 +9,7 @@ pytest.importorskip("pyspark")
 
 from schemac.cli.main import main
 from schemac.pipeline.conforming.load import load_job
-from schemac.project.options import load_overlay
+from schemac.project.overlays import load_overlay
 from schemac.text.source.report import Report
 from tests.compiling import table_record
 

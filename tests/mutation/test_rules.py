@@ -85,7 +85,7 @@ def test_swap_what_a_judge_is_made_of() -> None:
     module, expected = import_module(name), reviewed()
     source = Path(str(module.__file__)).read_text(encoding="utf-8")
     assert not is_killed(name, Mutant(0, "nothing", ast.parse(source)), expected)
-    for mistake in ("not: judgement.outcome is Outcome.REFUSED", "without Fact.BECAME_REQUIRED"):
+    for mistake in ("not: judgement.outcome is changes.Outcome.REFUSED", "without Fact.BECAME_REQUIRED"):
         wrong = next(mutant for mutant in mutants_of(module) if mutant.what.startswith(mistake))
         assert is_killed(name, wrong, expected)
 

@@ -13,7 +13,8 @@ from schemac.project.cache.entries import EntryKeys, digest
 from schemac.project.cache.store import Cache
 from schemac.project.comparing import ComparisonRequest
 from schemac.project.manifests import CheckInputs
-from schemac.project.options import CompileOptions, RunOverlay
+from schemac.project.options import CompileOptions
+from schemac.project.overlays import RunOverlay
 
 
 class Overlay(NamedTuple):

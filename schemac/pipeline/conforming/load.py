@@ -35,7 +35,8 @@ from schemac.project.configuration import Project, find_project
 from schemac.project.discovery import has_lock
 from schemac.project.imported import FolderFiles
 from schemac.project.locking import locked_datasets
-from schemac.project.options import CompileOptions, RunOverlay
+from schemac.project.options import CompileOptions
+from schemac.project.overlays import RunOverlay
 from schemac.project.stages import check_source, emit
 from schemac.registry.installed import engines
 from schemac.rows.judging.reasons import QUARANTINE_SCHEMA
