@@ -71,16 +71,17 @@ def _edits(tree: ast.Module) -> Iterator[tuple[int, str, Edit]]:
 
 
 def _in_code(node: ast.AST) -> Iterator[tuple[int, str, Edit]]:
-    if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id in _MEMBERS:
-        names = _MEMBERS[node.value.id]
+    if isinstance(node, ast.Attribute) and _name(node.value) in _MEMBERS:
+        names = _MEMBERS[_name(node.value)]
         if node.attr in names:
             other = names[(names.index(node.attr) + 1) % len(names)]
             yield node.lineno, f"{ast.unparse(node)} becomes {other}", _set(node, "attr", other)
-    if isinstance(node, ast.Return) and isinstance(node.value, ast.Name) and node.value.id == "SAFE":
-        other_value = ast.parse("SAFE._replace(outcome=type(SAFE.outcome).METADATA)", mode="eval").body
+    if isinstance(node, ast.Return) and _name(node.value) == "SAFE":
+        safe = ast.unparse(node.value or node)
+        other_value = ast.parse(f"{safe}._replace(outcome=type({safe}.outcome).METADATA)", mode="eval").body
         yield node.lineno, "SAFE becomes METADATA", _set(node, "value", other_value)
-    if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in _VERDICTS:
-        name = node.func.id
+    if isinstance(node, ast.Call) and _name(node.func) in _VERDICTS:
+        name = ast.unparse(node.func)
         safe = f"lambda *texts: {name}(*texts)._replace(outcome=type({name}('').outcome).SAFE)"
         yield node.lineno, f"{name} becomes SAFE", _set(node, "func", ast.parse(safe, mode="eval").body)
     if isinstance(node, (ast.If, ast.IfExp)):
@@ -96,6 +97,13 @@ def _in_code(node: ast.AST) -> Iterator[tuple[int, str, Edit]]:
     if isinstance(node, ast.Compare) and type(node.ops[0]) in _BOUNDS:
         bound = _BOUNDS[type(node.ops[0])]()
         yield node.lineno, f"{ast.unparse(node)}: {bound.__class__.__name__}", _set(node, "ops", [bound])
+
+
+def _name(node: ast.AST | None) -> str:
+    """Return the name that a node is, with or without the module before it; empty if it is none."""
+    if isinstance(node, ast.Attribute):
+        return node.attr
+    return node.id if isinstance(node, ast.Name) else ""
 
 
 def _in_cases(node: ast.Match) -> Iterator[tuple[int, str, Edit]]:
