@@ -1,6 +1,7 @@
 """What the tree promises about itself."""
 
 import ast
+import builtins
 import re
 import shutil
 import subprocess
@@ -338,4 +339,19 @@ def test_print_through_the_one_way_out() -> None:
         calls = [node.func for node in ast.walk(tree_of(path)) if isinstance(node, ast.Call)]
         texts = {ast.unparse(call) for call in calls}
         found += [(path, text) for text in ("print", "sys.stdout.write", "sys.stderr.write") if text in texts]
+    assert found == []
+
+
+def test_give_no_variable_of_a_comprehension_the_name_of_a_builtin_in_use() -> None:
+    """Python 3.12.0 and 3.12.1 take the two for one, where the builtin is called in another comprehension of the function."""
+    found = []
+    for path in MODULES:
+        for function in ast.walk(tree_of(path)):
+            if not isinstance(function, ast.FunctionDef | ast.AsyncFunctionDef):
+                continue
+            nodes = list(ast.walk(function))
+            targets = [node.target for node in nodes if isinstance(node, ast.comprehension)]
+            variables = {n.id for target in targets for n in ast.walk(target) if isinstance(n, ast.Name)}
+            called = {n.func.id for n in nodes if isinstance(n, ast.Call) and isinstance(n.func, ast.Name)}
+            found += [(path.name, function.name, name) for name in variables & called & set(dir(builtins))]
     assert found == []

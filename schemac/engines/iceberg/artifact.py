@@ -190,7 +190,9 @@ def to_schema(compilation: Compilation, emission: Emission) -> IcebergSchema:
     """
     dataset, version = compilation.dataset, compilation.version
     extra = dataset.schema.extra
-    field_ids = compilation.ids or {field: id for id, field in enumerate(preorder(dataset.columns), 1)}
+    field_ids = compilation.ids or {
+        field: number for number, field in enumerate(preorder(dataset.columns), 1)
+    }
     columns = to_columns(compilation.lowered, emission, field_ids, format_of(compilation))
     for key in sorted(extra):
         if key not in (builtin.DESCRIPTION.key, builtin.TARGETS_OF.key) and is_lost(key):
