@@ -202,10 +202,7 @@ def walk(
     """Yield the files of these endings in a folder that may be a project's own, folder by folder, by name."""
     for here, folders, files in os.walk(folder):
         folders[:] = sorted(
-            name
-            for name in folders
-            if not (os.path.islink(os.path.join(here, name)) or exclusion.hides_folder(here, name))
-            and Path(here, name) != out
+            name for name in folders if not exclusion.hides_folder(here, name) and Path(here, name) != out
         )
         # The ODF artifact is YAML, and a manifest; an earlier build into another folder is no input of this one.
         if os.path.basename(here) != "odf" or "schema.bin" not in files:

@@ -111,9 +111,9 @@ def transaction_of(dataset: Any, version: int) -> Any | None:
         return None
 
 
-def properties_of(dataset: Any, version: int) -> dict[str, str]:
+def properties_of(transaction: Any | None) -> dict[str, str]:
     """Return the properties of the commit that made a version; none where Lance has it no more."""
-    return dict(getattr(transaction_of(dataset, version), "transaction_properties", None) or {})
+    return dict(getattr(transaction, "transaction_properties", None) or {})
 
 
 def data_files(dataset: Any) -> set[str]:

@@ -28,12 +28,10 @@ from schemac.rows.runs.history import MOVED_OUT, UNFINISHED, CommittedRun, recor
 from schemac.rows.runs.identity import RUN, RunIdentity, is_gone
 from schemac.rows.runs.storage import Storage, absolute, is_local, path_from_quarantine
 
-BATCH_ROWS = 8192
-
 
 def is_move_out(table: Any, version: int) -> bool:
     """Whether rows left a quarantine with a version."""
-    return MOVED_OUT in lance_dataset.properties_of(table, version)
+    return MOVED_OUT in lance_dataset.properties_of(lance_dataset.transaction_of(table, version))
 
 
 def move_back(path: str, version: int, storage_options: Storage | None) -> None:
@@ -77,8 +75,7 @@ def committed_runs(
         if isinstance(operation, lance.LanceOperation.Restore):
             # What came after the version that was restored is not in the table any more.
             newest = min(newest, int(operation.version))
-        properties = getattr(transaction, "transaction_properties", None) or {}
-        run = CommittedRun.of(dict(properties), number, committed)
+        run = CommittedRun.of(lance_dataset.properties_of(transaction), number, committed)
         if run is not None:
             yield run
 
@@ -92,7 +89,7 @@ def named_files(dataset: Any, run: RunIdentity | None) -> set[str]:
     for number, committed in lance_dataset.versions(dataset):
         if since is not None and committed < since - CLOCKS_DIFFER:
             break
-        if lance_dataset.properties_of(dataset, number).get(RUN) == run.id:
+        if lance_dataset.properties_of(lance_dataset.transaction_of(dataset, number)).get(RUN) == run.id:
             with suppress(OSError, ValueError):  # one that somebody has cleaned up
                 named |= lance_dataset.data_files(dataset.checkout_version(number))
     return named
@@ -221,7 +218,7 @@ def _remove_traces(dead: DeadRun, storage_options: Storage) -> None:
     if staging.is_retained(dead.folder) and dead.run and not find_run(dead.run, dead.path, storage_options):
         return
     if dataset is not None and dead.run is not None:
-        properties = lance_dataset.properties_of(dataset, dataset.version)
+        properties = lance_dataset.properties_of(lance_dataset.transaction_of(dataset, dataset.version))
         if UNFINISHED in properties and properties[RUN] == dead.run.id and dataset.version > 1:
             # This is the first of two commits of the run, and the second has not been made.
             with lance_dataset.lance_errors():
