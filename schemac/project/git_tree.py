@@ -9,10 +9,10 @@ listed from their own object store, wherever this clone keeps it.
 import dataclasses
 import os
 import posixpath
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 from pathlib import Path
 
 from schemac.project.cache.store import FILE
@@ -161,7 +161,7 @@ class CommitTree:
 
     def path_of(self, path: Path) -> str | None:
         """Return the path in the tree of a present path; None outside of the repository. A link keeps its own name."""
-        real = Path(real_path(path))
+        real = Path(real_path(path, self._real_folder))
         return real.relative_to(self.top).as_posix() if real.is_relative_to(self.top) else None
 
     def places_of(self, folder: Path) -> list[str]:
@@ -184,6 +184,11 @@ class CommitTree:
     def display_path(self, path: str) -> str:
         """Return a path of the tree from the working folder."""
         return os.path.relpath(self.today(path))
+
+    @cached_property
+    def _real_folder(self) -> Callable[[str], str]:
+        """Returns a folder of today without links; most folders have many files."""
+        return cache(os.path.realpath)
 
     @cached_property
     def _links(self) -> dict[str, bytes]:
@@ -293,10 +298,15 @@ def git_output(*words: str, input: bytes = b"", environment: Mapping[str, str] |
     return done.stdout
 
 
+@cache
+def _local_variables() -> frozenset[str]:
+    """Return the variables that bind git to one repository; asked once, for each answer is a process."""
+    return frozenset(git_output("rev-parse", "--local-env-vars").decode().split())
+
+
 def _free_environment() -> dict[str, str]:
     """Return the environment without the variables that bind git to one repository."""
-    local = git_output("rev-parse", "--local-env-vars").decode().split()
-    return {name: value for name, value in os.environ.items() if name not in local}
+    return {name: value for name, value in os.environ.items() if name not in _local_variables()}
 
 
 def tracked_files(folder: Path) -> list[str]:
