@@ -9,8 +9,8 @@ Errors: SC419 lost-lock.
 
 import os
 import shlex
-from collections.abc import Iterable, Sequence
-from functools import cached_property
+from collections.abc import Sequence
+from functools import cache
 from pathlib import Path
 
 from schemac.language.logical.dataset import LogicalDataset
@@ -35,42 +35,40 @@ class LostLocks:
     def __init__(self, project: Project) -> None:
         self._project = project
         self._is_marked = any((project.folder / mark).exists() for mark in _MARKS)
+        # By folder, which many manifests share.
+        self._locks = cache(self._locks_of)
+        self._digest = cache(self._digest_of)
 
     def digest_for(self, manifest: Path) -> str:
         """Return the digest of all that is looked through for the datasets of a manifest: locks, and manifests next to them."""
-        return self._digest_of_all if self._is_marked else self._digest(self.locks_for(manifest))
-
-    @cached_property
-    def _digest_of_all(self) -> str:
-        """The digest of all locks of the project."""
-        return self._digest(self._all)
-
-    def _digest(self, locks: Iterable[Path]) -> str:
-        """Return the digest of locks, of their places and of the manifests next to them."""
-        return digest(
-            [
-                (
-                    os.path.relpath(lock, self._project.folder),
-                    [(path.suffix, content_of(path)) for path in (lock, *manifests_of_lock(lock))],
-                )
-                for lock in locks
-            ]
-        ).hex()
+        return self._digest(self._scope(manifest))
 
     def locks_for(self, manifest: Path) -> Sequence[Path]:
         """Return all locks of the project; without a project, those in the folders up to the working folder."""
-        if self._is_marked:
-            return self._all
-        folders = [
-            f for f in Path(os.path.abspath(manifest)).parents if f.is_relative_to(self._project.folder)
-        ]
-        return [path for folder in folders for path in sorted(folder.glob("*.lock"))]
+        return self._locks(self._scope(manifest))
 
-    @cached_property
-    def _all(self) -> Sequence[Path]:
-        """The paths of all locks of the project that its settings do not exclude."""
-        folder = self._project.folder
-        return [*walk(folder, folder / self._project.configuration.out, (".lock",), self._project.exclusion)]
+    def _scope(self, manifest: Path) -> Path | None:
+        """Return the folder from which on locks count for a manifest; None if all of the project do."""
+        return None if self._is_marked else Path(os.path.abspath(manifest)).parent
+
+    def _locks_of(self, scope: Path | None) -> Sequence[Path]:
+        """Return the paths of the locks in a folder and above it, or of all that the settings do not exclude."""
+        root = self._project.folder
+        if scope is None:
+            return [*walk(root, root / self._project.configuration.out, (".lock",), self._project.exclusion)]
+        folders = [one for one in (scope, *scope.parents) if one.is_relative_to(root)]
+        return [path for one in folders for path in sorted(one.glob("*.lock"))]
+
+    def _digest_of(self, scope: Path | None) -> str:
+        """Return the digest of the locks of a scope, of their places and of the manifests next to them."""
+        contents = [
+            (
+                os.path.relpath(lock, self._project.folder),
+                [(path.suffix, content_of(path)) for path in (lock, *manifests_of_lock(lock))],
+            )
+            for lock in self._locks(scope)
+        ]
+        return digest(contents).hex()
 
     def report(self, file: CompiledFile, lock: Lock | None, report: Report) -> bool:
         """Report the datasets of a manifest whose lock is elsewhere; return whether any was looked for.
