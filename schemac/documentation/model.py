@@ -12,6 +12,7 @@ import re
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import pairwise
 from typing import Any, NamedTuple, TypeVar
 
@@ -208,7 +209,12 @@ class Site:
 
     def of(self, name: str) -> DatasetPage | None:
         """Return the page of a dataset; None if another project has it."""
-        return next((one for one in self.datasets if one.name == name), None)
+        return self._by_name.get(name)
+
+    @cached_property
+    def _by_name(self) -> dict[str, DatasetPage]:
+        """The pages of datasets by name; each reference of a large site asks for one."""
+        return {one.name: one for one in self.datasets}
 
     def relations_with(self, name: str) -> tuple[Relation, ...]:
         """Return the references of a dataset to others, and then those of others to it."""

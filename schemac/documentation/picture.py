@@ -89,14 +89,19 @@ def draw(relations: Iterable[Relation]) -> Picture:
 
 def _connected_groups(edges: Iterable[tuple[str, str]]) -> list[list[tuple[str, str]]]:
     """Return the lines that hang together, the largest group first."""
-    groups: list[tuple[set[str], list[tuple[str, str]]]] = []
-    for edge in sorted(edges):
-        names, together = {*edge}, [edge]
-        for group in [one for one in groups if not one[0].isdisjoint(edge)]:
-            groups.remove(group)
-            names, together = names | group[0], [*group[1], *together]
-        groups.append((names, together))
-    return sorted((sorted(together) for _, together in groups), key=lambda group: (-len(group), group))
+    edges_of: dict[str, set[tuple[str, str]]] = defaultdict(set)
+    for edge in edges:
+        for name in edge:
+            edges_of[name].add(edge)
+    groups: list[list[tuple[str, str]]] = []
+    while edges_of:
+        names, together = [next(iter(edges_of))], set[tuple[str, str]]()
+        while names:
+            new = edges_of.pop(names.pop(), set()) - together
+            together |= new
+            names += itertools.chain.from_iterable(new)
+        groups.append(sorted(together))
+    return sorted(groups, key=lambda group: (-len(group), group))
 
 
 def _draw_group(
