@@ -384,12 +384,17 @@ def row_text(row: Any) -> str:
     """Return a text by which a person recognizes a row: a text as it is, an object as JSON, or else as Python shows it."""
     if isinstance(row, str):
         return _encodable(row)
-    with suppress(TypeError, ValueError, RecursionError):
+    try:
         return to_json(row, bytes_mode="base64", inf_nan_mode="constants", fallback=_value_text).decode()
-    # A text holds half of a pair of surrogates, a key is not a text, or the like.
-    with suppress(TypeError, ValueError, RecursionError):
-        return _encodable(json.dumps(row, ensure_ascii=False, default=_value_text))
+    except _NOT_JSON:
+        # A text holds half of a pair of surrogates, a key is not a text, or the like.
+        with suppress(*_NOT_JSON):
+            return _encodable(json.dumps(row, ensure_ascii=False, default=_value_text))
     return _encodable(text_of_object(row))
+
+
+_NOT_JSON = (TypeError, ValueError, RecursionError)
+"""What writers of JSON raise."""
 
 
 def _encodable(text: str) -> str:
