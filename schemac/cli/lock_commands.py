@@ -4,15 +4,16 @@ Layer: cli.
 """
 
 import argparse
+import os
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from schemac.cli import arguments
 from schemac.cli.output import print_status, show
 from schemac.cli.project import find_dataset, open_project
 from schemac.cli.terminal import ExitCode, notify, put_manifest
-from schemac.language.logical.dataset import LogicalDataset
 from schemac.language.logical.schema_fields import preorder
 from schemac.language.manifest.write import scalar, write_manifest
 from schemac.language.physical import numpy_left_out
@@ -37,13 +38,14 @@ from schemac.text.source.catalogue import NOTHING_TO_COMPILE, UNKNOWN_COLUMN
 from schemac.text.source.diagnostic import Diagnostic, Severity
 from schemac.text.source.phrases import closest, counted, listed
 from schemac.text.source.report import Report
-from schemac.text.source.text import SourceText, read_file
-from schemac.text.syntax.document import parse
 from schemac.versions.evolution.renames import undeclared_renames
 from schemac.versions.identity.freeze import freeze
 from schemac.versions.identity.lock import Lock
 from schemac.versions.identity.lockfile import write_lock
 from schemac.versions.identity.opening import open_version
+
+if TYPE_CHECKING:
+    from schemac.project.project_texts import DatasetField, ProjectTexts
 
 # lock
 
@@ -322,18 +324,21 @@ def add_rename_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run_rename(options: argparse.Namespace) -> int:
-    """Rename; manifest and lock change together, or neither."""
+    """Rename; all texts and locks change together, or none."""
     # For start-up time: to lock takes none of them.
-    from schemac.project.name_edits import write
-    from schemac.project.referring import referring_fields
-    from schemac.project.renaming import planned_rename
+    from schemac.project.project_texts import ProjectTexts
+    from schemac.project.renaming import field_called, rename
+    from schemac.project.rewriting import write
 
     report = Report()
     opened = find_dataset(options, report)
     if opened is not None:
         project, file, dataset = opened
-        planned = planned_rename(file, dataset, options.old, options.new, project, report)
-        if planned is not None and write(planned, report):
+        # Rules of the project are programs, which nobody expects a renaming to run.
+        texts = ProjectTexts.around(file, replace(project, has_custom_rules=False))
+        target = field_called(file, dataset, options.old, texts, report)
+        planned = rename(target, options.new, texts, report) if target is not None else None
+        if target is not None and planned is not None and write(planned, report):
             renamed, *others = planned.renamed
             locked = (
                 f", version {renamed.version} in its lock" if renamed.version else "; there is no lock yet"
@@ -343,34 +348,23 @@ def run_rename(options: argparse.Namespace) -> int:
                 locked = f", version {other.version} in its lock" if other.version else ""
                 status = f"{other.file} uses the same group: the field is now {other.path}{locked}"
                 print_status(status, options)
-            options.paths = []
-            every = read_manifests(open_project(options, Report())[1], project, Report())
-            referring = referring_fields(every, dataset.name, options.old, renamed.path)
-            for hint in (*referring, *_pipeline_hints(file, dataset, options.old, renamed.path)):
+            for name in (text.name for text in planned.texts):
+                if name not in {one.file for one in planned.renamed}:
+                    print_status(f"{name}: {options.old} is now {renamed.path} here too", options)
+            for hint in _pipeline_hints(target.dataset_field, renamed.path, texts):
                 print_status(hint, options)
     return show(report.diagnostics, options)
 
 
-def _pipeline_hints(file: CompiledFile, dataset: LogicalDataset, old: str, new: str) -> Iterator[str]:
-    """Yield what to look at in pipelines next to a manifest, after a column has got another name."""
-    if old not in {str(field.segment) for field in dataset.columns}:
-        return
-    manifest = file.file.path.resolve()
-    for path in sorted(manifest.parent.glob("*.y*ml")):
-        try:
-            content = read_file(path, 1 << 20)[: 1 << 20].decode("utf-8-sig")
-        except (OSError, UnicodeDecodeError):
-            continue
-        if "schema" not in content or "target" not in content:
-            continue
-        documents = parse(SourceText(content, path.name), Report())
-        value: Any = documents[0].value if len(documents) == 1 else None
-        if not isinstance(value, dict) or not isinstance(value.get("schema"), str) or "target" not in value:
-            continue
-        if (path.parent / value["schema"]).resolve() != manifest:
-            continue
-        fields = value.get("fields") or {}
-        if isinstance(fields, dict) and old in fields:
-            yield f"{path.name}: its `fields` uses {old}; change that to {new}"
-        else:
-            yield f"{path.name}: its records still have {old}; write `{scalar(new)}: {scalar(old)}` under `fields`"
+def _pipeline_hints(renamed: "DatasetField", new: str, texts: "ProjectTexts") -> Iterator[str]:
+    """Yield what to look at in the pipelines of a manifest that do not name a column, after it has got another name."""
+    from schemac.project.project_texts import file_at  # for start-up time, as above
+
+    file, _, field = renamed
+    manifest, old = os.path.abspath(file.file.path), str(field.segment)
+    for path, document in texts.pipelines(file.file.path.name) if field.parent is None else ():
+        value: Any = document.value
+        schema, fields = value.get("schema"), value.get("fields") or {}
+        if isinstance(schema, str) and file_at(path, schema) == manifest and old not in fields:
+            name = document.source.name
+            yield f"{name}: its records still have {old}; write `{scalar(new)}: {scalar(old)}` under `fields`"

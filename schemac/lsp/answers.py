@@ -15,7 +15,7 @@ from pygls.exceptions import JsonRpcInvalidRequest
 from schemac.language.formatting.format import formatted
 from schemac.lsp.completion import complete
 from schemac.lsp.grammar import GrammarContext
-from schemac.lsp.locations import FieldTarget, FileRange, TextScope
+from schemac.lsp.locations import FileRange, TextScope
 from schemac.lsp.navigation import Navigator, documents_of
 from schemac.lsp.presentation import (
     MAX_SYMBOLS,
@@ -25,11 +25,12 @@ from schemac.lsp.presentation import (
     word_text,
     workspace_symbols,
 )
-from schemac.lsp.projects import CheckedProject, is_yaml, name_in
+from schemac.lsp.projects import CheckedProject, is_yaml
 from schemac.lsp.renaming import RefusedRenameError, renamable, rename_edits
 from schemac.lsp.session import Opened, Session
 from schemac.lsp.texts import actions, line_edits, uri_of
 from schemac.project.configuration import Project
+from schemac.project.project_texts import FieldTarget, name_in
 
 P = TypeVar("P")
 R = TypeVar("R")
@@ -148,7 +149,7 @@ class Answers:
         if one is None:
             return None
         try:
-            edits = rename_edits(one, params.new_name, opened.folder, self._session.lines_at)
+            edits = rename_edits(one, params.new_name, self._session.lines_at)
         except RefusedRenameError as error:
             raise JsonRpcInvalidRequest(str(error)) from error
         versions = {text.path: text.version for text in tuple(self._session.opened.values())}

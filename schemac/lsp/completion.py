@@ -22,7 +22,7 @@ from schemac.language.kinds.registry import BY_NAME, FOREIGN_NAMES
 from schemac.language.logical.model import LogicalType
 from schemac.language.manifest.groups import Use
 from schemac.language.manifest.overlay import DatasetOverlay, OverlayFile
-from schemac.lsp.cursor import CursorRole, is_plain
+from schemac.lsp.cursor import CursorRole
 from schemac.lsp.grammar import (
     GrammarContext,
     GrammarShape,
@@ -133,10 +133,10 @@ def yaml_text(value: Any) -> str:
     """Return a value as a manifest writes it."""
     if isinstance(value, bool):
         return "true" if value else "false"
-    if isinstance(value, str) and not is_plain(value):
-        from schemac.language.manifest.write import scalar  # for start-up time: writing is rare
+    if isinstance(value, str):
+        from schemac.language.manifest.write import scalar_of_name  # for start-up time: writing is rare
 
-        return scalar(value)
+        return scalar_of_name(value)
     return str(value)
 
 

@@ -101,14 +101,6 @@ def block_end(lines: Sequence[str], first: int, column: int) -> int:
     return len(lines)
 
 
-_PLAIN = re.compile(r"[A-Za-z_][A-Za-z0-9_]*[./-][A-Za-z0-9_./-]*[A-Za-z0-9_]")
-
-
-def is_plain(name: str) -> bool:
-    """Whether a name of several parts, such as a path or a key of attributes, needs no quotes; single words may be values of YAML."""
-    return _PLAIN.fullmatch(name) is not None
-
-
 # Brackets
 
 _TOKEN = re.compile(

@@ -14,9 +14,19 @@ from schemac.language.logical.dataset import LogicalDataset
 from schemac.language.logical.schema_fields import SchemaField, preorder
 from schemac.language.manifest.groups import Definition
 from schemac.language.manifest.library import GroupScope, Reuse, scope_of
-from schemac.lsp.projects import CheckedProject, key_of
+from schemac.lsp.projects import CheckedProject
 from schemac.project.imported import FolderFiles
 from schemac.project.manifests import CompiledFile
+from schemac.project.project_texts import (
+    DatasetField,
+    FieldLocation,
+    FieldTarget,
+    NamedTarget,
+    datasets_called,
+    fields_by_location,
+    file_at,
+    key_of,
+)
 from schemac.text.source.json_object import TreePath
 from schemac.text.source.report import Report
 from schemac.text.source.span import Region
@@ -24,49 +34,9 @@ from schemac.text.source.text import SourceText
 from schemac.text.syntax.document import parse
 
 
-def file_at(text: str, path: str) -> str:
-    """Return the absolute path of a file that a text names by its path from there; that of the text for an empty one."""
-    return os.path.normpath(os.path.join(os.path.dirname(text), path)) if path else text
-
-
 def paths_in(fields: Sequence[SchemaField]) -> Iterator[str]:
     """Yield the paths of fields and of those below them."""
     return (field.path_text for field in preorder(fields) if field.is_member)
-
-
-def datasets_called(name: Any, checked: CheckedProject) -> Iterator[tuple[CompiledFile, LogicalDataset]]:
-    """Yield the datasets of a name, with their manifests; there should be one."""
-    for file in checked.files:
-        for number, named in enumerate(file.named):
-            if named.name == name:
-                yield file, file.datasets[number]
-
-
-class FieldLocation(NamedTuple):
-    """Where a field was written: a text by its name, a document of it, and the path there."""
-
-    file: str
-    document: int
-    path: TreePath
-
-
-class DatasetField(NamedTuple):
-    """A field of a dataset, and its manifest."""
-
-    file: CompiledFile
-    dataset: LogicalDataset
-    field: SchemaField
-
-
-def fields_by_location(file: CompiledFile) -> dict[FieldLocation, list[DatasetField]]:
-    """Return the fields of a manifest by where they were written; a field of a group may be several."""
-    by_location: dict[FieldLocation, list[DatasetField]] = {}
-    for dataset in file.datasets:
-        for field in preorder(dataset.columns):
-            location = location_of(dataset, field)
-            if location is not None:
-                by_location.setdefault(location, []).append(DatasetField(file, dataset, field))
-    return by_location
 
 
 def innermost_fields(
@@ -80,30 +50,6 @@ def innermost_fields(
             if dataset_fields:
                 return dataset_fields
     return []
-
-
-def location_of(dataset: LogicalDataset, field: SchemaField) -> FieldLocation | None:
-    """Return the location of a field; None for one that the compiler inserted."""
-    origins = dataset.origins
-    if origins.document is None:
-        return None
-    document, path, _ = origins.document.origin((*origins.base, *field.declared_at))
-    return FieldLocation(document.source.name, document.index, path)
-
-
-def files_with(checked: CheckedProject, path: str) -> list[CompiledFile]:
-    """Return the manifest at a path as it could be read last, or those that import it."""
-    manifest = checked.readable.get(path)
-    manifests = [manifest] if manifest is not None else []
-    return [*manifests, *(file for file in users_of(checked, path) if file is not manifest)]
-
-
-def users_of(checked: CheckedProject, path: str) -> Iterator[CompiledFile]:
-    """Yield the manifests that import a file."""
-    for file in checked.files:
-        around = FolderFiles(file.file.path, file.file.name, checked.buffers)
-        if any(around.key(imported) == path for imported, _ in file.imported.files):
-            yield file
 
 
 def document_number(lines: Sequence[str], first: int) -> int:
@@ -134,54 +80,12 @@ class FileRange(NamedTuple):
 
 
 @dataclass(frozen=True)
-class FieldTarget:
-    """A field; `all` are the fields that have its name from the same place."""
-
-    dataset_field: DatasetField
-    all: tuple[DatasetField, ...]
-
-
-@dataclass(frozen=True)
-class GroupTarget:
-    """A group."""
-
-    name: str
-    file: str
-    """The absolute path of the file that defines it."""
-
-
-@dataclass(frozen=True)
-class ParameterTarget:
-    """A parameter of a group."""
-
-    group: GroupTarget
-    name: str
-
-
-@dataclass(frozen=True)
-class DatasetTarget:
-    """A dataset."""
-
-    name: str
-
-
-@dataclass(frozen=True)
 class FileTarget:
     """A file."""
 
     path: str
 
 
-@dataclass(frozen=True)
-class VocabularyTarget:
-    """An attribute of a project's own domain."""
-
-    name: str
-    """With its domain."""
-
-
-NamedTarget = GroupTarget | ParameterTarget | DatasetTarget | VocabularyTarget
-"""What is called the same wherever it is named."""
 Target = FieldTarget | FileTarget | NamedTarget
 
 
@@ -265,7 +169,7 @@ class TextScope:
 
     def dataset(self, name: Any) -> LogicalDataset | None:
         """Return a dataset of the project."""
-        return next((dataset for _, dataset in datasets_called(name, self._checked)), None)
+        return next((dataset for _, dataset in datasets_called(name, self._checked.files)), None)
 
     def dataset_of_pipeline(self, root: Mapping[str, str]) -> LogicalDataset | None:
         """Return the dataset that a pipeline with these outermost keys is about."""

@@ -8,9 +8,8 @@ import os
 from collections.abc import Iterator
 from functools import cached_property
 
-from schemac.language.attributes.builtin import DEPRECATED
 from schemac.language.attributes.constraints import REFERENCES
-from schemac.language.attributes.registry import ATTRIBUTES, domain_of
+from schemac.language.attributes.registry import domain_of
 from schemac.language.logical.dataset import LogicalDataset
 from schemac.language.logical.schema_fields import preorder
 from schemac.language.manifest.documents import is_overlay, is_pipeline
@@ -19,37 +18,37 @@ from schemac.lsp.completion import names_field
 from schemac.lsp.cursor import CursorRole
 from schemac.lsp.grammar import GrammarContext
 from schemac.lsp.locations import (
-    DatasetField,
-    DatasetTarget,
-    FieldTarget,
     FileRange,
     FileTarget,
-    GroupTarget,
-    ParameterTarget,
     Target,
     TextScope,
-    VocabularyTarget,
-    datasets_called,
     document_number,
-    fields_by_location,
-    file_at,
-    files_with,
     innermost_fields,
-    location_of,
-    users_of,
 )
-from schemac.lsp.occurrences import occurrences_of
-from schemac.lsp.projects import CheckedProject, ProjectTexts, key_of
+from schemac.lsp.projects import CheckedProject
 from schemac.project.discovery import lock_path
 from schemac.project.imported import FolderFiles
 from schemac.project.locking import numbered_by_lock, open_lock
 from schemac.project.manifests import CompiledFile
-from schemac.project.name_edits import place_of_name
+from schemac.project.occurrences import Occurrence, occurrences_of, place_of_name
+from schemac.project.project_texts import (
+    DatasetField,
+    DatasetTarget,
+    FieldTarget,
+    GroupTarget,
+    ParameterTarget,
+    ProjectTexts,
+    VocabularyTarget,
+    datasets_called,
+    file_at,
+    key_of,
+    location_of,
+)
 from schemac.text.source.json_object import TreePath
 from schemac.text.source.report import Report
-from schemac.text.source.span import Region
+from schemac.text.source.span import Region, Span
 from schemac.text.source.text import decode_text
-from schemac.text.syntax.document import Document, Location, parse
+from schemac.text.syntax.document import Document, parse
 from schemac.versions.identity.lockfile import dataset_line
 
 
@@ -62,7 +61,13 @@ class Navigator:
     @cached_property
     def texts(self) -> ProjectTexts:
         """All texts that may name something."""
-        return ProjectTexts(self.checked)
+        return ProjectTexts(self.checked.project, self.checked.files, self.checked.buffers)
+
+    def _files_with(self, path: str) -> list[CompiledFile]:
+        """Return the manifest at a path as it could be read last, or those that import it."""
+        manifests = [self.checked.readable[path]] if path in self.checked.readable else []
+        users = [file for file in self.texts.users_of(path) if key_of(file.file.path) != path]
+        return [*manifests, *users]
 
     def fields_at(
         self, path: str, context: GrammarContext, tree_path: TreePath | None = None
@@ -70,7 +75,7 @@ class Navigator:
         """Return the fields that the cursor is in."""
         number = document_number(context.lines, context.cursor.document)
         target_path = context.path_on_key if tree_path is None else tree_path
-        return innermost_fields(files_with(self.checked, path), self.checked.name(path), number, target_path)
+        return innermost_fields(self._files_with(path), self.checked.name(path), number, target_path)
 
     def target(self, path: str, context: GrammarContext) -> Target | None:
         """Return what the name at a cursor means; None if there is no name."""
@@ -194,19 +199,15 @@ class Navigator:
         if dataset is None:
             return None
         field = next((s for s in preorder(dataset.columns) if s.is_member and s.path_text == path_text), None)
-        file = next((file for file, _ in datasets_called(dataset.name, self.checked)), None)
+        file = next((file for file, _ in datasets_called(dataset.name, self.checked.files)), None)
         if field is None or file is None:
             return None
         return self._field_target(DatasetField(file, dataset, field))
 
     def _field_target(self, dataset_field: DatasetField) -> FieldTarget:
         where = location_of(dataset_field.dataset, dataset_field.field)
-        every: list[DatasetField] = []
-        if where is not None:
-            # All fields that are written at one place: those of all users of a group.
-            for file in files_with(self.checked, self.checked.path(where.file)):
-                every += fields_by_location(file).get(where, ())
-        return FieldTarget(dataset_field, tuple(every) or (dataset_field,))
+        path = self.checked.path(where.file) if where is not None else ""
+        return FieldTarget.of(dataset_field, self._files_with(path))
 
     # Definitions
 
@@ -216,13 +217,14 @@ class Navigator:
             case FileTarget():
                 return [FileRange(target.path, Region(1, 1, 1, 1))] if os.path.exists(target.path) else []
             case FieldTarget():
-                return [self.site(place_of_name(target.dataset_field.dataset, target.dataset_field.field))]
+                place = place_of_name(target.dataset_field.dataset, target.dataset_field.field)
+                return [FileRange(self.checked.path(place.source.name), place.source.region(place.span))]
             case _:
-                sites = [one.site for one in occurrences_of(target, self.texts) if one.is_definition]
+                sites = [site_of(one) for one in occurrences_of(target, "", self.texts) if one.is_definition]
                 if isinstance(target, DatasetTarget) and not sites:
                     return [
                         FileRange(key_of(file.file.path), source.region(span))
-                        for file, dataset in datasets_called(target.name, self.checked)
+                        for file, dataset in datasets_called(target.name, self.checked.files)
                         if (source := dataset.origins.source) and (span := dataset.origins.name_span)
                     ]
                 return sites
@@ -232,63 +234,31 @@ class Navigator:
         path = lock_path(dataset_field.file.file.path)
         return [FileRange(key_of(path), Region.within(n, 1, end)) for n, end in lines_of(dataset_field)]
 
-    def site(self, place: Location) -> FileRange:
-        """Return a place of the compiler."""
-        return FileRange(self.checked.path(place.source.name), place.source.region(place.span))
-
     # References
 
     def references(self, target: Target) -> list[FileRange]:
-        """Return all places that name something, without its definition."""
-        sites: list[FileRange] = []
-        match target:
-            case FieldTarget():
-                sites += self._occurrences(target)
-            case FileTarget():
-                for file in users_of(self.checked, target.path):
-                    path, files = key_of(file.file.path), FolderFiles(file.file.path, file.file.name)
-                    for document in documents_of(file):
-                        sites += [
-                            FileRange(path, document.source.region(document.span(at)))
-                            for at, value in strings_in(document.value)
-                            if at[-2:-1] == ("imports",) and files.key(value) == target.path
-                        ]
-            case _:
-                sites += [one.site for one in occurrences_of(target, self.texts) if not one.is_definition]
+        """Return all places that name something, of a field those in locks too; without the definition of a name."""
+        if isinstance(target, FileTarget):
+            return [
+                FileRange(key_of(file.file.path), document.source.region(document.span(at)))
+                for file in self.texts.users_of(target.path)
+                for document in documents_of(file)
+                for at, value in strings_in(document.value)
+                if at[-2:-1] == ("imports",)
+                and FolderFiles(file.file.path, file.file.name).key(value) == target.path
+            ]
+        sites = [site_of(one) for one in occurrences_of(target, "", self.texts) if not one.is_definition]
+        for dataset_field in target.all if isinstance(target, FieldTarget) else ():
+            sites += self.lock_lines(dataset_field)
         return list(dict.fromkeys(sites))
 
-    def _occurrences(self, target: FieldTarget) -> Iterator[FileRange]:
-        """Yield where a field is named: its definitions, attributes that name it, references of all datasets, and locks."""
-        yield from self.definitions(target)
-        for dataset_field in target.all:
-            dataset, name = dataset_field.dataset, dataset_field.dataset.name
-            path_text = dataset_field.field.path_text
-            for attribute in ATTRIBUTES.values():
-                for named in attribute.renamings(dataset.schema.extra, path_text, _OTHER_NAME):
-                    yield from self._site_of_value(dataset, ("extra", attribute.key, *named.steps))
-            for field in preorder(dataset.columns):
-                value = field.extra.get(DEPRECATED.key)
-                if isinstance(value, dict) and value.get("successor") == path_text:
-                    places = [at for at in field.extra_places(DEPRECATED.key) if dataset.origins.has(at)]
-                    for at in places[:1]:
-                        yield from self._site_of_value(dataset, (*at, "successor"))
-            for other in (one for file in self.checked.files if file.named for one in file.datasets):
-                for i, reference in enumerate(REFERENCES.read(other.schema.extra) or []):
-                    key = "to" if reference.to is not None else "fields"
-                    for j, path in enumerate(reference.to or reference.fields):
-                        if reference.dataset == name and path == path_text:
-                            yield from self._site_of_value(other, ("extra", REFERENCES.key, i, key, j))
-            yield from self.lock_lines(dataset_field)
 
-    def _site_of_value(self, dataset: LogicalDataset, path: TreePath) -> Iterator[FileRange]:
-        """Yield the site of a value in a dataset's manifest; none if the manifest has no such value."""
-        place = dataset.origins.location(path)
-        if place is not None:
-            yield self.site(place)
-
-
-_OTHER_NAME = "\0"
-"""What a field would be called, to find what names it."""
+def site_of(occurrence: Occurrence) -> FileRange:
+    """Return the place of a name without its quotes."""
+    span, written = occurrence.span, occurrence.source.excerpt(occurrence.span)
+    is_quoted = len(written) > 1 and written[0] in "'\"" and written[-1] == written[0]
+    inner = Span(span.start + 1, span.end - 1) if is_quoted else span
+    return FileRange(occurrence.path, occurrence.source.region(inner))
 
 
 def documents_of(file: CompiledFile) -> list[Document]:

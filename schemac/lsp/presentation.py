@@ -31,12 +31,12 @@ from schemac.lsp.grammar import (
     kind_of,
     properties_of,
 )
-from schemac.lsp.locations import DatasetField, location_of
-from schemac.lsp.projects import CheckedProject, key_of
+from schemac.lsp.projects import CheckedProject
 from schemac.lsp.texts import LinesOf, TextLines, uri_of
 from schemac.project.locking import locked_datasets
 from schemac.project.manifests import CompiledFile
 from schemac.project.options import CompileOptions
+from schemac.project.project_texts import DatasetField, key_of, location_of
 from schemac.project.targets import engines_of
 from schemac.registry.installed import engine
 from schemac.text.source.report import Report

@@ -9,33 +9,30 @@ an open overlay as by `--overlay`, with all datasets of the project.
 
 import os
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
 from pathlib import Path
 from typing import NamedTuple
 
 from schemac.language.manifest.documents import is_overlay, is_pipeline
-from schemac.language.manifest.groups import strings_in
-from schemac.language.manifest.library import GroupScope, Reuse, scope_of
 from schemac.project.building import Builds, not_ignored_in, report_builds
 from schemac.project.cache.store import NO_CACHE, Cache, PassingCache
 from schemac.project.configuration import Project, find_project, find_root
-from schemac.project.discovery import ManifestFile, content_of
+from schemac.project.discovery import ManifestFile
 from schemac.project.fixing import without_ignored
 from schemac.project.imported import FolderFiles, report_unused_groups
 from schemac.project.manifests import CompiledFile, ManifestChecks, with_distinct_datasets
 from schemac.project.options import CompileOptions
 from schemac.project.overlays import overlay_of
+from schemac.project.project_texts import key_of, name_in
 from schemac.project.referring import check_references, report_unused_vocabularies
 from schemac.project.shared_work import collector_paused
 from schemac.text.source.catalogue import NOTHING_TO_COMPILE, UNLOCKED_CHANGE
 from schemac.text.source.diagnostic import Diagnostic
 from schemac.text.source.files import Contents
-from schemac.text.source.json_object import TreePath
 from schemac.text.source.report import Report
 from schemac.text.source.text import decode_text, read_content
-from schemac.text.syntax.document import Document, parse
+from schemac.text.syntax.document import parse
 
 Buffers = Mapping[str, bytes]
 """The texts that an editor holds, by absolute path."""
@@ -76,20 +73,6 @@ class CheckedProject:
         return os.path.normpath(os.path.join(self.project.folder, name))
 
 
-def name_in(folder: Path, path: str) -> str:
-    """Return how a file is spoken of: by its path from a project's folder."""
-    try:
-        return Path(os.path.relpath(path, folder)).as_posix()
-    except ValueError:
-        # Windows: on another drive.
-        return Path(path).as_posix()
-
-
-def key_of(path: str | Path) -> str:
-    """Return the key of a file, its absolute path."""
-    return os.path.abspath(path)
-
-
 def is_yaml(path: str) -> bool:
     """Whether a file may be a manifest, by its name."""
     return path.endswith((".yaml", ".yml"))
@@ -106,8 +89,6 @@ class ProjectFolder:
         self._readable: dict[str, CompiledFile] = {}
         self._passing: Cache = PassingCache(NO_CACHE)
         self._project: Project | None = None
-        self._override: Project | None = None
-        """Settings that count in place of those on disk."""
 
     def check(self, buffers: Buffers, *, is_built: bool = True) -> CheckedProject:
         """Check all manifests; with `is_built` locks and the project's targets, too."""
@@ -149,18 +130,8 @@ class ProjectFolder:
             findings[path] = (*findings.get(path, ()), diagnostic)
         return checked
 
-    def tried(self, buffers: Buffers, project: Project) -> CheckedProject:
-        """Return the manifests as they would be with other texts and settings, without targets; nothing of it is kept."""
-        trial = ProjectFolder(self.folder, is_project=self.is_project, has_custom_rules=self.has_custom_rules)
-        trial._override = project
-        if project == self._project:
-            trial._known = dict(self._known)
-        return trial.check(buffers, is_built=False)
-
     def _open_project(self, report: Report, buffers: Buffers) -> Project:
         """Return the project with its present settings; while these are invalid, with the last valid ones."""
-        if self._override is not None:
-            return self._override
         if not self.is_project:
             return Project(self.folder)
         local_report = Report()
@@ -247,81 +218,6 @@ class Projects:
     def all(self) -> tuple[ProjectFolder, ...]:
         """All projects that a file was opened of."""
         return tuple(self._folders.values())
-
-
-class ProjectTexts:
-    """The texts of a project as they were checked; files that no manifest names are looked for once."""
-
-    def __init__(self, checked: CheckedProject) -> None:
-        self.checked = checked
-        self._documents: dict[str, list[Document]] = {}
-
-    def with_word(self, word: str) -> Iterator[str]:
-        """Yield the absolute paths of all texts that have a word."""
-        needle = word.encode()
-        for path, content in self._contents.items():
-            if needle in content:
-                yield path
-
-    def documents(self, path: str) -> list[Document]:
-        """Return the documents of a text; none where it is not there, or is not YAML."""
-        if path not in self._documents:
-            content = self._contents.get(path)
-            content = self._read(path) if content is None else content
-            source = decode_text(content, self.checked.name(path), Report()) if content is not None else None
-            self._documents[path] = parse(source, Report()) if source is not None else []
-        return self._documents[path]
-
-    def groups(self, path: str) -> GroupScope | None:
-        """Return the groups that a text knows."""
-        files = FolderFiles(Path(path), self.checked.name(path), self.checked.buffers)
-        return scope_of(self.documents(path), Reuse(files), Report())
-
-    def overlays(self, word: str) -> Iterator[tuple[str, Document]]:
-        """Yield the overlays that have a word, with their absolute paths."""
-        return self._with_value(word, is_overlay)
-
-    def pipelines(self, word: str) -> Iterator[tuple[str, Document]]:
-        """Yield the pipelines that have a word, with their absolute paths."""
-        return self._with_value(word, is_pipeline)
-
-    def _with_value(self, word: str, is_asked: Callable[[object], bool]) -> Iterator[tuple[str, Document]]:
-        """Yield the documents of a sort that have a word, with their absolute paths."""
-        for path in self.with_word(word):
-            yield from ((path, one) for one in self.documents(path) if is_asked(one.value))
-
-    @cached_property
-    def _contents(self) -> dict[str, bytes]:
-        """By absolute path."""
-        checked = self.checked
-        contents = {key_of(file.file.path): file.content for file in checked.files}
-        imported = {
-            FolderFiles(file.file.path, file.file.name).key(path)
-            for file in checked.files
-            for path, _ in file.imported.files
-        }
-        others: list[ManifestFile] = []
-        project = checked.project
-        if project.configuration.manifests:
-            # Elsewhere than in the folders of manifests there may be more YAML files.
-            others = project.manifests_at((".",), project.folder, Report())
-        for path in (*sorted(imported), *(key_of(file.path) for file in others)):
-            content = self._read(path) if path not in contents else None
-            if content is not None:
-                contents[path] = content
-        return contents
-
-    def _read(self, path: str) -> bytes | None:
-        """Return the bytes of a file, of an unsaved buffer first; None if it cannot be read."""
-        buffer = self.checked.buffers.get(path)
-        return content_of(Path(path)) if buffer is None else buffer
-
-
-def uses_in(document: Document, name: str) -> Iterator[TreePath]:
-    """Yield where a document uses a group."""
-    for path, value in strings_in(document.value):
-        if value == name and path[-1:] == ("use",) and "extra" not in path:
-            yield path
 
 
 # Pipelines and overlays

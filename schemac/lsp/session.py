@@ -29,7 +29,6 @@ from schemac.lsp.projects import (
     check_companion,
     is_companion,
     is_yaml,
-    key_of,
 )
 from schemac.lsp.texts import (
     EditedWorkspace,
@@ -38,6 +37,7 @@ from schemac.lsp.texts import (
     uri_of,
 )
 from schemac.project.configuration import Project
+from schemac.project.project_texts import key_of
 from schemac.text.source.diagnostic import Diagnostic
 from schemac.text.source.text import read_file
 

@@ -8,7 +8,7 @@ to a known one.
 Errors: SC342, SC343; warning SC344; SC803 unused-vocabulary.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from operator import attrgetter
@@ -131,16 +131,6 @@ class _ReferenceChecks:
         origins = self._dataset.origins
         place = origins.location(path)
         self._report.add(code, message, location=place, file=origins.file, labels=labels, help=help)
-
-
-def referring_fields(files: Sequence[CompiledFile], dataset: str, old: str, new: str) -> Iterator[str]:
-    """Yield the edits of references to a field of a dataset that was renamed."""
-    for file in files:
-        for one in file.datasets if _WORD in file.content else ():
-            for reference in REFERENCES.read(one.schema.extra) or ():
-                if reference.dataset == dataset and old in (reference.to or reference.fields):
-                    names = [new if name == old else name for name in reference.to or reference.fields]
-                    yield f"{file.file.name}: `references` of {one.name} names {old} of {dataset}; write `to: [{', '.join(names)}]`"
 
 
 def _comparable(type_: LogicalType) -> tuple[Family, object]:

@@ -1,177 +1,118 @@
-"""A field gets another name or another place, in the manifests and in the locks at once.
+"""Another name for a field, a group, a parameter, a dataset or an attribute of a vocabulary, or another place for a field.
 
 Layer: project.
-Shape: a renaming changes the name where it is written, which may be a group that several manifests use, and what attributes call the
-field; a move takes the field's lines, with their comments, to the end of another list of fields. All else stays byte for byte. The
-edited texts are read again before anything is written: they have to say what was asked for, and nothing more.
+Shape: a renaming changes the name wherever the project has it, in manifests, groups, pipelines, overlays and vocabularies, and in the
+lock of what is renamed; a move takes the field's lines, with their comments, to the end of another list of fields. All else stays byte
+for byte. The edited texts are checked before anybody sees them: there may be no new error, and the fields of all datasets have to be
+what they were but for the name.
 Errors: SC319 unknown-column for a name that is not there, SC401 where other changes wait to be locked, SC409 refused-edit,
 and whatever the checks say of the edited manifests.
 """
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
+from types import MappingProxyType
+from typing import Any
 
 from schemac.language.attributes.attribute import Family
+from schemac.language.attributes.builtin import DEPRECATED
+from schemac.language.attributes.registry import domain_of
 from schemac.language.logical.dataset import LogicalDataset
 from schemac.language.logical.model import dotted
 from schemac.language.logical.schema_fields import SchemaField, preorder
-from schemac.language.manifest.library import Reuse
-from schemac.project import name_edits
+from schemac.language.manifest.write import scalar
+from schemac.project.building import not_ignored_in
+from schemac.project.cache.store import NO_CACHE
 from schemac.project.configuration import Project
-from schemac.project.imported import FolderFiles
+from schemac.project.field_blocks import Block, block_of, moved
 from schemac.project.locking import LockFile, numbered_by_lock, open_lock, report_unlocked
-from schemac.project.manifests import CompiledFile, read_manifests
+from schemac.project.manifests import CompiledFile, ManifestChecks, with_distinct_datasets
+from schemac.project.occurrences import (
+    NoEditError,
+    Occurrence,
+    RenamedPaths,
+    field_occurrences,
+    new_paths,
+    new_successor,
+    occurrences_of,
+    path_after,
+    place_of_name,
+)
 from schemac.project.options import CompileOptions
-from schemac.project.stages import check_source
-from schemac.text.source.catalogue import UNKNOWN_COLUMN
+from schemac.project.project_texts import (
+    DatasetField,
+    DatasetTarget,
+    FieldTarget,
+    NamedTarget,
+    ParameterTarget,
+    ProjectTexts,
+    VocabularyTarget,
+    datasets_called,
+    key_of,
+    texts_of,
+)
+from schemac.project.referring import check_references
+from schemac.project.rewriting import Relocked, Renamed, Rewriting, Rewritten
+from schemac.text.source.catalogue import REFUSED_EDIT, UNKNOWN_COLUMN
+from schemac.text.source.diagnostic import Diagnostic
 from schemac.text.source.json_object import TreePath
 from schemac.text.source.phrases import closest
 from schemac.text.source.report import Report
 from schemac.text.source.span import Span
-from schemac.text.source.text import SourceText
-from schemac.text.syntax.document import Location
 from schemac.versions.identity.freeze import freeze, identify
+from schemac.versions.identity.lock import Lock
 
 _STEP = re.compile(r"`((?:[^`]|``)*)`|([^.`]+)")
 """A name of a path; those with dots or backticks are in backticks."""
 _PATH = re.compile(rf"(?:{_STEP.pattern})(?:\.(?:{_STEP.pattern}))*")
 
 
-@dataclass(frozen=True, slots=True)
-class _NewPlace:
-    """Where a field is to go."""
+def rename(
+    target: FieldTarget | NamedTarget, new: str, texts: ProjectTexts, report: Report
+) -> Rewriting | None:
+    """Return the changes that give something another name; None after reporting why it cannot be done.
 
-    parent: SchemaField | None
-    name: str
-
-    @property
-    def path_text(self) -> str:
-        """The path of the field at its new place."""
-        above = self.parent.path if self.parent is not None else ()
-        return dotted((*above, self.name))
-
-
-@dataclass(frozen=True)
-class _Member:
-    """A dataset that has the field, at one place or several."""
-
-    file: CompiledFile
-    dataset: LogicalDataset
-    fields: tuple[SchemaField, ...]
-    new_paths: Mapping[str, str]
-    """By the former paths."""
-    fields_after: name_edits.Fields
-    """All fields of the dataset as they are to be."""
-
-    @classmethod
-    def renamed(
-        cls, file: CompiledFile, dataset: LogicalDataset, fields: Sequence[SchemaField], new: str
-    ) -> "_Member":
-        """Return a dataset some of whose fields get another name."""
-        new_paths = {field.path_text: dotted((*field.path[:-1], new)) for field in fields}
-        return cls(file, dataset, tuple(fields), new_paths, name_edits.fields_of(dataset, fields, new_paths))
-
-    @classmethod
-    def of(
-        cls, file: CompiledFile, dataset: LogicalDataset, field: SchemaField, goal: _NewPlace
-    ) -> "_Member":
-        """Return a dataset one of whose fields gets another name, or moves to the end of another list of fields."""
-        if goal.parent is field.parent:
-            return cls.renamed(file, dataset, (field,), goal.name)
-        new_paths = {field.path_text: goal.path_text}
-        moved, others = name_edits.Fields(), name_edits.Fields()
-        for one, (path, *properties) in zip(
-            preorder(dataset.columns), name_edits.fields_of(dataset), strict=True
-        ):
-            new_path = name_edits.path_after(path, new_paths) if field in (one, *one.ancestors) else None
-            (others if new_path is None else moved).append([new_path or path, *properties])
-        end = len(others)
-        if goal.parent is not None:
-            inside = {goal.parent.path_text: ""}
-            end = 1 + max(
-                i for i, (path, *_) in enumerate(others) if name_edits.path_after(path, inside) is not None
-            )
-        return cls(file, dataset, (field,), new_paths, [*others[:end], *moved, *others[end:]])
-
-
-def planned_rename(
-    file: CompiledFile,
-    dataset: LogicalDataset,
-    old: str,
-    new: str,
-    project: Project,
-    report: Report,
-    around: name_edits.Surroundings = name_edits.ON_DISK,
-) -> name_edits.Rewriting | None:
-    """Return the changes that rename or move a field; None after reporting why it cannot be done.
-
-    A name alone is another name at the same place, a path another place; and the name that the field has already,
+    For a field, a name alone is another name at the same place, a path another place; and the name that the field has already,
     alone, takes it out to the columns. The name of a field of a group changes in all datasets that have it.
     """
-    field = _field_at(dataset, old, report)
-    goal = _new_place(dataset, field, new, report) if field is not None else None
-    if field is None or goal is None:
-        return None
-    place = name_edits.place_of_name(dataset, field)
-    is_move = goal.parent is not field.parent
-    is_shared = bool(place.labels) and not is_move
-    if is_shared:
-        files = _files_with_name(file, dataset, field, project, report, around)
-        members = [*_members(files, place, goal.name)]
-    else:
-        files, members = [file], [_Member.of(file, dataset, field, goal)]
-    locks = _unchanged_locks(members, report) if not report.has_errors else None
-    if locks is None:
-        return None
     try:
-        texts = (
-            _texts_after_move(members[0], goal) if is_move else _texts_after_rename(members, place, goal.name)
-        )
-    except name_edits.NoEditError as error:
-        what = "moved" if is_move else "renamed"
-        name_edits.refuse_edit(dataset, field, f"{field.path_text} cannot be {what}: {error}", report)
+        if isinstance(target, FieldTarget):
+            return _renamed_field(target, new, texts, report)
+        return _renamed_name(target, new, texts, report)
+    except NoEditError as error:
+        if isinstance(target, FieldTarget):
+            _refuse(target.dataset_field, str(error), report)
+        else:
+            report.add(REFUSED_EDIT, str(error))
         return None
-    contents = {str(path.resolve()): text.after.encode() for path, text in texts.items()}
-    local_report = Report()
-    after = _datasets_after(files, members, {**around.edited, **contents}, project, local_report)
-    if local_report.has_errors and (is_shared or after is not None):
-        # The edit is as it was meant, and what it makes is not allowed: a name that is taken, a key without its column.
-        report.extend(local_report.diagnostics)
-        return None
-    if after is None:
-        why = "its text, for example that of an anchor, also stands for other fields"
-        name_edits.refuse_edit(dataset, field, f"{field.path_text} cannot be edited alone: {why}", report)
-        return None
-    report.extend(local_report.diagnostics if not is_shared else ())
-    relocked = _relocked(members, after, locks)
-    return name_edits.Rewriting(
-        tuple(_outcomes(dataset, field, members, relocked)),
-        tuple(texts.values()),
-        tuple(lock for lock in relocked.values() if lock.file.exists),
+
+
+def _refuse(target: DatasetField, message: str, report: Report) -> None:
+    """Report that the author has to edit a field by hand."""
+    _, dataset, field = target
+    place = place_of_name(dataset, field)
+    report.add(
+        REFUSED_EDIT,
+        message,
+        source=place.source,
+        span=place.span,
+        file=dataset.origins.file,
+        path=field.path_text,
+        labels=place.labels,
+        help=f"edit the manifest yourself, write `schemac.dev/renamedFrom: {scalar(field.path_text)}` under the field's "
+        "`extra:`, and run `schemac lock`",
     )
 
 
-def _outcomes(
-    dataset: LogicalDataset,
-    field: SchemaField,
-    members: Iterable[_Member],
-    relocked: Mapping[Path, name_edits.Relocked],
-) -> Iterator[name_edits.Renamed]:
-    """Yield the result for each dataset, first for the one whose field was asked for."""
-    for member in sorted(members, key=lambda one: one.dataset.name != dataset.name):
-        name, new_path = member.file.file.name, next(iter(member.new_paths.values()))
-        if member.dataset.name == dataset.name:
-            name, new_path = (
-                name_edits.place_of_name(dataset, field).source.name,
-                member.new_paths[field.path_text],
-            )
-        newest = relocked[member.file.file.path].lock.dataset(member.dataset.name).newest
-        yield name_edits.Renamed(name, new_path, newest.number if newest is not None else None)
+# Fields
 
 
-def _field_at(dataset: LogicalDataset, path_text: str, report: Report) -> SchemaField | None:
+def field_called(
+    file: CompiledFile, dataset: LogicalDataset, path_text: str, texts: ProjectTexts, report: Report
+) -> FieldTarget | None:
     """Return a field by its path, never a part of a list or map; None after reporting that there is none."""
     fields = {field.path_text: field for field in preorder(dataset.columns) if field.is_member}
     if path_text not in fields:
@@ -179,11 +120,62 @@ def _field_at(dataset: LogicalDataset, path_text: str, report: Report) -> Schema
         message = f"{dataset.name} has no field {path_text}"
         help = f"did you mean {near}?" if near else f"its fields are {', '.join(fields)}"
         report.add(UNKNOWN_COLUMN, message, file=dataset.origins.file, help=help)
-    return fields.get(path_text)
+        return None
+    field = fields[path_text]
+    path = texts_of(file)[place_of_name(dataset, field).source.name]
+    return FieldTarget.of(DatasetField(file, dataset, field), texts.users_of(path))
 
 
-def _new_place(dataset: LogicalDataset, field: SchemaField, new: str, report: Report) -> _NewPlace | None:
+def _renamed_field(target: FieldTarget, new: str, texts: ProjectTexts, report: Report) -> Rewriting | None:
+    """Return the changes that rename or move a field. Raises NoEditError."""
+    file, dataset, field = target.dataset_field
+    if not any(one is file for one in texts.files):
+        raise NoEditError(f"{file.file.name} has mistakes that hide its fields")
+    goal = _new_place(target.dataset_field, new, report)
+    if goal is None:
+        return None
+    parent, name = goal
+    is_move = parent is not field.parent
+    place = place_of_name(dataset, field)
+    if place.labels and not is_move and not _is_literal(dataset, field):
+        raise NoEditError(f"the name {field.segment} is put together from the parameters of a group")
+    above = parent.path if parent is not None else ()
+    fields = (target.dataset_field,) if is_move else target.all
+    paths = {dataset.name: {field.path_text: dotted((*above, name))}} if is_move else new_paths(target, name)
+    locks = _unchanged_locks(fields, report)
+    if locks is None:
+        return None
+    what = "moved" if is_move else "renamed"
+    try:
+        occurrences = [*field_occurrences(fields, name, paths, texts)]
+        if is_move:
+            occurrences = _with_block_moved(occurrences, target.dataset_field, parent)
+        edited = _edited_texts(occurrences)
+    except NoEditError as error:
+        raise NoEditError(f"{field.path_text} cannot be {what}: {error}") from None
+    after = _checked_files(texts, edited, report, paths=paths)
+    if after is None:
+        return None
+    relocked = {path: Relocked(one, one.lock) for path, one in locks.items()}
+    renamed: list[Renamed] = []
+    members = {dataset.name: target.dataset_field}
+    members |= {one.dataset.name: one for one in fields if one.dataset.name != dataset.name}
+    for dataset_name, (manifest, _, one) in members.items():
+        path, new_path = manifest.file.path, paths[dataset_name][one.path_text]
+        locked = relocked[path].lock.dataset(dataset_name)
+        if locked.newest is not None:
+            now = next(one for one in after[key_of(path)].datasets if one.name == dataset_name)
+            former_paths = {now: before for before, now in paths[dataset_name].items()}
+            locked = freeze(locked, identify(now, locked, renamed=former_paths))
+            relocked[path] = Relocked(locks[path], relocked[path].lock.with_dataset(locked))
+        name = manifest.file.name if renamed else place.source.name
+        renamed.append(Renamed(name, new_path, locked.newest.number if locked.newest else None))
+    return Rewriting(tuple(renamed), edited, tuple(one for one in relocked.values() if one.file.exists))
+
+
+def _new_place(target: DatasetField, new: str, report: Report) -> tuple[SchemaField | None, str] | None:
     """Return the new parent and name that a path stands for, where one name renames in place; None after reporting an error."""
+    _, dataset, field = target
     if _PATH.fullmatch(new) is None:
         message = f"'{new}' is not a valid field path"
         report.add(
@@ -194,7 +186,7 @@ def _new_place(dataset: LogicalDataset, field: SchemaField, new: str, report: Re
         step[1].replace("``", "`") if step[1] is not None else step[2] for step in _STEP.finditer(new)
     ]
     if not above:
-        return _NewPlace(None if name == field.segment else field.parent, name)
+        return (None if name == field.segment else field.parent), name
     path_text = dotted(tuple(above))
     structs = {one.path_text: one for one in preorder(dataset.columns) if one.type.family is Family.STRUCT}
     parent = structs.get(path_text)
@@ -208,10 +200,65 @@ def _new_place(dataset: LogicalDataset, field: SchemaField, new: str, report: Re
         )
         report.add(UNKNOWN_COLUMN, message, file=dataset.origins.file, help=help)
         return None
-    if parent is field or dotted(parent.path).startswith(f"{field.path_text}."):
-        name_edits.refuse_edit(dataset, field, f"{field.path_text} cannot be moved into itself", report)
-        return None
-    return _NewPlace(parent, name)
+    if field in (parent, *parent.ancestors):
+        raise NoEditError(f"{field.path_text} cannot be moved into itself")
+    return parent, name
+
+
+def _is_literal(dataset: LogicalDataset, field: SchemaField) -> bool:
+    """Whether the name is written literally in the text."""
+    origins = dataset.origins
+    assert origins.document is not None
+    origin = origins.document.origin((*origins.base, *field.declared_at, "name"))
+    return bool(origin.document.part(origin.path) == field.segment)
+
+
+def _unchanged_locks(fields: Iterable[DatasetField], report: Report) -> dict[Path, LockFile] | None:
+    """Return the locks by manifest; None after reporting those that cannot be read or are not up to date."""
+    locks: dict[Path, LockFile] = {}
+    for file, dataset, _ in fields:
+        path = file.file.path
+        lock_file = locks.get(path) or open_lock(path, file.file.name, report)
+        if lock_file is None:
+            continue
+        locks[path] = lock_file
+        locked = lock_file.lock.dataset(dataset.name)
+        if locked.newest is not None:
+            identities = numbered_by_lock(dataset, locked, report)
+            report_unlocked(dataset, locked, identities, report, is_error=True)
+    return locks if not report.has_errors else None
+
+
+def _with_block_moved(
+    occurrences: Iterable[Occurrence], target: DatasetField, parent: SchemaField | None
+) -> list[Occurrence]:
+    """Return the edits with the lines of a field, as edited, in another list. Raises NoEditError where it cannot be moved so."""
+    file, dataset, field = target
+    source = dataset.origins.source
+    assert source is not None, "a manifest on disk has a text"
+    path, text, block = key_of(file.file.path), source.content, _block(dataset, field.declared_at)
+    siblings = _siblings(dataset, parent)
+    where = parent.path_text if parent is not None else "the columns"
+    if not siblings:
+        raise NoEditError(f"{where} has no fields yet, so the place to insert it cannot be found")
+    try:
+        last = _block(dataset, siblings[-1].declared_at)
+    except NoEditError:
+        raise NoEditError(f"the fields of {where} are not on lines of their own") from None
+    if len(_siblings(dataset, field.parent)) == 1:
+        raise NoEditError("the struct it is in would have no fields left")
+    inside: list[Occurrence] = []
+    edits: list[Occurrence] = []
+    for one in occurrences:
+        is_inside = one.path == path and block.start <= one.span.start < block.end
+        span = Span(one.span.start - block.start, one.span.end - block.start) if is_inside else one.span
+        (inside if is_inside else edits).append(one._replace(span=span))
+    content = _edited(text[block.start : block.end], inside)
+    return [
+        *edits,
+        Occurrence(path, source, Span(block.start, block.end), ""),
+        Occurrence(path, source, Span(last.end, last.end), moved(text, block, content, last)),
+    ]
 
 
 def _siblings(dataset: LogicalDataset, parent: SchemaField | None) -> Sequence[SchemaField]:
@@ -219,200 +266,193 @@ def _siblings(dataset: LogicalDataset, parent: SchemaField | None) -> Sequence[S
     return parent.children if parent is not None else dataset.columns
 
 
-def _file_of(file: CompiledFile, place: Location) -> Path | None:
-    """Return the file that a place is in: the manifest, or one that it imports."""
-    if place.source.name == file.file.name:
-        return file.file.path
-    files = FolderFiles(file.file.path, file.file.name)
-    return next((files.place(p) for p, _ in file.imported.files if files.name(p) == place.source.name), None)
-
-
-def _is_literal(dataset: LogicalDataset, field: SchemaField) -> bool:
-    """Whether the name is written literally in the text."""
-    origins = dataset.origins
-    document = origins.document
-    assert document is not None
-    origin = document.origin((*origins.base, *field.declared_at, "name"))
-    value: object = origin.document.value
-    for step in origin.path:
-        value = value[step]  # type: ignore[index]
-    return value == field.segment
-
-
-def _files_with_name(
-    file: CompiledFile,
-    dataset: LogicalDataset,
-    field: SchemaField,
-    project: Project,
-    report: Report,
-    around: name_edits.Surroundings,
-) -> list[CompiledFile]:
-    """Return the manifest of a field whose name is in a group, and all others of the project that have this group or import it."""
-    path = _file_of(file, name_edits.place_of_name(dataset, field))
-    if path is None or not _is_literal(dataset, field):
-        message = f"the name {field.segment} is put together from the parameters of a group"
-        name_edits.refuse_edit(dataset, field, message, report)
-        return []
-    manifest_path, target = file.file.path.resolve(), path.resolve()
-    if around.manifests is not None:
-        manifests = around.manifests
-    else:
-        others = [one for one in project.manifests(Report()) if one.path.resolve() != manifest_path]
-        manifests = read_manifests([one._replace(is_named=False) for one in others], project, report)
-    files = [file]
-    for one in manifests:
-        folder, place = FolderFiles(one.file.path, one.file.name), one.file.path.resolve()
-        imported = {folder.place(name).resolve() for name, _ in one.imported.files}
-        if place != manifest_path and target in {place, *imported}:
-            files.append(one)
-    return files
-
-
-def _members(files: Sequence[CompiledFile], place: Location, new: str) -> Iterator[_Member]:
-    """Yield the datasets with fields whose name is written at a place."""
-    for file in files:
-        for dataset in file.datasets:
-            names = [
-                (one, name_edits.place_of_name(dataset, one))
-                for one in preorder(dataset.columns)
-                if one.is_member
-            ]
-            where = (place.source.name, place.span)
-            fields = [field for field, name in names if (name.source.name, name.span) == where]
-            if fields:
-                yield _Member.renamed(file, dataset, fields, new)
-
-
-def _unchanged_locks(members: Iterable[_Member], report: Report) -> dict[Path, LockFile] | None:
-    """Return the locks by manifest; None after reporting those that cannot be read or are not up to date."""
-    locks: dict[Path, LockFile] = {}
-    for member in members:
-        path = member.file.file.path
-        lock_file = locks.get(path) or open_lock(path, member.file.file.name, report)
-        if lock_file is None:
-            continue
-        locks[path] = lock_file
-        locked = lock_file.lock.dataset(member.dataset.name)
-        if locked.newest is not None:
-            before = numbered_by_lock(member.dataset, locked, report)
-            report_unlocked(member.dataset, locked, before, report, is_error=True)
-    return None if report.has_errors else locks
-
-
-def _relocked(
-    members: Iterable[_Member], after: Mapping[str, LogicalDataset], locks: Mapping[Path, LockFile]
-) -> dict[Path, name_edits.Relocked]:
-    """Return the locks with the new paths, by manifest; only what has been locked is locked again."""
-    relocked = {path: name_edits.Relocked(file, file.lock) for path, file in locks.items()}
-    for member in members:
-        path, dataset = member.file.file.path, after[member.dataset.name]
-        lock = relocked[path].lock
-        locked = lock.dataset(member.dataset.name)
-        if locked.newest is not None:
-            former_paths = {new: old for old, new in member.new_paths.items()}
-            identities = identify(dataset, locked, renamed=former_paths)
-            relocked[path] = name_edits.Relocked(locks[path], lock.with_dataset(freeze(locked, identities)))
-    return relocked
-
-
-def _texts_after_rename(
-    members: Sequence[_Member], place: Location, new: str
-) -> dict[Path, name_edits.Rewritten]:
-    """Return the edited texts by path: of the file that has the name, and of those that name the field. Raises NoEditError."""
-    edits: dict[Path, list[name_edits.NameEdit]] = {}
-    sources: dict[Path, SourceText] = {}
-    new_paths = {member.dataset.name: member.new_paths for member in members}
-
-    def add(file: CompiledFile, at: Location, edit: name_edits.NameEdit) -> None:
-        path = _file_of(file, at)
-        assert path is not None, "a manifest has texts of its own and of its imports"
-        if not place.labels and at.source.name != place.source.name:
-            # Other manifests may import it, and their fields keep their names.
-            raise name_edits.NoEditError(f"{at.source.name} names it too")
-        sources[path] = at.source
-        edits.setdefault(path, []).append(edit)
-
-    for member in members:
-        file, dataset = member.file, member.dataset
-        add(file, place, name_edits.edit_of(place, new))
-        for field in member.fields:
-            if field.parent is None:
-                for at, edit in name_edits.edits_of_column(dataset, str(field.segment), new):
-                    add(file, at, edit)
-        for at, edit in name_edits.edits_of_successors(dataset, member.new_paths):
-            add(file, at, edit)
-        for at, edit in name_edits.edits_of_references(dataset, new_paths):
-            add(file, at, edit)
-    return {
-        path: name_edits.Rewritten(
-            path,
-            source.name,
-            source.content,
-            name_edits.edited(source.content, [*dict.fromkeys(edits[path])]),
-        )
-        for path, source in sources.items()
-    }
-
-
-def _texts_after_move(member: _Member, goal: _NewPlace) -> dict[Path, name_edits.Rewritten]:
-    """Return the text with a field in another list, by its path. Raises NoEditError if it cannot be moved as whole lines."""
-    dataset, (field,) = member.dataset, member.fields
-    source = dataset.origins.source
-    assert source is not None, "a manifest on disk has a text"
-    text, block = source.content, _block(dataset, field.declared_at)
-    siblings = _siblings(dataset, goal.parent)
-    where = goal.parent.path_text if goal.parent is not None else "the columns"
-    if not siblings:
-        raise name_edits.NoEditError(f"{where} has no fields yet, so the place to insert it cannot be found")
-    try:
-        last = _block(dataset, siblings[-1].declared_at)
-    except name_edits.NoEditError:
-        raise name_edits.NoEditError(f"the fields of {where} are not on lines of their own") from None
-    if len(_siblings(dataset, field.parent)) == 1:
-        raise name_edits.NoEditError("the struct it is in would have no fields left")
-    content = text[block.start : block.end]
-    if field.segment != goal.name:
-        name = name_edits.edit_of(name_edits.place_of_name(dataset, field), goal.name)
-        span = Span(name.span.start - block.start, name.span.end - block.start)
-        content = name_edits.edited(content, [name_edits.NameEdit(span, name.text)])
-    path = member.file.file.path
-    return {
-        path: name_edits.Rewritten(
-            path, member.file.file.name, text, name_edits.moved_text(text, block, content, last)
-        )
-    }
-
-
-def _block(dataset: LogicalDataset, place: TreePath) -> name_edits.Block:
+def _block(dataset: LogicalDataset, place: TreePath) -> Block:
     """Return the lines of a field's item in a list; refused with NoEditError for a field of a group."""
     location = dataset.origins.location(place)
     assert location is not None
     if location.labels:
-        raise name_edits.NoEditError("it is defined in a group")
-    return name_edits.block_of(location.source.content, location.span)
+        raise NoEditError("it is defined in a group")
+    return block_of(location.source.content, location.span)
 
 
-def _datasets_after(
-    files: Sequence[CompiledFile],
-    members: Sequence[_Member],
-    contents: Mapping[str, bytes],
-    project: Project,
+# Other names
+
+
+def _renamed_name(target: NamedTarget, new: str, texts: ProjectTexts, report: Report) -> Rewriting | None:
+    """Return the changes that give anything but a field another name. Raises NoEditError."""
+    new = _checked_name(target, new)
+    if new == target.name:
+        return Rewriting((), (), ())
+    occurrences = occurrences_of(target, new, texts)
+    definitions = sum(one.is_definition for one in occurrences)
+    if definitions != 1:
+        match target:
+            case DatasetTarget() if definitions:
+                reason = f"There are {definitions} datasets called {target.name}"
+            case DatasetTarget():
+                reason = f"{target.name} is named after its file. Write `name: {target.name}` in its manifest, then rename it"
+            case VocabularyTarget():
+                reason = f"The vocabulary has no property `{target.name.partition('/')[2]}`"
+            case _:
+                reason = f"It cannot be found where {target.name} is defined"
+        raise NoEditError(reason)
+    locks = _renamed_lock(target.name, new, texts, report) if isinstance(target, DatasetTarget) else ()
+    edited, project, keys = _edited_texts(occurrences), texts.project, dict[str, str]()
+    if isinstance(target, VocabularyTarget):
+        domain = domain_of(target.name)
+        path = key_of(project.folder / project.configuration.vocabularies[domain])
+        content = next(one.after for one in edited if key_of(one.path) == path).encode()
+        project = replace(project, vocabulary_contents={**project.vocabulary_contents, domain: content})
+        keys = {target.name: new}
+    if report.has_errors or _checked_files(texts, edited, report, project, keys=keys) is None:
+        return None
+    return Rewriting((), edited, locks)
+
+
+def _checked_name(target: NamedTarget, new: str) -> str:
+    """Return the new name, of an attribute with its domain. Raises NoEditError if it is not allowed."""
+    new = new.strip()
+    if not new.isprintable() or not new:
+        raise NoEditError("A name needs at least one letter, and no line breaks")
+    if isinstance(target, ParameterTarget) and re.search(r"[()$\s\"'\\]", new):
+        raise NoEditError(f"`{new}` cannot be written as `$(…)`. Use letters, digits and underscores")
+    if isinstance(target, VocabularyTarget):
+        domain = domain_of(target.name)
+        name = new.removeprefix(f"{domain}/")
+        if not name or "/" in name:
+            raise NoEditError(
+                f"An attribute cannot be moved to another domain here. Write `{domain}/` and a name"
+            )
+        return f"{domain}/{name}"
+    return new
+
+
+def _renamed_lock(name: str, new: str, texts: ProjectTexts, report: Report) -> tuple[Relocked, ...]:
+    """Return the lock of a dataset with its new name; its versions and ids stay. Raises NoEditError."""
+    ((file, _),) = datasets_called(name, texts.files)
+    lock_file = open_lock(file.file.path, file.file.name, report)
+    locked = lock_file.lock.dataset(name) if lock_file is not None else None
+    if lock_file is None or locked is None or locked.newest is None:
+        return ()
+    if lock_file.lock.dataset(new).newest is not None:
+        raise NoEditError(f"{lock_file.name} has the versions of a former dataset {new}. Use another name")
+    others = [one for one in lock_file.lock.datasets if one.name != name]
+    datasets = sorted([*others, replace(locked, name=new)], key=lambda one: one.name)
+    return (Relocked(lock_file, Lock(tuple(datasets))),)
+
+
+# Edited texts and what they say
+
+
+def _edited_texts(occurrences: Iterable[Occurrence]) -> tuple[Rewritten, ...]:
+    """Return the texts with what is to be at some places of them. Raises NoEditError."""
+    by_path: dict[str, list[Occurrence]] = {}
+    for one in occurrences:
+        if one.source.excerpt(one.span)[:1] in ("|", ">"):
+            line = one.source.region(one.span).line
+            raise NoEditError(f"the name in {one.source.name}, line {line}, is a text of several lines")
+        by_path.setdefault(one.path, []).append(one)
+    return tuple(
+        Rewritten(
+            Path(path), edits[0].source.name, edits[0].source.content, _edited(edits[0].source.content, edits)
+        )
+        for path, edits in by_path.items()
+    )
+
+
+def _edited(text: str, edits: Iterable[Occurrence]) -> str:
+    """Return a text after edits, which do not overlap."""
+    unique = {(one.span.start, one.span.end, one.text) for one in edits}
+    for start, end, new in sorted(unique, reverse=True):
+        text = text[:start] + new + text[end:]
+    return text
+
+
+def _checked_files(
+    texts: ProjectTexts,
+    edited: Iterable[Rewritten],
     report: Report,
-) -> dict[str, LogicalDataset] | None:
-    """Return all datasets of the edited texts by name; None if one of them differs from what it should be."""
-    fields_after = {member.dataset.name: member.fields_after for member in members}
-    after: dict[str, LogicalDataset] = {}
-    options = CompileOptions.of(project)
-    for file in files:
-        surroundings = FolderFiles(file.file.path.resolve(), file.file.name, contents)
-        text = contents.get(surroundings.key(""), file.content).decode("utf-8")
-        source, reuse = SourceText(text, file.file.name), Reuse(surroundings)
-        datasets = check_source(source, project, report, options, is_named=False, reuse=reuse)
-        if len(datasets) != len(file.named):
-            return None
-        for before, dataset, named in zip(file.datasets, datasets, file.named, strict=True):
-            after[named.name] = replace(dataset, name=named.name)
-            fields = fields_after.get(named.name)
-            if before != after[named.name] if fields is None else name_edits.fields_of(dataset) != fields:
-                return None
-    return after
+    project: Project | None = None,
+    *,
+    paths: RenamedPaths = MappingProxyType({}),
+    keys: Mapping[str, str] = MappingProxyType({}),
+) -> dict[str, CompiledFile] | None:
+    """Return all manifests with edited texts, by absolute path; None after reporting that there are new errors.
+
+    `project` has the settings after the edits, `paths` of fields and `keys` of attributes are those that get another name. Raises NoEditError.
+    """
+    former = {key_of(one.path): one.before.encode() for one in edited}
+    contents = {key_of(one.path): one.after.encode("utf-8", "surrogatepass") for one in edited}
+    compiled, findings = _check(texts, contents, texts.project if project is None else project)
+    added = _new_findings(_check(texts, former, texts.project)[1], findings) if findings else []
+    report.extend(added)
+    if report.has_errors:
+        return None
+    files = {key_of(one.file.path): one for one in compiled}
+    for file in texts.files:
+        after = files[key_of(file.file.path)]
+        for old, new in zip(file.datasets, after.datasets, strict=False) if after is not file else ():
+            if _fields_of(old, paths.get(old.name, {}), keys) != _fields_of(new):
+                # What is wrong with them anyway may be in the way.
+                if any(one.is_error for one in findings):
+                    report.extend(findings)
+                    return None
+                raise NoEditError(
+                    f"The fields of {old.name} would not stay the same: the name is also written in another form,"
+                    " or its text, such as that of an anchor, also stands for others"
+                )
+    return files
+
+
+def _check(
+    texts: ProjectTexts, contents: Mapping[str, bytes], project: Project
+) -> tuple[list[CompiledFile], Sequence[Diagnostic]]:
+    """Return the manifests with contents in place of texts, and the findings of those that have one of these texts."""
+    report, across = Report(), Report()
+    edited = {**texts.edited, **contents}
+    options = replace(CompileOptions.of(project), edited=edited, has_rules=True)
+    # What is tried is not worth a place on disk.
+    checks = ManifestChecks(replace(project, cache=NO_CACHE), options)
+    files: list[CompiledFile] = []
+    for file in texts.files:
+        path = key_of(file.file.path)
+        is_same = project is texts.project and contents.keys().isdisjoint(texts_of(file).values())
+        one = file if is_same else checks.check(edited.get(path, file.content), file.file, report)
+        files += [one] if one is not None else []
+    files = with_distinct_datasets(files, report)
+    if not report.has_errors:
+        check_references(files, across)
+    report.extend(not_ignored_in(across, files, project))
+    return files, report.diagnostics
+
+
+def _fields_of(
+    dataset: LogicalDataset,
+    paths: Mapping[str, str] = MappingProxyType({}),
+    keys: Mapping[str, str] = MappingProxyType({}),
+) -> dict[str, Any]:
+    """Return of each field its type without its parts, whether it may be null, and its attributes; by path, to be compared.
+
+    They have the new `paths`, also as successors of deprecated fields, and the new `keys` of attributes.
+    """
+    fields: dict[str, Any] = {}
+    for field in preorder(dataset.columns):
+        extra = {keys.get(key, key): value for key, value in field.extra.items()}
+        successor = new_successor(extra, paths)
+        if successor is not None:
+            extra[DEPRECATED.key] = {**extra[DEPRECATED.key], "successor": successor}
+        type_data = field.type.model_dump(exclude={"extra", "fields", "item_type", "key_type", "value_type"})
+        fields[path_after(field.path_text, paths) or field.path_text] = [type_data, field.is_nullable, extra]
+    return fields
+
+
+def _new_findings(before: Iterable[Diagnostic], after: Iterable[Diagnostic]) -> list[Diagnostic]:
+    """Return the findings that were not there before; one that was may have the name in its message."""
+    former, now = ({(one.code, one.message): one for one in findings} for findings in (before, after))
+    gone = Counter(code for code, _ in former.keys() - now.keys())
+    added: list[Diagnostic] = []
+    for key, one in now.items():
+        if key not in former:
+            gone[one.code] -= 1
+            added += [one] if gone[one.code] < 0 else []
+    return added

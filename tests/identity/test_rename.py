@@ -120,7 +120,7 @@ def test_rename_a_column_that_keys_and_options_name(rides: Path) -> None:
     assert '  - {name: "date of ride", type: Date}\n' in text
     text = renamed(rides, "fare", "paid")
     assert "sequence.field: 'id, paid'\n" in text
-    assert '"fields.paid.aggregate-function": sum\n' in text
+    assert "    fields.paid.aggregate-function: sum\n" in text
     assert "comment: fare is no column here\n" in text
     text = renamed(rides, "id", "ride_id")
     assert "bucket-key: ride_id\n" in text
@@ -416,18 +416,24 @@ fields:
 
 
 @pytest.mark.parametrize(
-    ("mapping", "hint"),
-    [("fields: {fare: properties.fare}\n", "uses fare; change that to paid"), ("", "`paid: fare`")],
+    ("mapping", "after", "hint"),
+    [
+        (
+            "fields: {fare: properties.fare}\n",
+            "fields: {paid: properties.fare}\n",
+            "fare is now paid here too",
+        ),
+        ("", "", "its records still have fare; write `paid: fare`"),
+    ],
 )
-def test_point_at_pipelines_that_name_the_old_column(tmp_path: Path, mapping: str, hint: str) -> None:
+def test_rename_in_pipelines_or_point_at_them(tmp_path: Path, mapping: str, after: str, hint: str) -> None:
     locked_folder(tmp_path)
-    (tmp_path / "pipeline.yaml").write_text(
-        f"source: {{path: a.json}}\nschema: trips.yaml\n{mapping}target: {{path: t.lance}}\n"
-    )
+    text = "source: {{path: a.json}}\nschema: trips.yaml\n{}target: {{path: t.lance}}\n"
+    (tmp_path / "pipeline.yaml").write_text(text.format(mapping))
     done = schemac(tmp_path, "rename", "trips.yaml", "fare", "paid")
     assert done.returncode == 0, done.stdout
-    assert "pipeline.yaml: its" in done.stderr
-    assert hint in done.stderr
+    assert f"pipeline.yaml: {hint}" in done.stderr
+    assert (tmp_path / "pipeline.yaml").read_text() == text.format(after)
 
 
 # What is declared in the manifest instead.

@@ -10,10 +10,11 @@ from pygls.workspace import PositionCodec
 from schemac.language.logical.schema_fields import preorder
 from schemac.lsp.grammar import GrammarContext
 from schemac.lsp.navigation import Navigator
-from schemac.lsp.projects import ProjectFolder, key_of
+from schemac.lsp.projects import ProjectFolder
 from schemac.lsp.renaming import RefusedRenameError, RenameEdits, renamable, rename_edits
 from schemac.lsp.texts import TextLines
-from schemac.project.name_edits import place_of_name
+from schemac.project.occurrences import place_of_name
+from schemac.project.project_texts import key_of
 from schemac.text.source.span import Region
 from tests.lsp.test_projects import of_check
 
@@ -69,8 +70,7 @@ class _Renaming:
     """An editor that renames what it is asked to in a folder, and puts all back."""
 
     def __init__(self, folder: Path) -> None:
-        self.state = ProjectFolder(folder, is_project=True)
-        self.checked = self.state.check({})
+        self.checked = ProjectFolder(folder, is_project=True).check({})
         self.navigator = Navigator(self.checked)
 
     def fields(self) -> Iterator[tuple[str, str, Region]]:
@@ -91,7 +91,7 @@ class _Renaming:
         wanted = renamable(path, context, self.navigator)
         if wanted is None:
             raise RefusedRenameError
-        return rename_edits(wanted, NEW, self.state, _lines)
+        return rename_edits(wanted, NEW, _lines)
 
 
 def _new_errors(folder: Path, before: int, edits: RenameEdits) -> list[str]:

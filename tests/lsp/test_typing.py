@@ -8,11 +8,12 @@ from pygls.workspace import PositionCodec
 
 from schemac.lsp.completion import complete
 from schemac.lsp.grammar import GrammarContext
-from schemac.lsp.locations import FieldTarget, TextScope
+from schemac.lsp.locations import TextScope
 from schemac.lsp.navigation import Navigator, documents_of
 from schemac.lsp.presentation import document_symbols, field_text, word_text, workspace_symbols
 from schemac.lsp.projects import ProjectFolder
 from schemac.lsp.texts import TextLines, line_edits
+from schemac.project.project_texts import FieldTarget
 from tests.golden import CORPUS
 from tests.lsp.editor import applied
 

@@ -228,6 +228,11 @@ def scalar(text: str, like: str = "") -> str:
     return '"' + "".join(_escaped_character(character) for character in text) + '"'
 
 
+def scalar_of_name(name: str, like: str = "") -> str:
+    """Return a name as `scalar` does; one of several parts, such as a path or a key of attributes, may be plain too."""
+    return name if _PLAIN_PATH.fullmatch(name) and like[:1] not in ("'", '"') else scalar(name, like)
+
+
 def _escaped_character(character: str) -> str:
     """Return a character as it is written in double quotes of YAML."""
     if character in '"\\':
@@ -239,4 +244,6 @@ def _escaped_character(character: str) -> str:
 
 
 _PLAIN = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+_PLAIN_PATH = re.compile(r"[A-Za-z_][A-Za-z0-9_]*[./-][A-Za-z0-9_./-]*[A-Za-z0-9_]")
+"""Single words may be other values of YAML."""
 _WORDS = frozenset({"null", "true", "false", "yes", "no", "on", "off", "y", "n"})
