@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from schemac.artifacts.folder import make_folder
 from schemac.cli.terminal import ExitCode, notify, put, wrapped
 from schemac.project.discovery import has_lock, walk
-from schemac.project.writing import replace_file
+from schemac.project.writing import replace_file, replace_files
 from schemac.text.source.json_object import Json
 from schemac.text.source.text import reason_of
 
@@ -66,17 +66,11 @@ def run_init(options: argparse.Namespace) -> int:
     if existing:
         notify(f"schemac: {', '.join(existing)} would be overwritten; use an empty folder")
         return ExitCode.USAGE
-    written: list[Path] = []
     try:
-        for name, content in template.items():
+        for name in template:
             make_folder(str((folder / name).parent))
-            replace_file(folder / name, content)
-            written.append(folder / name)
-    except BaseException as error:
-        for path in written:
-            path.unlink(missing_ok=True)
-        if not isinstance(error, OSError):
-            raise
+        replace_files({folder / name: content for name, content in template.items()})
+    except OSError as error:
         notify(f"schemac: cannot write to {folder}: {reason_of(error)}")
         return ExitCode.FINDINGS
     put("\n".join(f"wrote {(folder / name).as_posix()}" for name in template))

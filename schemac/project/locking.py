@@ -12,15 +12,16 @@ import os
 import re
 import shlex
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from types import MappingProxyType
 
 from schemac.language.logical.dataset import LogicalDataset
 from schemac.language.logical.facts import Fact
 from schemac.language.logical.findings import Findings
 from schemac.project.discovery import lock_name, lock_path, manifests_of_lock
-from schemac.project.writing import replace_file
+from schemac.project.writing import replace_file, replace_files
 from schemac.text.source import catalogue
 from schemac.text.source.diagnostic import Severity
 from schemac.text.source.report import Report
@@ -68,30 +69,52 @@ def open_lock(manifest: Path, manifest_name: str, report: Report) -> LockFile | 
 
 
 def save_lock(file: LockFile, lock: Lock, report: Report) -> bool:
-    """Write a lock in place of the one that was read, if that is still what is there.
+    """Write one lock, as `save_locks`."""
+    return save_locks([(file, lock)], report)
 
-    False if nothing was written: the report has an error then, or there was nothing to write.
+
+def save_locks(
+    locks: Sequence[tuple[LockFile, Lock]],
+    report: Report,
+    texts: Mapping[Path, bytes] = MappingProxyType({}),
+    names: Mapping[Path, str] = MappingProxyType({}),
+) -> bool:
+    """Write locks in place of those that were read, if that is still what is there, and with them the bytes of other files.
+
+    All are written, or none. False if nothing was written: the report has an error then, or there was nothing to write. `names` say
+    how the other files are spoken of.
     """
-    text = write_lock(lock)
-    if text == file.text:
+    changed = [(file, text) for file, lock in locks if (text := write_lock(lock)) != file.text]
+    # Locks come first: a text that is new already needs the new ids.
+    contents = {**{file.path: text.encode() for file, text in changed}, **texts}
+    names = {**names, **{file.path: file.name for file, _ in changed}}
+    if not contents:
         return False
     try:
-        with _folder_lock(file.path) as is_locked:
-            if not is_locked or _present_text(file.path) != file.text:
-                message = f"another process is writing {file.name}, or has just written it; nothing was written here"
-                report.add(catalogue.LOCK_CONTENTION, message, file=file.name, help="run the command again")
-                return False
-            replace_file(file.path, text.encode())
+        with ExitStack() as stack:
+            folders = {file.path.parent for file, _ in changed}
+            free = {path: stack.enter_context(_folder_lock(path)) for path in folders}
+            for file, _ in changed:
+                if not free[file.path.parent] or _present_text(file.path) != file.text:
+                    message = f"another process is writing {file.name}, or has just written it; nothing was written here"
+                    report.add(
+                        catalogue.LOCK_CONTENTION, message, file=file.name, help="run the command again"
+                    )
+                    return False
+            replace_files(contents)
     except OSError as error:
-        report.add(catalogue.WRITE_FAILED, f"cannot write {file.name}: {reason_of(error)}", file=file.name)
+        name = names.get(Path(error.filename or ""), error.filename or "")
+        report.add(catalogue.WRITE_FAILED, f"cannot write {name}: {reason_of(error)}", file=name)
+        for note in getattr(error, "__notes__", ()):
+            report.add(catalogue.WRITE_FAILED, note, file=name)
         return False
     return True
 
 
 @contextmanager
 def _folder_lock(path: Path) -> Iterator[bool]:
-    """Hold the folder of a lock, one process at a time; the system frees it when a process dies."""
-    folder = os.open(path.parent, os.O_RDONLY)
+    """Hold a folder of locks, one process at a time; the system frees it when a process dies."""
+    folder = os.open(path, os.O_RDONLY)
     try:
         try:
             fcntl.flock(folder, fcntl.LOCK_EX | fcntl.LOCK_NB)

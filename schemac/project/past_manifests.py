@@ -16,17 +16,15 @@ from typing import Any
 
 from schemac.arrow.from_arrow import MalformedArrowError, decode_raw_arrow, read_raw_arrow
 from schemac.importers.importer import refuse
-from schemac.language.checks.run import check
 from schemac.language.logical.dataset import LogicalDataset
 from schemac.language.logical.findings import Findings
-from schemac.language.manifest.bind import Binder, read_datasets
+from schemac.language.manifest.bind import Binder
 from schemac.language.manifest.library import Library, Reuse, imports_of
-from schemac.language.manifest.standard import with_system_columns
 from schemac.project.configuration import Project
 from schemac.project.discovery import lock_name, lock_path
 from schemac.project.imported import FolderFiles
 from schemac.project.options import CompileOptions
-from schemac.project.stages import check_source
+from schemac.project.stages import check_documents
 from schemac.text.source.files import Files
 from schemac.text.source.json_object import TreePath
 from schemac.text.source.report import Report
@@ -42,44 +40,35 @@ RAW_ARROW_SCHEMA = "rawArrowSchema"
 
 def with_inferred(
     source: SourceText, stem: str, project: Project, report: Report, reuse: Reuse, *, is_first: bool = False
-) -> tuple[list[LogicalDataset], list[InferredSchemaVersion]] | None:
-    """Return the declared datasets of a text, and the inferred ones; None if all are declared.
+) -> tuple[list[LogicalDataset], list[InferredSchemaVersion]]:
+    """Return the declared datasets of a text, and the inferred ones.
 
     With `is_first`, events from the one declared schema on do not count if one with the bytes alone is before it.
     """
-    if RAW_ARROW_SCHEMA not in source.content:
-        return None
+    places: set[tuple[int, TreePath]] = set()
     parsed = Report()
     documents = parse(source, parsed)
-    if is_first:
-        for one in documents:
-            _drop_first_declared(one.value)
-    places = {(document.index, at) for document in documents for at in _last_events(document.value, ())}
-    for index, at in places:
-        event: Any = documents[index].value
-        for step in at:
-            event = event[step]
-        try:
-            event["schema"] = read_raw_arrow(decode_raw_arrow(event[RAW_ARROW_SCHEMA]), source.name, report)
-        except MalformedArrowError as error:
-            span = documents[index].span((*at, RAW_ARROW_SCHEMA))
-            refuse(source.name, str(error), report, source=documents[index].source, span=span)
-    if not places:
-        return None
-    if report.has_errors:
-        return [], []
-    datasets = read_datasets(
-        Binder(source, is_named=False, stem=stem, reuse=reuse), documents, parsed, report
-    )
-    columns = project.configuration.system_columns
-    if columns is not None:
-        datasets = [with_system_columns(dataset, columns) for dataset in datasets]
+    for document in documents if RAW_ARROW_SCHEMA in source.content else ():
+        if is_first:
+            _drop_first_declared(document.value)
+        for at in _last_events(document.value, ()):
+            places.add((document.index, at))
+            event: Any = document.part(at)
+            try:
+                event["schema"] = read_raw_arrow(
+                    decode_raw_arrow(event[RAW_ARROW_SCHEMA]), source.name, report
+                )
+            except MalformedArrowError as error:
+                span = document.span((*at, RAW_ARROW_SCHEMA))
+                refuse(source.name, str(error), report, source=document.source, span=span)
+    options = replace(CompileOptions.of(project), strict=False)
+    binder = Binder(source, is_named=False, stem=stem, reuse=reuse)
+    datasets = check_documents(binder, documents, parsed, project, report, options)
     declared: list[LogicalDataset] = []
     inferred: list[InferredSchemaVersion] = []
     for dataset in datasets:
-        check(dataset, report, project.vocabularies)
-        document, base = dataset.origins.document, dataset.origins.base
-        if document is not None and (document.index, base[:-1]) in places:
+        written, base = dataset.origins.document, dataset.origins.base
+        if written is not None and (written.index, base[:-1]) in places:
             inferred.append(InferredSchemaVersion(dataset, source.name))
         else:
             declared.append(dataset)
@@ -175,14 +164,7 @@ def versions_before(before: Before, path: Path, project: Project, report: Report
         return {}
     # The text is called after its commit too, which is no part of the name of a dataset.
     reuse = Reuse(before.files(path), before.library)
-    split = with_inferred(source, path.stem, project, local_report, reuse)
-    if split is None:
-        options = replace(CompileOptions.of(project), strict=False)
-        datasets = check_source(
-            source, project, local_report, options, is_named=False, stem=path.stem, reuse=reuse
-        )
-        split = datasets, []
-    declared, inferred = split
+    declared, inferred = with_inferred(source, path.stem, project, local_report, reuse)
     if local_report.has_errors:
         report.extend(local_report.errors)
         return {}
@@ -196,8 +178,9 @@ def first_versions(path: Path, name: str, project: Project) -> SchemaVersions:
     report = Report()
     source = decode_text(path.read_bytes(), name, report)
     reuse = Reuse(FolderFiles(path, name), Library())
-    split = with_inferred(source, path.stem, project, report, reuse, is_first=True) if source else None
-    _, inferred = split or ([], [])
+    if source is None:
+        return {}
+    _, inferred = with_inferred(source, path.stem, project, report, reuse, is_first=True)
     label = f"{RAW_ARROW_SCHEMA} in {name}"
     return {version.dataset.name: replace(version, label=label) for version in inferred}
 

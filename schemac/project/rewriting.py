@@ -4,15 +4,13 @@ Layer: project.
 Errors: SC406 lock-contention, SC542 write-failed.
 """
 
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from schemac.project.locking import LockFile, save_lock
-from schemac.project.writing import NewFile, OldFile
+from schemac.project.locking import LockFile, save_locks
 from schemac.text.source.catalogue import WRITE_FAILED
 from schemac.text.source.report import Report
-from schemac.text.source.text import read_file, reason_of
+from schemac.text.source.text import read_content
 from schemac.versions.identity.lock import Lock
 
 
@@ -63,65 +61,17 @@ class Rewriting:
 
 
 def write(rewriting: Rewriting, report: Report) -> bool:
-    """Write locks and manifests; where one of them cannot be written, all are as they were.
-
-    Locks come first, for they may be refused.
-    """
-    old_files: dict[Path, OldFile] = {}
-    replaced: list[Path] = []
-    staged: list[NewFile] = []
-    name = ""
-    try:
-        if not _are_current(rewriting.texts, report):
+    """Write locks and texts, all of them or none; False after reporting why not."""
+    contents: dict[Path, bytes] = {}
+    for text in rewriting.texts:
+        content = read_content(text.path, text.name, report)
+        if content is None:
             return False
-        # What takes room is written first, but for locks: after that, a full disk is no reason to take anything back.
-        for text in rewriting.texts:
-            name = text.name
-            mark = _MARK if read_file(text.path).startswith(_MARK) else b""
-            staged.append(NewFile(text.path, mark + text.after.encode()))
-            old_files[text.path] = OldFile(text.path)
-        for relocked in rewriting.locks:
-            name = relocked.file.name
-            old_files[relocked.file.path] = OldFile(relocked.file.path)
-        for relocked in rewriting.locks:
-            name = relocked.file.name
-            if save_lock(relocked.file, relocked.lock, report):
-                replaced.append(relocked.file.path)
-            if report.has_errors:
-                _undo(replaced, old_files, report)
-                return False
-        for text, new in zip(rewriting.texts, staged, strict=True):
-            name = text.name
-            new.put()
-            replaced.append(text.path)
-    except OSError as error:
-        _undo(replaced, old_files, report)
-        what = name or error.filename or "a manifest"
-        report.add(WRITE_FAILED, f"cannot write {what}: {reason_of(error)}", file=name)
-        return False
-    finally:
-        for new in staged:
-            new.drop()
-        for old in old_files.values():
-            old.drop()
-    return True
-
-
-def _are_current(texts: Sequence[Rewritten], report: Report) -> bool:
-    """Whether texts are on disk as they were read; report the first one that is not."""
-    for text in texts:
-        if read_file(text.path).removeprefix(_MARK) != text.before.encode():
+        mark = _MARK if content.startswith(_MARK) else b""
+        if content.removeprefix(_MARK) != text.before.encode():
             message = f"{text.name} was changed by another program in the meantime; nothing was written"
             report.add(WRITE_FAILED, message, file=text.name)
             return False
-    return True
-
-
-def _undo(paths: Sequence[Path], old_files: Mapping[Path, OldFile], report: Report) -> None:
-    """Restore files, as far as the system allows."""
-    for path in paths:
-        try:
-            old_files[path].put()
-        except OSError as error:
-            message = f"{path.name} has its new content already and cannot be restored: {reason_of(error)}"
-            report.add(WRITE_FAILED, message, file=str(path))
+        contents[text.path] = mark + text.after.encode()
+    names = {text.path: text.name for text in rewriting.texts}
+    return save_locks([(one.file, one.lock) for one in rewriting.locks], report, contents, names)

@@ -28,7 +28,7 @@ from schemac.project.options import CompileOptions
 from schemac.project.workers import PROGRESS
 from schemac.text.source.report import Report
 from schemac.text.source.text import SourceText
-from schemac.text.syntax.document import parse
+from schemac.text.syntax.document import Document, parse
 from schemac.versions.identity.compilation import Compilation, Locked
 
 if TYPE_CHECKING:
@@ -57,21 +57,33 @@ def check_source(
     options: CompileOptions = _PLAIN,
     *,
     is_named: bool = True,
-    stem: str | None = None,
     reuse: Reuse | None = None,
 ) -> list[LogicalDataset]:
-    """Parse, bind and check one text; its datasets without a name are called after it, or `stem`.
+    """Parse, bind and check one text; its datasets without a name are called after it.
 
     `reuse` has the files that the text may import, and takes what it used of them. Without it the text is alone: groups that
     it does not use itself are in the report.
     """
-    import_context = Reuse() if reuse is None else reuse
     parsed = Report()
     with stage("parse", source.name):
         documents = parse(source, parsed)
+    binder = Binder(source, options.strict, is_named, reuse=reuse)
+    return check_documents(binder, documents, parsed, project, report, options)
+
+
+def check_documents(
+    binder: Binder,
+    documents: list[Document],
+    parsed: Report,
+    project: Project,
+    report: Report,
+    options: CompileOptions,
+) -> list[LogicalDataset]:
+    """Bind and check the documents of a text, which may differ from what was `parsed`, as `check_source`."""
+    source, reuse = binder.source, binder.reuse
+    import_context = Reuse() if reuse is None else reuse
     with stage("bind", source.name):
-        binder = Binder(source, options.strict, is_named, stem, import_context)
-        datasets = read_datasets(binder, documents, parsed, report)
+        datasets = read_datasets(binder._replace(reuse=import_context), documents, parsed, report)
         if reuse is None:
             report.extend(
                 diagnostic

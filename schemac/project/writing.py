@@ -6,7 +6,10 @@ Shape: whole or not at all; a process that is killed leaves the old file.
 
 import os
 import shutil
+from collections.abc import Mapping
 from pathlib import Path
+
+from schemac.text.source.text import reason_of
 
 SUFFIX = ".schemac-new"
 """What the name of a file ends with until it is whole."""
@@ -80,3 +83,36 @@ class OldFile(_AdjacentFile):
 def replace_file(path: Path, content: bytes) -> None:
     """Replace the content of a file, which keeps its mode; raises OSError and leaves no temporary file."""
     NewFile(path, content).put()
+
+
+def replace_files(contents: Mapping[Path, bytes]) -> None:
+    """Replace the content of files, or write new ones: all of them, in this order, or none.
+
+    Raises OSError with the path of the file that cannot be written, and a note for each one that cannot be restored.
+    """
+    new_files: dict[Path, NewFile] = {}
+    old_files: dict[Path, OldFile] = {}
+    replaced: list[Path] = []
+    path = Path()
+    try:
+        # What takes room is written first: after that, a full disk is no reason to take anything back.
+        for path, content in contents.items():
+            new_files[path] = NewFile(path, content)
+            if path.exists():
+                old_files[path] = OldFile(path)
+        for path, new in new_files.items():
+            new.put()
+            replaced.append(path)
+    except BaseException as error:
+        for one in replaced:
+            try:
+                old_files[one].put() if one in old_files else one.unlink()
+            except OSError as other:
+                reason = reason_of(other)
+                error.add_note(f"{one.name} has its new content already and cannot be restored: {reason}")
+        if isinstance(error, OSError):
+            error.filename = os.fspath(path)
+        raise
+    finally:
+        for file in (*new_files.values(), *old_files.values()):
+            file.drop()

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from pygls.workspace import PositionCodec
 
+from schemac.cli.main import main
 from schemac.language.logical.schema_fields import preorder
 from schemac.lsp.grammar import GrammarContext
 from schemac.lsp.navigation import Navigator
@@ -73,17 +74,17 @@ class _Renaming:
         self.checked = ProjectFolder(folder, is_project=True).check({})
         self.navigator = Navigator(self.checked)
 
-    def fields(self) -> Iterator[tuple[str, str, Region]]:
-        """Yield path, text and place of each name that is written in this project, each place once."""
-        found: dict[tuple[str, Region], str] = {}
+    def fields(self) -> Iterator[tuple[str, str, str, Region]]:
+        """Yield dataset, path, text and place of each name that is written in this project, each place once."""
+        found: dict[tuple[str, Region], tuple[str, str]] = {}
         for file in self.checked.files:
             for dataset in file.datasets if file.named else ():
                 for field in preorder(dataset.columns):
                     if field.is_member:
                         place = place_of_name(dataset, field)
                         at = (self.checked.path(place.source.name), place.source.region(place.span))
-                        found.setdefault(at, field.path_text)
-        yield from ((path_text, path, region) for (path, region), path_text in found.items())
+                        found.setdefault(at, (dataset.name, field.path_text))
+        yield from ((*field, *place) for place, field in found.items())
 
     def edits(self, path: str, region: Region) -> RenameEdits:
         lines = _lines(path)
@@ -119,7 +120,7 @@ def test_rename_every_field_and_stay_sound(how: str, tmp_path: Path, monkeypatch
     assert [str(one) for one in before if one.severity == "error"] == []
     editor = _Renaming(tmp_path)
     refused, renamed = set(), 0
-    for path_text, path, region in editor.fields():
+    for _, path_text, path, region in editor.fields():
         try:
             edits = editor.edits(path, region)
         except RefusedRenameError:
@@ -130,6 +131,27 @@ def test_rename_every_field_and_stay_sound(how: str, tmp_path: Path, monkeypatch
         assert _new_errors(tmp_path, len(before), edits) == [], path_text
     assert refused == REFUSED.get(how, set())
     assert renamed > 0
+
+
+@pytest.mark.parametrize("how", PROJECTS)
+def test_rename_as_the_command_does(how: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "schemac.toml").touch()
+    before = PROJECTS[how]
+    for name, text in before.items():
+        (tmp_path / name).write_bytes(text.encode())
+    editor = _Renaming(tmp_path)
+    for dataset, path_text, path, region in editor.fields():
+        try:
+            edits = editor.edits(path, region).texts
+        except RefusedRenameError:
+            edits = {}
+        by_editor = {Path(path).name: _lines(path).edited(own) for path, own in edits.items()}
+        assert main(["rename", dataset, path_text, NEW]) == (0 if edits else 1)
+        after = {name: (tmp_path / name).read_bytes().decode() for name in before}
+        assert {name: text for name, text in after.items() if text != before[name]} == by_editor
+        for name, text in before.items():
+            (tmp_path / name).write_bytes(text.encode())
 
 
 def test_add_the_former_name_where_references_have_none(
@@ -154,7 +176,7 @@ def test_add_the_former_name_where_references_have_none(
         orders.write_text(PROJECTS[how]["orders.yaml"])
         customers.write_text(CUSTOMERS)
         editor = _Renaming(tmp_path)
-        places = {Path(path).name: region for path_text, path, region in editor.fields() if path_text == "id"}
+        places = {Path(path).name: region for _, name, path, region in editor.fields() if name == "id"}
         for file, wanted in ((orders, from_orders), (customers, from_customers)):
             edits = editor.edits(str(file), places[file.name])
             after = _lines(str(orders)).edited(edits.texts[str(orders)])
