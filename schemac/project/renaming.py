@@ -430,12 +430,12 @@ def _fields_of(
     dataset: LogicalDataset,
     paths: Mapping[str, str] = MappingProxyType({}),
     keys: Mapping[str, str] = MappingProxyType({}),
-) -> dict[str, Any]:
+) -> Mapping[str, Any]:
     """Return of each field its type without its parts, whether it may be null, and its attributes; by path, to be compared.
 
     They have the new `paths`, also as successors of deprecated fields, and the new `keys` of attributes.
     """
-    fields: dict[str, Any] = {}
+    fields: dict[str, object] = {}
     for field in preorder(dataset.columns):
         extra = {keys.get(key, key): value for key, value in field.extra.items()}
         successor = new_successor(extra, paths)

@@ -83,7 +83,6 @@ NEVER_ONE = {
     "schemac/language/lint/naming.py": "{len(fields)} fields",
     "schemac/language/lint/structure.py": "{count} fields, {len(subject.key)} fields",
     "schemac/language/manifest/expansion.py": "{MAX_VALUES} values",
-    "schemac/project/renaming.py": "{definitions} datasets",
     "schemac/pipeline/conforming/load.py": "{len(names)} datasets",
     "schemac/pipeline/library.py": "{len(datasets)} datasets",
     "schemac/pipeline/writing/sink_options.py": "{count} records",
