@@ -15,10 +15,10 @@ import pyarrow as pa
 import pytest
 
 from schemac.pipeline.errors import PipelineError
-from schemac.pipeline.writing import file_runs
-from schemac.pipeline.writing.file_runs import ROWS, FileRuns, LocalFiles, Staged
+from schemac.pipeline.writing.file_runs import ROWS, FileRuns, Staged
 from schemac.rows.judging.reasons import QUARANTINE_SCHEMA
 from schemac.rows.runs import staging
+from schemac.rows.runs.file_systems import LocalFiles
 from schemac.rows.runs.history import ROWS as ROWS_WRITTEN
 from schemac.rows.runs.identity import RunIdentity, this_process
 from schemac.rows.runs.storage import NO_STORAGE, path_from_quarantine
@@ -82,7 +82,7 @@ def identity(id: str, mode: str, process: str | None = None) -> RunIdentity:
 
 def stage(staged: Staged, name: str) -> None:
     for file in FILES:
-        path = Path(staged.folder.removeprefix("file:"), ROWS, file.replace("part", name))
+        path = Path(staged.folder.path.removeprefix("file:"), ROWS, file.replace("part", name))
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(name)
 
@@ -91,13 +91,13 @@ def attempt(runs: FileRuns, run: RunIdentity) -> str:
     """Run as the sink of files does; what came of it: done, undone, or left to the next run."""
     with runs.staged(run) as staged:
         stage(staged, run.id)
-        with runs.claimed(staged.folder, run) as commit:
-            try:
-                commit({ROWS_WRITTEN: "3"})
-            except PipelineError:
-                if runs.has_failed(staged, run):
-                    return "undone"
-                return "left" if staged.is_left else "done"
+        commit = runs.claimed(staged.folder, run)
+        try:
+            commit({ROWS_WRITTEN: "3"})
+        except PipelineError:
+            if runs.has_failed(staged, run):
+                return "undone"
+            return "left" if staged.is_left else "done"
     return "done"
 
 
@@ -225,7 +225,8 @@ def test_a_run_that_does_not_end_its_commit_is_waited_for(
     monkeypatch.setattr(staging, "COMMITTED_WITHIN_SECONDS", 0.1)
     runs = FileRuns(LocalFiles(), f"file:{tmp_path}/t")
     slow = identity("slow", "append")
-    with runs.staged(slow) as staged, runs.claimed(staged.folder, slow):
+    with runs.staged(slow) as staged:
+        runs.claimed(staged.folder, slow)
         with pytest.raises(PipelineError, match="another run is being committed") as caught:
             attempt(runs, identity("next", "append"))
         assert caught.value.code is CONCURRENT_RUN
@@ -282,9 +283,9 @@ def test_a_run_of_this_process_that_has_ended_is_dead(tmp_path: Path) -> None:
     with runs.staged(identity("ended", "append")) as staged:
         stage(staged, "ended")
         runs.recover(lambda run: undone.append(run.id))
-        assert (undone, Path(staged.folder.removeprefix("file:")).exists()) == ([], True)
+        assert (undone, runs.system.exists(staged.folder.path)) == ([], True)
         staged.is_left = True
-    assert json.loads(Path(staged.folder.removeprefix("file:"), file_runs.RUN).read_text())
+    assert json.loads(runs.system.read(staged.folder.file(staging.RUN_FILE)) or "")
     runs.recover(lambda run: undone.append(run.id))
     assert (undone, list(tmp_path.iterdir())) == (["ended"], [])
 
