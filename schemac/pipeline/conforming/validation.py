@@ -23,7 +23,6 @@ from schemac.pipeline.declaration.job import FieldSource, Job
 from schemac.pipeline.errors import PipelineError
 from schemac.pipeline.reading.cutting import FAULT
 from schemac.pipeline.reading.inputs import (
-    Counted,
     CountType,
     Input,
     Json,
@@ -133,11 +132,12 @@ class ValidationPlan:
 
     def _check_type(self, member: pa.Field, source: TypedInput, origin: FieldSource) -> bytes:
         """Refuse a column that can never become its field; return the type that its integers count."""
-        type_text = source.type.simpleString() if not isinstance(source, Counted) else str(source.arrow_type)
+        is_count = isinstance(source.type, CountType)
+        type_text = str(source.type.arrow_type) if is_count else source.type.simpleString()
         message = f"`{member.name}` is {member.type}, the source has {type_text}"
         error = PipelineError(SOURCE_TYPE_MISMATCH, message)
         try:
-            source_type = source.arrow_type if isinstance(source, Counted) else arrow_type_of(source.type)
+            source_type = arrow_type_of(source.type)
         except PySparkException:
             raise error from None
         column = pa.field(member.name, source_type)
@@ -148,8 +148,7 @@ class ValidationPlan:
         except MissingMemberError as missing:
             known = [part.name for part in source_type] if pa.types.is_struct(source_type) else []
             raise unknown_column(str(missing), known) from None
-        is_counted = isinstance(source, Counted) or _has_type(source.type, CountType)
-        return pa.schema([column]).serialize().to_pybytes() if is_counted else b""
+        return pa.schema([column]).serialize().to_pybytes() if _has_type(source.type, CountType) else b""
 
     @cached_property
     def in_tasks(self) -> list[FieldInput] | None:

@@ -23,7 +23,6 @@ from pyspark.sql.types import (
     StringType,
     StructField,
     StructType,
-    TimestampNTZType,
     TimestampType,
     VariantType,
 )
@@ -87,17 +86,10 @@ class Text:
 
 @dataclass(frozen=True)
 class TypedInput:
-    """A value in a column with a type."""
+    """A value in a column with a type, which may be a `CountType`."""
 
     column: str
     type: DataType
-
-    @property
-    def timestamp(self) -> pa.TimestampType | None:
-        """The timestamp that it is; None for other types."""
-        if isinstance(self.type, TimestampNTZType):
-            return pa.timestamp("us")
-        return pa.timestamp("us", "UTC") if isinstance(self.type, TimestampType) else None
 
 
 class CountType(DataType):  # type: ignore[misc]  # PySpark is not followed
@@ -158,16 +150,19 @@ def with_counts(spark_type: DataType, data_type: pa.DataType) -> DataType:
     return spark_type
 
 
-@dataclass(frozen=True)
-class Counted(TypedInput):
-    """A value in a column of counts, such as nanoseconds since 1970-01-01; `arrow_type` is what they mean."""
-
-    arrow_type: pa.DataType
-
-    @property
-    def timestamp(self) -> pa.TimestampType | None:
-        """The timestamp that it is; None for a time of day or a duration."""
-        return self.arrow_type if pa.types.is_timestamp(self.arrow_type) else None
+def without_counts(data_type: DataType) -> DataType:
+    """Return a type as Spark has it: integers where something is counted."""
+    if isinstance(data_type, CountType):
+        return data_type.count
+    if isinstance(data_type, ArrayType):
+        return ArrayType(without_counts(data_type.elementType))
+    if isinstance(data_type, MapType):
+        return MapType(without_counts(data_type.keyType), without_counts(data_type.valueType))
+    if isinstance(data_type, StructType):
+        return StructType(
+            [StructField(part.name, without_counts(part.dataType)) for part in data_type.fields]
+        )
+    return data_type
 
 
 Input = Json | JsonText | Text | TypedInput
@@ -211,8 +206,6 @@ def typed_input(column: str, data_type: DataType) -> Input:
         return Json(column)
     if isinstance(data_type, StringType):
         return Text(column)
-    if isinstance(data_type, CountType):
-        return Counted(column, data_type.count, data_type.arrow_type)
     return TypedInput(column, data_type)
 
 
