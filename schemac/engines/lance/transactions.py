@@ -364,8 +364,8 @@ def close_staging(place: WriteTarget) -> None:
 def _close(commit: Commit) -> None:
     """Remove the staging folder unless it is abandoned, and a new table's folder if it is empty."""
     place = commit.place
-    if place.is_staged and place.folder.state is not StagingState.ABANDONED:
-        place.folder.remove()
+    if place.is_staged:
+        place.folder.close()
         if place.mode == "create":
             remove_if_empty(place.path)
 

@@ -1,8 +1,7 @@
 """The places that a value can be read from by Spark: a JSON variant, text, or a column with a type.
 
 Layer: pipeline.
-Shape: each `Input` is SQL text for one value, with what is known of it; children are reached by name. `with_numbers_marked` writes a
-       record anew with numbers as marked strings, which a variant keeps letter by letter.
+Shape: each `Input` is SQL text for one value, with what is known of it; children are reached by name.
        What is known of a record's file is in the column `FILE`, by Spark's names: `from: _metadata.file_name`. A key of the record that is
        called so is written in backquotes.
 Errors: PipelineError for a path that cannot be read, or leads to no member.
@@ -10,7 +9,6 @@ Source: Spark's variant keeps what kind of token a value was, which string colum
         than 38 digits, becomes a double, of which `to_json` writes the shortest digits.
 """
 
-import uuid
 from dataclasses import dataclass, replace
 
 import pyarrow as pa
@@ -29,7 +27,7 @@ from pyspark.sql.types import (
 
 from schemac.language.physical import with_parts
 from schemac.pipeline.errors import PipelineError, did_you_mean
-from schemac.pipeline.spark.sql import literal, name, when
+from schemac.pipeline.spark.sql import literal, name
 from schemac.rows.judging.settings import Step, UnreadablePathError
 from schemac.rows.judging.settings import parse_steps as steps_of_path
 from schemac.rows.runs.plain_types import has_decimal, is_count
@@ -40,9 +38,6 @@ from schemac.text.source.catalogue import (
     UNKNOWN_SOURCE_COLUMN,
 )
 
-# Nothing that a text holds by chance, or on purpose.
-NUMBER_MARK = f"_number_{uuid.uuid4().hex}_"
-
 
 @dataclass(frozen=True)
 class Json:
@@ -50,17 +45,11 @@ class Json:
 
     root: str
     steps: tuple[Step, ...] = ()
-    is_marked: bool = False
-    """Whether numbers that a variant has no digits for are strings that begin with a mark."""
 
     @property
     def text(self) -> str:
         """The value as JSON text."""
-        json_sql = f"to_json({self.variant})"
-        if not self.is_marked:
-            return json_sql
-        marked = literal(f'"{NUMBER_MARK}([^"]*)"')
-        return f"regexp_replace({json_sql}, {marked}, '$1')"
+        return f"to_json({self.variant})"
 
     @property
     def variant(self) -> str:
@@ -238,21 +227,6 @@ def unknown_column(label: str, known: list[str]) -> PipelineError:
     """Return the error of naming a column that the source does not have."""
     message = f"the source has no column `{label}`"
     return PipelineError(UNKNOWN_SOURCE_COLUMN, message, did_you_mean(label, known))
-
-
-MAY_BE_LONG = "[0-9][eE][+-]?[0-9]|[0-9.]{39}"
-"""A record without it has no number that a variant keeps as a double."""
-OPENED, CLOSED = "\x01", "\x02"
-"""Characters that no JSON text can hold unescaped."""
-LONG_NUMBERS = r'("(?:[^"\\]++|\\.)*+")|(-?[0-9]++(?:\.[0-9]++)?[eE][+-]?[0-9]++|-?[0-9.]{39,}+)'
-
-
-def with_numbers_marked(text: str) -> str:
-    """Return SQL of a JSON text whose long numbers are marked strings, since a variant would lose digits of them."""
-    marked = f"regexp_replace({text}, {literal(LONG_NUMBERS)}, {literal(f'$1{OPENED}$2{CLOSED}')})"
-    for old, new in ((OPENED + CLOSED, ""), (OPENED, f'"{NUMBER_MARK}'), (CLOSED, '"')):
-        marked = f"replace({marked}, {literal(old)}, {literal(new)})"
-    return when(f"{text} rlike {literal(MAY_BE_LONG)}", marked, text)
 
 
 FILE, METADATA = "__file", "_metadata"

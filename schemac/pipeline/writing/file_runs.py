@@ -160,15 +160,6 @@ STAGING = ".schemac-staging-"
 ROWS, FORMER = "rows", "former"
 
 
-@dataclass
-class Staged:
-    """The staging folder of a run."""
-
-    folder: StagingFolder
-    is_left: bool = False
-    """Whether the next run is to find it, because nobody knows now whether the run counts."""
-
-
 @dataclass(frozen=True)
 class FileRuns:
     """The runs of a folder of files."""
@@ -218,18 +209,15 @@ class FileRuns:
         return last if known == set(self._data_files(self.path)) else last + 1
 
     @contextmanager
-    def staged(self, run: RunIdentity) -> Iterator[Staged]:
-        """Make the folder that the files of a run wait in; it is removed at the end."""
-        staged = Staged(self.staging.new_folder(run))
+    def staged(self, run: RunIdentity) -> Iterator[StagingFolder]:
+        """Make the folder that the files of a run wait in; it is removed at the end, unless it was given up."""
+        folder = self.staging.new_folder(run)
         try:
-            staged.folder.open(run)
-            with Heartbeat(RENEWED_SECONDS, staged.folder.renew):
-                yield staged
+            folder.open(run)
+            with Heartbeat(RENEWED_SECONDS, folder.renew):
+                yield folder
         finally:
-            if staged.is_left:
-                staged.folder.give_up()
-            else:
-                staged.folder.remove()
+            folder.close()
 
     def claimed(self, folder: StagingFolder, run: RunIdentity) -> Callable[[Mapping[str, str]], int]:
         """Lock the target for one commit; return a function that commits the rows of a staging folder, and returns the number of the run."""
@@ -275,19 +263,21 @@ class FileRuns:
                 self._record(folder, record)
         return version
 
-    def has_failed(self, staged: Staged, run: RunIdentity) -> bool:
+    def has_failed(self, folder: StagingFolder, run: RunIdentity) -> bool | None:
         """Whether a run whose commit raised does not count: then the target is as it was. The record decides.
 
-        Where that cannot be known now, the staging folder is left to the next run, which decides.
+        None where that cannot be known now: the staging folder is left to the next run, which decides.
         """
-        staged.is_left = True
         try:
-            if not (counts := self.counts(run)):
-                self.take_back(staged.folder)
-        except self.system.errors:
-            return False
-        staged.is_left = False
-        return not counts
+            if self.counts(run):
+                return False
+            self.take_back(folder)
+        except BaseException as error:
+            folder.give_up()
+            if isinstance(error, self.system.errors):
+                return None
+            raise
+        return True
 
     def _record(self, folder: StagingFolder, record: FileRecord) -> None:
         """Record the run as committed."""

@@ -221,17 +221,17 @@ class FormatTarget:
                         UNWRITABLE_TARGET, text, ADD_A_CONNECTOR, place=("target", "format")
                     ) from error
                 return 0, version
-        with runs.staged(self.run) as staged:
+        with runs.staged(self.run) as folder:
             files = good.write.format(self.format).options(**self._store_options, **self.job.target.options)
-            files.save(staged.folder.file(ROWS_FOLDER))
+            files.save(folder.file(ROWS_FOLDER))
             check_files_unchanged(seen)
 
             def has_failed(_: BaseException) -> bool:
-                is_certain = runs.has_failed(staged, self.run)
-                self.is_undecided = staged.is_left
-                return is_certain
+                failed = runs.has_failed(folder, self.run)
+                self.is_undecided = failed is None
+                return bool(failed)
 
-            commit = runs.claimed(staged.folder, self.run)
+            commit = runs.claimed(folder, self.run)
             with self._quarantine_committed(place, staged_files, counts, has_failed) as version:
                 return commit(counts), version
 

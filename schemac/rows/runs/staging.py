@@ -153,6 +153,12 @@ class StagingFolder:
             for state in (StagingState.OPEN, StagingState.COMMITTING):
                 self.advance(state, StagingState.ABANDONED)
 
+    def close(self) -> None:
+        """Remove the folder, unless it was given up."""
+        with contextlib.suppress(*self.system.errors):
+            if self.path not in _LEFT and self.state is not StagingState.ABANDONED:
+                self.remove()
+
     def remove(self) -> None:
         """Remove the folder, `run.json` last, so that the run is known as long as any of its files exists.
 
