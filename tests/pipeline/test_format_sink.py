@@ -268,15 +268,16 @@ def kill_at(patch: pytest.MonkeyPatch, moment: str) -> None:
 
     def renamed(files: LocalFiles, source: str, to: str) -> None:
         rename(files, source, to)
-        moved.append(to)
-        if to.endswith(".parquet") and moment == f"file {len(moved)}":
-            raise Killed
+        if to.endswith(".parquet"):
+            moved.append(to)
+            if moment == f"file {len(moved)}":
+                raise Killed
         if to.endswith("/former") and moment == "former":
             raise Killed
 
     def written(files: LocalFiles, path: str, text: str) -> None:
         write(files, path, text)
-        if path.endswith(f"/{moment}"):
+        if STAGING in path and path.endswith(f"/{moment}"):
             raise Killed
 
     def committed(runs: FileRuns, *told: Any) -> int:
