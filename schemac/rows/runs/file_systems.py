@@ -52,7 +52,7 @@ class FileSystem(Protocol):
         """Rename a file or a folder; the folder that it comes to is made."""
 
     def delete(self, path: str) -> None:
-        """Remove a file, or a folder with its content, if it exists."""
+        """Remove a file, or a folder with its content, if it exists; of a folder something may be left."""
 
 
 class LocalFiles:
@@ -109,10 +109,11 @@ class LocalFiles:
         os.rename(file, place)
 
     def delete(self, path: str) -> None:
-        """Remove a file with its checksum, or a folder with its content, if it exists."""
+        """Remove a file with its checksum, or as much as can be of a folder with its content, if it exists."""
         place = local_file(path)
         if place.is_dir() and not place.is_symlink():
-            shutil.rmtree(place)
+            # Another run may be removing it too.
+            shutil.rmtree(place, ignore_errors=True)
         else:
             for file in (place, _checksum(place)):
                 file.unlink(missing_ok=True)

@@ -52,7 +52,10 @@ JOIN = f"{AGAIN}; with `mode: append` under `target` its rows are added to the o
 
 
 class StagingState(StrEnum):
-    """How far the run of a staging folder is; the value is the name of its mark."""
+    """How far the run of a staging folder is; the value is the name of its mark.
+
+    Of two marks, which a file system has that copies where it renames, the first one counts.
+    """
 
     COMMITTING = ".committing"
     ABANDONED = ".given-up"
@@ -170,7 +173,8 @@ class StagingFolder:
                 if name != RUN_FILE:
                     self.system.delete(self.file(name))
             self.system.delete(self.path)
-            _LEFT.discard(self.path)
+            if not self.system.exists(self.path):
+                _LEFT.discard(self.path)
 
     def claim_if_dead(self) -> bool:
         """Whether the run of the folder is dead; from then on it cannot commit."""
