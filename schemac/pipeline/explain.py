@@ -247,7 +247,9 @@ def _place_text(records: Records, field: str, job: Job) -> str:
         path = inputs.variant_path(records.values.steps_of(field, origin))
         return f"{path} of each JSON record"
     input_ = records.input_of(field, origin)
-    type_text = input_.type.simpleString() if isinstance(input_, inputs.TypedInput) else "text"
+    type_text = "text"
+    if isinstance(input_, inputs.TypedInput):
+        type_text = inputs.without_counts(input_.type).simpleString()
     return f"`{column_name}` of the source, {type_text}"
 
 

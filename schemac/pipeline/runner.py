@@ -42,7 +42,7 @@ from schemac.pipeline.session import on_spark, session_of, settings_of_a_run
 from schemac.pipeline.spark.executors import collected
 from schemac.pipeline.spark.failures import spark_errors_reported
 from schemac.pipeline.writing.engine_write import write_to_engine
-from schemac.pipeline.writing.file_runs import local_address
+from schemac.pipeline.writing.file_runs import file_errors_reported, local_address
 from schemac.pipeline.writing.format_sink import FormatTarget, recover_runs
 from schemac.pipeline.writing.sink_options import SinkReport
 from schemac.pipeline.writing.table_sink import register_engine
@@ -148,7 +148,12 @@ def _run_into_format(
     if job.target.is_of_files:
         watch.at(RunStep.STARTING)
         spark = session_of(spark, job)
-        with spark_errors_reported(), storage_in_use(job.storage_options), settings_of_a_run(spark, job):
+        with (
+            spark_errors_reported(),
+            file_errors_reported(),
+            storage_in_use(job.storage_options),
+            settings_of_a_run(spark, job),
+        ):
             runs = recover_runs(spark, job)
             records = runs.records()
             identified = identify_among(

@@ -43,7 +43,7 @@ STEPS: tuple[tuple[Any, str], ...] = (
     (os, "rmdir"),
     (shutil, "rmtree"),
     (Path, "write_text"),
-    (Path, "touch"),
+    (Path, "unlink"),
     (lance, "write_dataset"),
     (lance.LanceDataset, "commit"),
     (lance.LanceDataset, "shallow_clone"),

@@ -187,7 +187,7 @@ def test_fill_as_a_dictionary_does(backfill: Backfill, table: str) -> None:
     ]
     assert report.unmatched == {"cities": sum(row(one["id"])["city_id"] not in CITIES for one in found)}
     assert "words: int16 not null" in str(after.schema)
-    assert not staging.folders_of(table)
+    assert not staging.table_area(table).folders()
     (run,) = runs_of(table)
     assert (run.rows, run.identity.mode, run.properties["schemac.run.columns"]) == (
         270,
@@ -268,7 +268,7 @@ def test_go_on_after_a_worker_was_killed(
     assert 2 in computed
     found = lance.dataset(table).to_table(columns=["id", "words"]).to_pylist()
     assert all(one["words"] == one["id"] for one in found)
-    assert not staging.folders_of(table)
+    assert not staging.table_area(table).folders()
 
 
 def test_compute_nothing_twice_after_a_death_at_the_commit(
@@ -324,7 +324,7 @@ def test_refuse_values_that_do_not_fit(backfill: Backfill, table: str) -> None:
     assert f"{sum(reasons.values()) + 1:,} of 270" in caught.value.message
     assert lance.dataset(table).version == version
     assert sorted(os.listdir(Path(table, "data"))) == files
-    assert not staging.folders_of(table)
+    assert not staging.table_area(table).folders()
 
 
 EXPR = {"tip_share": {"expr": "id / 2"}}

@@ -40,9 +40,10 @@ AFTER_IT = {
 BETWEEN = {
     "create": {"rows are there": f"{DRIVER}: after rename table"},
     "append": {
-        "files are moved": f"{DRIVER}: after rename",
-        "record is next": f"{DRIVER}: before rename (2)",
-        "record is there": f"{DRIVER}: after rename (2)",
+        # Before come the marks of the two commits.
+        "files are moved": f"{DRIVER}: after rename (3)",
+        "record is next": f"{DRIVER}: before rename (4)",
+        "record is there": f"{DRIVER}: after rename (4)",
     },
     "overwrite": {
         "former rows are away": f"{DRIVER}: after rename table",

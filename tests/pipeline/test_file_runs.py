@@ -15,12 +15,13 @@ import pyarrow as pa
 import pytest
 
 from schemac.pipeline.errors import PipelineError
-from schemac.pipeline.writing import file_runs
-from schemac.pipeline.writing.file_runs import ROWS, FileRuns, LocalFiles, Staged
+from schemac.pipeline.writing.file_runs import ROWS, FileRuns
 from schemac.rows.judging.reasons import QUARANTINE_SCHEMA
 from schemac.rows.runs import staging
+from schemac.rows.runs.file_systems import LocalFiles
 from schemac.rows.runs.history import ROWS as ROWS_WRITTEN
 from schemac.rows.runs.identity import RunIdentity, this_process
+from schemac.rows.runs.staging import StagingFolder
 from schemac.rows.runs.storage import NO_STORAGE, path_from_quarantine
 from schemac.rows.runs.tables import TableForm, runs_of, sink_of
 from schemac.text.source.catalogue import CONCURRENT_RUN, UNREADABLE_TABLE
@@ -80,24 +81,22 @@ def identity(id: str, mode: str, process: str | None = None) -> RunIdentity:
     return RunIdentity(id, datetime.now(UTC), "", mode, process or this_process())
 
 
-def stage(staged: Staged, name: str) -> None:
+def stage(folder: StagingFolder, name: str) -> None:
     for file in FILES:
-        path = Path(staged.folder.removeprefix("file:"), ROWS, file.replace("part", name))
+        path = Path(folder.path.removeprefix("file:"), ROWS, file.replace("part", name))
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(name)
 
 
 def attempt(runs: FileRuns, run: RunIdentity) -> str:
     """Run as the sink of files does; what came of it: done, undone, or left to the next run."""
-    with runs.staged(run) as staged:
-        stage(staged, run.id)
-        with runs.claimed(staged.folder, run) as commit:
-            try:
-                commit({ROWS_WRITTEN: "3"})
-            except PipelineError:
-                if runs.has_failed(staged, run):
-                    return "undone"
-                return "left" if staged.is_left else "done"
+    with runs.staged(run) as folder:
+        stage(folder, run.id)
+        commit = runs.claimed(folder, run)
+        try:
+            commit({ROWS_WRITTEN: "3"})
+        except PipelineError:
+            return {True: "undone", False: "done", None: "left"}[runs.has_failed(folder, run)]
     return "done"
 
 
@@ -225,7 +224,8 @@ def test_a_run_that_does_not_end_its_commit_is_waited_for(
     monkeypatch.setattr(staging, "COMMITTED_WITHIN_SECONDS", 0.1)
     runs = FileRuns(LocalFiles(), f"file:{tmp_path}/t")
     slow = identity("slow", "append")
-    with runs.staged(slow) as staged, runs.claimed(staged.folder, slow):
+    with runs.staged(slow) as folder:
+        runs.claimed(folder, slow)
         with pytest.raises(PipelineError, match="another run is being committed") as caught:
             attempt(runs, identity("next", "append"))
         assert caught.value.code is CONCURRENT_RUN
@@ -279,12 +279,12 @@ def test_a_run_of_this_process_that_has_ended_is_dead(tmp_path: Path) -> None:
     """Its driver lives on, and could not clear up after it."""
     runs = FileRuns(LocalFiles(), f"file:{tmp_path}/t")
     undone: list[str] = []
-    with runs.staged(identity("ended", "append")) as staged:
-        stage(staged, "ended")
+    with runs.staged(identity("ended", "append")) as folder:
+        stage(folder, "ended")
         runs.recover(lambda run: undone.append(run.id))
-        assert (undone, Path(staged.folder.removeprefix("file:")).exists()) == ([], True)
-        staged.is_left = True
-    assert json.loads(Path(staged.folder.removeprefix("file:"), file_runs.RUN).read_text())
+        assert (undone, runs.system.exists(folder.path)) == ([], True)
+        folder.give_up()
+    assert json.loads(runs.system.read(folder.file(staging.RUN_FILE)) or "")
     runs.recover(lambda run: undone.append(run.id))
     assert (undone, list(tmp_path.iterdir())) == (["ended"], [])
 

@@ -102,7 +102,7 @@ def test_fill_by_the_primary_key(fill: Fill, table: str, form: Any) -> None:
     report = fill(form(batches(IDS)))
     assert (report.rows_written, report.table_version, report.differences) == (54, version + 1, ())
     assert is_filled(table)
-    assert not staging.folders_of(table)
+    assert not staging.table_area(table).folders()
 
 
 def test_fill_by_the_row_id(fill: Fill, table: str) -> None:
@@ -235,7 +235,7 @@ def test_write_nothing(fill: Fill, table: str, name: str, code: Code, message: s
     assert message in caught.value.message
     assert lance.dataset(table).version == before.version
     assert sorted(Path(table).rglob("*.lance")) == files
-    assert not staging.folders_of(table)
+    assert not staging.table_area(table).folders()
 
 
 def test_name_a_key_where_the_dataset_has_none(spark: SparkSession, table: str) -> None:

@@ -14,8 +14,10 @@ from schemac.pipeline.codes import DISK_FULL
 from schemac.pipeline.declaration.job import Job
 from schemac.pipeline.errors import PipelineError
 from schemac.pipeline.runner import RunReport, run
-from schemac.pipeline.writing.file_runs import STAGING, FileRuns, LocalFiles
+from schemac.pipeline.writing.file_runs import ROWS, STAGING, FileRuns
+from schemac.rows.runs.file_systems import LocalFiles
 from schemac.rows.runs.identity import RunRequest
+from schemac.rows.runs.staging import StagingFolder
 from schemac.rows.runs.tables import runs_of
 from schemac.text.source.catalogue import (
     CONCURRENT_RUN,
@@ -120,7 +122,7 @@ def test_rows_of_the_quarantine_leave_with_those_of_the_table(
     rename = LocalFiles.rename
 
     def fail(files: LocalFiles, source: str, to: str) -> None:
-        if STAGING in source and "former" not in source:
+        if STAGING in source and f"/{ROWS}" in source:
             raise RuntimeError("no space")
         rename(files, source, to)
 
@@ -243,7 +245,6 @@ def test_what_a_killed_run_left_is_taken_back(
         with pytest.raises(PipelineError) as caught:
             go(spark, tmp_path, records, "parquet", request=RunRequest("b"), mode=mode)
         assert caught.value.code is CONCURRENT_RUN, "its process is alive: it is this one"
-    monkeypatch.setattr("schemac.pipeline.writing.file_runs.is_gone", lambda process: True)
     monkeypatch.setattr("schemac.rows.runs.staging.is_gone", lambda process: True)
     for sweep in ("pipeline.runner.remove_orphaned_folders", "rows.runs.staging.remove_orphaned_folders"):
         monkeypatch.setattr(f"schemac.{sweep}", lambda: None)  # the folders of live sessions stay
@@ -258,8 +259,8 @@ def test_what_a_killed_run_left_is_taken_back(
 
 def kill_at(patch: pytest.MonkeyPatch, moment: str) -> None:
     """End the run right after a step, with nothing cleaned up."""
-    for name in ("_clear", "take_back"):
-        patch.setattr(FileRuns, name, lambda *_: None)
+    patch.setattr(StagingFolder, "remove", lambda *_: None)
+    patch.setattr(FileRuns, "take_back", lambda *_: None)
     patch.setattr("schemac.engines.lance.runs.sink.LanceSink.close_staging", lambda *_: None)
     patch.setattr("schemac.engines.lance.runs.sink.LanceSink.take_back", lambda *_: None)
     rename, write, commit = LocalFiles.rename, LocalFiles.write, FileRuns.commit
@@ -267,15 +268,16 @@ def kill_at(patch: pytest.MonkeyPatch, moment: str) -> None:
 
     def renamed(files: LocalFiles, source: str, to: str) -> None:
         rename(files, source, to)
-        moved.append(to)
-        if to.endswith(".parquet") and moment == f"file {len(moved)}":
-            raise Killed
+        if to.endswith(".parquet"):
+            moved.append(to)
+            if moment == f"file {len(moved)}":
+                raise Killed
         if to.endswith("/former") and moment == "former":
             raise Killed
 
     def written(files: LocalFiles, path: str, text: str) -> None:
         write(files, path, text)
-        if path.endswith(f"/{moment}"):
+        if STAGING in path and path.endswith(f"/{moment}"):
             raise Killed
 
     def committed(runs: FileRuns, *told: Any) -> int:

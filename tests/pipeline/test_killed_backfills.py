@@ -72,4 +72,4 @@ def test_go_on_after_a_kill(spark: SparkSession, tmp_path: Path, phase: str) -> 
     named = {file.path for fragment in after.get_fragments() for file in fragment.data_files()}
     assert {*kept} <= named
     assert {file.name for file in Path(path, "data").iterdir()} == named
-    assert not staging.folders_of(path)
+    assert not staging.table_area(path).folders()

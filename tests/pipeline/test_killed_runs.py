@@ -230,27 +230,30 @@ def test_check_passes_over_what_a_dead_run_left(killer: Killer, tmp_path: Path) 
 def leave(path: Path, state: str, process: str) -> None:
     """A folder in which a dead run has left its staging folder, and nothing else is."""
     path.mkdir()
-    folder = Path(
-        staging.new_folder(str(path), RunIdentity("dead", datetime.now(UTC), "", "create", process))
-    )
+    run = RunIdentity("dead", datetime.now(UTC), "", "create", process)
+    area = staging.table_area(str(path))
+    staged = area.new_folder(run)
+    folder = Path(staged.path)
     if state == "being made":
-        (path / f"{staging.MAKING}{process}.1").mkdir()
+        folder.mkdir()
         return
-    staging.open_mark(str(folder), RunIdentity("dead", datetime.now(UTC), "", "create", process))
+    staged.open(run)
     (folder / "data").mkdir()
     (folder / "data" / "a.lance").touch()
     if state == "being removed":
-        folder.rename(path / f"{staging.GONE}1")
+        (folder / staging.StagingState.OPEN).unlink()
+        (folder / "data" / "a.lance").unlink()
     elif state == "without identity":
         (folder / staging.RUN_FILE).unlink()
     elif state == "swept":
-        (folder / staging.OPEN).rename(folder / staging.SWEPT)
+        assert staged.advance(staging.StagingState.OPEN, staging.StagingState.SWEPT)
     elif state == "written after the sweep":
         for entry in folder.iterdir():
             if entry.is_file():
                 entry.unlink()
     elif state == "being committed":
-        staging.start_commit(str(folder), ["a.lance"])
+        area.start_commit(staged, run)
+        staged.note_moved(["a.lance"])
         (folder / staging.COMMITTER).write_text(process)
         (path / "data").mkdir()
         (folder / "data" / "a.lance").rename(path / "data" / "a.lance")
@@ -288,8 +291,7 @@ def test_folder_with_nothing_but_staging_is_no_obstacle(tmp_path: Path, name: st
         write(folder, "next", [9], 1, mode, has_ids=False)
         assert table_of(folder)[-1] == 9
         assert bad_runs(folder) == ["next"]
-        # What says nothing of its run goes when it is old.
-        if process != ELSEWHERE and state not in ("without identity", "written after the sweep"):
+        if process != ELSEWHERE:
             assert not list((folder / name).glob("_staging-*")), state
 
 
@@ -339,7 +341,7 @@ def test_run_that_is_alive_is_left_alone(tmp_path: Path, process: str | None) ->
 def test_run_that_was_taken_for_dead_fails_before_its_commit(tmp_path: Path, process: str | None) -> None:
     slow = writer(tmp_path, process)
     messages = [slow.write(batch([2], 1))]
-    for mark in tmp_path.rglob(".open"):
+    for mark in tmp_path.rglob(staging.RUN_FILE):
         os.utime(mark, (0, 0))
     write(tmp_path, "next", [3], 1, "create", has_ids=False)
     with pytest.raises(PipelineError, match="considered this run dead") as caught:
@@ -356,7 +358,7 @@ def test_run_that_was_taken_for_dead_fails_before_its_commit(tmp_path: Path, pro
 def test_heartbeat_keeps_a_run_alive(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(staging, "RENEWED_SECONDS", 0.01)
     slow = writer(tmp_path, ELSEWHERE)
-    marks = list(tmp_path.rglob(".open"))
+    marks = list(tmp_path.rglob(staging.RUN_FILE))
     assert len(marks) == 2
     for mark in marks:
         os.utime(mark, (0, 0))

@@ -27,7 +27,7 @@ from schemac.engines.lance.dataset import lance_errors, options_for
 from schemac.rows.runs import staging
 from schemac.rows.runs.errors import PipelineError
 from schemac.rows.runs.identity import is_here
-from schemac.rows.runs.staging import AGAIN
+from schemac.rows.runs.staging import AGAIN, StagingState, table_area
 from schemac.rows.runs.storage import Storage
 from schemac.rows.runs.tables import WriteTarget
 from schemac.text.source.catalogue import ABANDONED_RUN, CONCURRENT_RUN, NOT_SHARED
@@ -71,14 +71,14 @@ class Commit:
     @property
     def noted_names(self) -> list[str]:
         """All files that are to lie among the table's, with those that an earlier attempt has moved there."""
-        return sorted({*self.names, *staging.moved_files(self.place.staging)})
+        return sorted({*self.names, *self.place.folder.moved_files()})
 
     def advance(self, stage: CommitStage) -> int:
         """Take the steps of a commit up to a stage, from the one that its staging folder is at; return the version, 0 before it is made.
 
         Raises PipelineError where another run is in the way.
         """
-        is_claimed = self.place.is_staged and staging.is_claimed(self.place.staging)
+        is_claimed = self.place.is_staged and self.place.folder.state is StagingState.COMMITTING
         start = CommitStage.CLAIMED if is_claimed else CommitStage.STAGED
         for next_stage, step in STEPS.items():
             if start < next_stage <= stage:
@@ -234,9 +234,10 @@ def write_rest(place: WriteTarget, schema: pa.Schema, batches: Iterable[pa.Recor
 
 def check_is_open(place: WriteTarget) -> None:
     """Raise where the run was abandoned while it was writing; the files came after the sweep."""
-    if not place.is_staged or staging.is_open(place.staging):
+    state = place.folder.state if place.is_staged else StagingState.OPEN
+    if state is StagingState.OPEN:
         return
-    if not staging.is_claimed(place.staging):
+    if state is not StagingState.COMMITTING:
         close_staging(place)
     raise PipelineError.uncommitted(ABANDONED_RUN, "the run was abandoned while it was writing", AGAIN)
 
@@ -247,7 +248,7 @@ def _renewing(place: WriteTarget, batches: Iterator[pa.RecordBatch]) -> Iterator
     for batch in batches:
         if place.is_staged and time.monotonic() - renewed > staging.RENEWED_SECONDS:
             renewed = time.monotonic()
-            staging.renew(place.staging)
+            place.folder.renew()
         yield batch
 
 
@@ -308,11 +309,10 @@ def remove_if_empty(path: str) -> None:
 
 
 def _claim(commit: Commit) -> None:
-    """Record the files of a staged commit, and wait for other commits. Raises PipelineError for a conflicting one."""
+    """Begin a staged commit. Raises PipelineError for a conflicting one."""
     place = commit.place
     if place.is_staged:
-        staging.start_commit(place.staging, commit.noted_names)
-        staging.wait_for_others(place.staging, place.path, place.run)
+        table_area(place.path).start_commit(place.folder, place.run)
 
 
 def _move(commit: Commit) -> None:
@@ -321,7 +321,7 @@ def _move(commit: Commit) -> None:
     if not place.is_staged:
         return
     source, destination = commit.source or os.path.join(place.staging, DATA), os.path.join(place.path, DATA)
-    staging.note_moved(place.staging, commit.noted_names)
+    place.folder.note_moved(commit.noted_names)
     folders = (source, destination)
     lost = [n for n in commit.names if not any(os.path.exists(os.path.join(f, n)) for f in folders)]
     if lost:
@@ -364,8 +364,8 @@ def close_staging(place: WriteTarget) -> None:
 def _close(commit: Commit) -> None:
     """Remove the staging folder unless it is abandoned, and a new table's folder if it is empty."""
     place = commit.place
-    if place.is_staged and not staging.is_abandoned(place.staging):
-        staging.remove(place.staging)
+    if place.is_staged:
+        place.folder.close()
         if place.mode == "create":
             remove_if_empty(place.path)
 

@@ -25,7 +25,15 @@ from schemac.language.constraints.rows import (
 )
 from schemac.pipeline.declaration.job import DeleteMarker, FieldSource, Job, Keys
 from schemac.pipeline.errors import PipelineError, did_you_mean
-from schemac.pipeline.reading.inputs import Counted, Text, TypedInput, follow, parse_steps, value_sql
+from schemac.pipeline.reading.inputs import (
+    CountType,
+    Text,
+    TypedInput,
+    follow,
+    parse_steps,
+    value_sql,
+    without_counts,
+)
 from schemac.pipeline.reading.source import open_records
 from schemac.pipeline.spark.packed import DELETE, ERRORS, WARNINGS
 from schemac.pipeline.spark.sql import literal, name, reason, struct
@@ -255,7 +263,8 @@ def _referenced_values(frame: DataFrame, reference: ReferenceTo, schema: pa.Sche
             help = did_you_mean(str(first), list(records.columns))
             raise PipelineError(REFERENCE, message, help, place=place)
         value = follow(records.columns[str(first)], tuple(rest))
-        referenced_type = value.type if isinstance(value, TypedInput) else StringType()
+        source_type = value.type if isinstance(value, TypedInput) else StringType()
+        referenced_type = without_counts(source_type)
         value_type = frame.select(functions.expr(_column_sql(field))).schema[0].dataType
         if not isinstance(value, TypedInput | Text) or not (
             value_type == referenced_type
@@ -265,10 +274,8 @@ def _referenced_values(frame: DataFrame, reference: ReferenceTo, schema: pa.Sche
             raise PipelineError(REFERENCE, message, "give both fields one type", place=place)
         outer_type = schema.field(field.path[0]).type
         field_type = reduce(lambda data_type, part: data_type.field(part).type, field.path[1:], outer_type)
-        if isinstance(value, Counted) and value.arrow_type != storage_type(field_type):
-            message = (
-                f"`{field}` is {field_type}, and `{path}` of `{reference.dataset}` is {value.arrow_type}"
-            )
+        if isinstance(source_type, CountType) and source_type.arrow_type != storage_type(field_type):
+            message = f"`{field}` is {field_type}, and `{path}` of `{reference.dataset}` is {source_type.arrow_type}"
             raise PipelineError(REFERENCE, message, "give both fields one type", place=place)
         texts.append(f"{value_sql(value)} as __to{i}")
     return records.frame.selectExpr(*texts).dropna().distinct()

@@ -23,7 +23,6 @@ from schemac.pipeline.declaration.job import FieldSource, Job
 from schemac.pipeline.errors import PipelineError
 from schemac.pipeline.reading.cutting import FAULT
 from schemac.pipeline.reading.inputs import (
-    Counted,
     CountType,
     Input,
     Json,
@@ -38,7 +37,7 @@ from schemac.pipeline.reading.records import RECORD, JsonTexts, Records, TypedCo
 from schemac.pipeline.record_tasks import RecordTask, column_type, spark_type
 from schemac.pipeline.spark.executors import mapped
 from schemac.pipeline.spark.packed import ERRORS, PACKED, RAW, SOURCE
-from schemac.pipeline.spark.sql import literal, name, struct, when
+from schemac.pipeline.spark.sql import column_of, literal, name, struct, when
 from schemac.rows.judging.arrays import MissingMemberError
 from schemac.rows.judging.settings import FieldOrigin, Unexpected, ValidationSettings
 from schemac.rows.judging.typed_values import UnreadableTypeError, typed_reader
@@ -81,14 +80,15 @@ class ValidationPlan:
         return self.job.fields.get(label, FieldSource())
 
     @cached_property
-    def _inputs(self) -> tuple[list[FieldInput], list[str]]:
-        """Where tasks read each field, and the SQL of the columns that they get for it."""
+    def _inputs(self) -> tuple[list[FieldInput], dict[str, str]]:
+        """Where tasks read each field, and the SQL of the columns that they get for it, by name."""
         inputs: list[FieldInput] = []
-        columns: list[str] = []
+        columns: dict[str, str] = {}
 
         def column(text: str) -> str:
-            columns.append(f"{text} as __c{len(columns)}")
-            return f"__c{len(columns) - 1}"
+            label = f"__c{len(columns)}"
+            columns[label] = text
+            return label
 
         for member in self.schema:
             column_type(member)
@@ -133,11 +133,12 @@ class ValidationPlan:
 
     def _check_type(self, member: pa.Field, source: TypedInput, origin: FieldSource) -> bytes:
         """Refuse a column that can never become its field; return the type that its integers count."""
-        type_text = source.type.simpleString() if not isinstance(source, Counted) else str(source.arrow_type)
+        is_count = isinstance(source.type, CountType)
+        type_text = str(source.type.arrow_type) if is_count else source.type.simpleString()
         message = f"`{member.name}` is {member.type}, the source has {type_text}"
         error = PipelineError(SOURCE_TYPE_MISMATCH, message)
         try:
-            source_type = source.arrow_type if isinstance(source, Counted) else arrow_type_of(source.type)
+            source_type = arrow_type_of(source.type)
         except PySparkException:
             raise error from None
         column = pa.field(member.name, source_type)
@@ -148,20 +149,17 @@ class ValidationPlan:
         except MissingMemberError as missing:
             known = [part.name for part in source_type] if pa.types.is_struct(source_type) else []
             raise unknown_column(str(missing), known) from None
-        is_counted = isinstance(source, Counted) or _has_type(source.type, CountType)
-        return pa.schema([column]).serialize().to_pybytes() if is_counted else b""
+        return pa.schema([column]).serialize().to_pybytes() if _has_type(source.type, CountType) else b""
 
     @cached_property
     def in_tasks(self) -> list[FieldInput] | None:
         """Where tasks that read the files read each field; None if Spark has to compute something first."""
         if self.records.files is None or not self.packs:
             return None
-        inputs = []
-        for one in self._inputs[0]:
-            column = ""
-            if one.form == "column":
-                column = self.records.batch_column(one.label, self._origin(one.label)) or ""
-            if one.failed or one.form in ("json", "pattern") or (one.form == "column" and not column):
+        inputs, (from_spark, columns) = [], self._inputs
+        for one in from_spark:
+            column = column_of(columns[one.column]) if one.form == "column" else ""
+            if one.failed or one.form in ("json", "pattern") or column is None:
                 return None
             inputs.append(replace(one, column=column))
         return inputs
@@ -229,7 +227,8 @@ class ValidationPlan:
     @property
     def _spark_rows(self) -> DataFrame:
         """The rows that Spark gives to the tasks: what fields are read from, the record, its file, and its fault."""
-        inputs, columns = self._inputs
+        inputs, texts_by_label = self._inputs
+        columns = [f"{text} as {label}" for label, text in texts_by_label.items()]
         frame, values = self.records.frame, self.records.values
         if isinstance(values, TypedColumns):
             # Only of a record that is wrong the text is made.

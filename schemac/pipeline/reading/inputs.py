@@ -1,8 +1,7 @@
 """The places that a value can be read from by Spark: a JSON variant, text, or a column with a type.
 
 Layer: pipeline.
-Shape: each `Input` is SQL text for one value, with what is known of it; children are reached by name. `with_numbers_marked` writes a
-       record anew with numbers as marked strings, which a variant keeps letter by letter.
+Shape: each `Input` is SQL text for one value, with what is known of it; children are reached by name.
        What is known of a record's file is in the column `FILE`, by Spark's names: `from: _metadata.file_name`. A key of the record that is
        called so is written in backquotes.
 Errors: PipelineError for a path that cannot be read, or leads to no member.
@@ -10,7 +9,6 @@ Source: Spark's variant keeps what kind of token a value was, which string colum
         than 38 digits, becomes a double, of which `to_json` writes the shortest digits.
 """
 
-import uuid
 from dataclasses import dataclass, replace
 
 import pyarrow as pa
@@ -23,14 +21,13 @@ from pyspark.sql.types import (
     StringType,
     StructField,
     StructType,
-    TimestampNTZType,
     TimestampType,
     VariantType,
 )
 
 from schemac.language.physical import with_parts
 from schemac.pipeline.errors import PipelineError, did_you_mean
-from schemac.pipeline.spark.sql import literal, name, when
+from schemac.pipeline.spark.sql import literal, name
 from schemac.rows.judging.settings import Step, UnreadablePathError
 from schemac.rows.judging.settings import parse_steps as steps_of_path
 from schemac.rows.runs.plain_types import has_decimal, is_count
@@ -41,9 +38,6 @@ from schemac.text.source.catalogue import (
     UNKNOWN_SOURCE_COLUMN,
 )
 
-# Nothing that a text holds by chance, or on purpose.
-NUMBER_MARK = f"_number_{uuid.uuid4().hex}_"
-
 
 @dataclass(frozen=True)
 class Json:
@@ -51,17 +45,11 @@ class Json:
 
     root: str
     steps: tuple[Step, ...] = ()
-    is_marked: bool = False
-    """Whether numbers that a variant has no digits for are strings that begin with a mark."""
 
     @property
     def text(self) -> str:
         """The value as JSON text."""
-        json_sql = f"to_json({self.variant})"
-        if not self.is_marked:
-            return json_sql
-        marked = literal(f'"{NUMBER_MARK}([^"]*)"')
-        return f"regexp_replace({json_sql}, {marked}, '$1')"
+        return f"to_json({self.variant})"
 
     @property
     def variant(self) -> str:
@@ -87,17 +75,10 @@ class Text:
 
 @dataclass(frozen=True)
 class TypedInput:
-    """A value in a column with a type."""
+    """A value in a column with a type, which may be a `CountType`."""
 
     column: str
     type: DataType
-
-    @property
-    def timestamp(self) -> pa.TimestampType | None:
-        """The timestamp that it is; None for other types."""
-        if isinstance(self.type, TimestampNTZType):
-            return pa.timestamp("us")
-        return pa.timestamp("us", "UTC") if isinstance(self.type, TimestampType) else None
 
 
 class CountType(DataType):  # type: ignore[misc]  # PySpark is not followed
@@ -158,16 +139,19 @@ def with_counts(spark_type: DataType, data_type: pa.DataType) -> DataType:
     return spark_type
 
 
-@dataclass(frozen=True)
-class Counted(TypedInput):
-    """A value in a column of counts, such as nanoseconds since 1970-01-01; `arrow_type` is what they mean."""
-
-    arrow_type: pa.DataType
-
-    @property
-    def timestamp(self) -> pa.TimestampType | None:
-        """The timestamp that it is; None for a time of day or a duration."""
-        return self.arrow_type if pa.types.is_timestamp(self.arrow_type) else None
+def without_counts(data_type: DataType) -> DataType:
+    """Return a type as Spark has it: integers where something is counted."""
+    if isinstance(data_type, CountType):
+        return data_type.count
+    if isinstance(data_type, ArrayType):
+        return ArrayType(without_counts(data_type.elementType))
+    if isinstance(data_type, MapType):
+        return MapType(without_counts(data_type.keyType), without_counts(data_type.valueType))
+    if isinstance(data_type, StructType):
+        return StructType(
+            [StructField(part.name, without_counts(part.dataType)) for part in data_type.fields]
+        )
+    return data_type
 
 
 Input = Json | JsonText | Text | TypedInput
@@ -211,8 +195,6 @@ def typed_input(column: str, data_type: DataType) -> Input:
         return Json(column)
     if isinstance(data_type, StringType):
         return Text(column)
-    if isinstance(data_type, CountType):
-        return Counted(column, data_type.count, data_type.arrow_type)
     return TypedInput(column, data_type)
 
 
@@ -245,21 +227,6 @@ def unknown_column(label: str, known: list[str]) -> PipelineError:
     """Return the error of naming a column that the source does not have."""
     message = f"the source has no column `{label}`"
     return PipelineError(UNKNOWN_SOURCE_COLUMN, message, did_you_mean(label, known))
-
-
-MAY_BE_LONG = "[0-9][eE][+-]?[0-9]|[0-9.]{39}"
-"""A record without it has no number that a variant keeps as a double."""
-OPENED, CLOSED = "\x01", "\x02"
-"""Characters that no JSON text can hold unescaped."""
-LONG_NUMBERS = r'("(?:[^"\\]++|\\.)*+")|(-?[0-9]++(?:\.[0-9]++)?[eE][+-]?[0-9]++|-?[0-9.]{39,}+)'
-
-
-def with_numbers_marked(text: str) -> str:
-    """Return SQL of a JSON text whose long numbers are marked strings, since a variant would lose digits of them."""
-    marked = f"regexp_replace({text}, {literal(LONG_NUMBERS)}, {literal(f'$1{OPENED}$2{CLOSED}')})"
-    for old, new in ((OPENED + CLOSED, ""), (OPENED, f'"{NUMBER_MARK}'), (CLOSED, '"')):
-        marked = f"replace({marked}, {literal(old)}, {literal(new)})"
-    return when(f"{text} rlike {literal(MAY_BE_LONG)}", marked, text)
 
 
 FILE, METADATA = "__file", "_metadata"

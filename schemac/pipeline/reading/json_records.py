@@ -11,15 +11,18 @@ import json
 import re
 from collections.abc import Iterable, Iterator
 from functools import partial
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
+import pyarrow as pa
 import pyarrow.compute as pc
-from pyspark.sql import SparkSession
+from pyspark.sql import DataFrame, SparkSession
 
-from schemac.pipeline.declaration.job import Source
+from schemac.pipeline.declaration.job import Explode, Source
 from schemac.pipeline.declaration.source_options import Options
 from schemac.pipeline.reading import texts
 from schemac.pipeline.reading.cutting import (
+    FAULT,
     FileBatches,
     ListedFiles,
     RecordTexts,
@@ -28,8 +31,11 @@ from schemac.pipeline.reading.cutting import (
     whole_files,
 )
 from schemac.pipeline.reading.files import FileSplit, chunks_of, codec_name, lines_of, lines_of_split
+from schemac.pipeline.reading.inputs import parse_steps
 from schemac.pipeline.reading.paths import local_part
-from schemac.rows.judging.tokens import BLANK
+from schemac.pipeline.spark.executors import mapped
+from schemac.pipeline.spark.packed import RAW
+from schemac.rows.judging.tokens import BLANK, NotJsonError, parse, token_text
 
 if TYPE_CHECKING:
     from schemac.pipeline.reading.records import Records
@@ -230,6 +236,67 @@ def _end_of_broken(text: str, start: int, is_last: bool) -> int | None:
     if following is None and not is_last:
         return None
     return following.end() if following else len(text)
+
+
+NO_LIST = "type"
+"""The rule that a record breaks in which `explode` finds something else than a list."""
+ITEMS_PER_BATCH = 256
+"""Few, for each item has the record around it."""
+
+
+def items_of_texts(texts: DataFrame, explode: Explode) -> DataFrame:
+    """Return the records of a list's items: each is the record around it, with the item in place of the list."""
+    steps = tuple(str(step) for step in parse_steps(explode.path))
+    return mapped(texts, partial(_items_of_batches, steps, explode.keep_empty), texts.schema)
+
+
+def _items_of_batches(
+    steps: tuple[str, ...], keeps_empty: bool, batches: Iterator[pa.RecordBatch]
+) -> Iterator[pa.RecordBatch]:
+    """Yield the records of items in place of the records with lists, with all other columns of these."""
+    for batch in batches:
+        records = enumerate(zip(batch.column(RAW).to_pylist(), batch.column(FAULT).to_pylist(), strict=True))
+        items = (
+            (row, *item)
+            for row, (text, fault) in records
+            for item in items_of_record(text, fault, steps, keeps_empty=keeps_empty)
+        )
+        while some := list(islice(items, ITEMS_PER_BATCH)):
+            rows, texts, faults = zip(*some, strict=True)
+            repeated = batch.take(pa.array(rows))
+            written = {RAW: pa.array(texts, pa.string()), FAULT: pa.array(faults, pa.string())}
+            columns = [written.get(label, repeated.column(label)) for label in batch.schema.names]
+            yield pa.RecordBatch.from_arrays(columns, names=batch.schema.names)
+
+
+def items_of_record(
+    text: str, fault: str | None, steps: tuple[str, ...], *, keeps_empty: bool
+) -> Iterator[tuple[str, str | None]]:
+    """Yield the text of a record for each item of a list in it, with the rule that it breaks; a broken record stays one.
+
+    >>> list(items_of_record('{"a": {"b": [1.10, "x"]}}', None, ("a", "b"), keeps_empty=False))
+    [('{"a":{"b":1.10}}', None), ('{"a":{"b":"x"}}', None)]
+    """
+    try:
+        record = None if fault else parse(text)
+    except NotJsonError:
+        record = None
+    if not isinstance(record, dict):
+        yield text, fault
+        return
+    around = record
+    for step in steps[:-1]:
+        member = around.get(step)
+        around = member if isinstance(member, dict) else {}
+    items = around.get(steps[-1])
+    if items is None:
+        yield from [(text, None)] if keeps_empty else []
+    elif not isinstance(items, list):
+        yield text, NO_LIST
+    else:
+        for item in items or ([None] if keeps_empty else []):
+            around[steps[-1]] = item
+            yield token_text(record), None
 
 
 FILES_LOOKED_AT = 200

@@ -4,13 +4,11 @@ Layer: pipeline.
 Shape: `Records` are rows of Spark, or batches in tasks of ours; `JsonTexts`, `RecordColumns` and `TypedColumns` say, each for one sort of source, which input is at
       the place that a field names. Fields that are at no place of a record (expressions, constants, its file) are `ComputedFields`.
       An exploded record has the item in place of its list, once for each item: `lines.sku` is then a path into the item, and `id`
-      one into the record around it. Of JSON the record is written again as text, with the digits of its numbers.
-Rule: a list that is empty, null or missing gives no record, or with `keepEmpty` one without an item. What is not a list gives
-      one record that breaks the rule `type`. A record that is broken stays one, whole.
+      one into the record around it (see `json_records` for those of JSON).
+Rule: a list that is empty, null or missing gives no record, or with `keepEmpty` one without an item.
 Errors: PipelineError for a column that the source does not have, and for one that no field takes.
 """
 
-import json
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -30,82 +28,19 @@ from schemac.pipeline.reading.inputs import (
     parse_steps,
     unknown_column,
     variant_path,
-    with_numbers_marked,
 )
 from schemac.pipeline.spark.packed import RAW
 from schemac.pipeline.spark.sql import (
-    concat,
-    fresh_variable,
     is_one_value_sql,
     literal,
     name,
     parse_json_sql,
-    struct,
-    when,
 )
 from schemac.rows.judging.settings import Step, own_steps
 from schemac.text.source.catalogue import SOURCE_TYPE_MISMATCH, UNEXPECTED_COLUMN, UNKNOWN_SOURCE_COLUMN
 
-WHOLE, LIST, HEAD, TAIL, ITEM = "__whole", "__list", "__head", "__tail", "__item"
-NO_LIST = "type"
+ITEM = "__item"
 PLACE = ("source", "explode")
-
-
-def items_of_texts(texts: DataFrame, explode: Explode) -> DataFrame:
-    """Give the records of JSON's items."""
-    steps = tuple(str(step) for step in parse_steps(explode.path))
-    other_columns = [name(label) for label in texts.columns if label not in (RAW, FAULT)]
-    columns = [RAW, FAULT, *other_columns]
-    whole = Json(WHOLE, (0,), is_marked=True)
-    head, tail = _json_around(whole, steps)
-    place = Json(WHOLE, (0, *steps))
-    items = f"try_variant_get({place.variant}, '$', 'array<variant>')"
-    parsed_frame = texts.selectExpr(*columns, f"{parse_json_sql(with_numbers_marked(RAW))} as {WHOLE}")
-    parts = (f"{items} as {LIST}", f"{head} as {HEAD}", f"{tail} as {TAIL}")
-    frame = parsed_frame.selectExpr(*columns, WHOLE, *parts)
-    frame = frame.selectExpr(*other_columns, f"explode({_entries_sql(place, explode)}) as {ITEM}")
-    return frame.selectExpr(*other_columns, f"{ITEM}.r as {RAW}", f"{ITEM}.f as {FAULT}")
-
-
-def _entries_sql(place: Json, explode: Explode) -> str:
-    """Each record with its fault, as an array."""
-    x = fresh_variable()
-    as_it_is = f"array({_entry_sql(RAW, FAULT)})"
-    is_broken = (
-        f"({FAULT} is not null or not {is_one_value_sql(WHOLE)} or not startswith(ltrim({RAW}), '{{'))"
-    )
-    is_nothing = f"({place.variant} is null or is_variant_null({place.variant}))"
-    items = f"if(size({LIST}) = 0, array(parse_json('null')), {LIST})" if explode.keep_empty else LIST
-    item = f"coalesce({Json(x, is_marked=True).text}, 'null')"
-    each = f"transform({items}, {x} -> {_entry_sql(concat([HEAD, item, TAIL]), 'null')})"
-    none = f"slice({as_it_is}, 1, 0)"
-    no_list = f"array({_entry_sql(RAW, literal(NO_LIST))})"
-    return (
-        f"case when {is_broken} then {as_it_is} when {is_nothing} then {as_it_is if explode.keep_empty else none}"
-        f" when {LIST} is null then {no_list} else {each} end"
-    )
-
-
-def _entry_sql(text: str, fault: str) -> str:
-    """Return SQL of a struct with the text of a record as `r`, and its fault as `f`."""
-    return struct([("r", text), ("f", f"cast({fault} as string)")])
-
-
-def _json_around(whole: Json, steps: tuple[str, ...]) -> tuple[str, str]:
-    """Write what is in a record before and behind the value at a path: SQL text of two texts."""
-    first, *rest = steps
-    k, v = fresh_variable(), fresh_variable()
-    members = f"try_variant_get({whole.variant}, '$', 'map<string,variant>')"
-    others = f"to_json(map_filter({members}, ({k}, {v}) -> {k} <> {literal(first)}))"
-    unmarked = Json("{}", is_marked=True).text.replace("to_json({})", others)
-    comma = when(f"{others} = '{{}}'", "''", "','")
-    opened = f"regexp_replace({unmarked}, '[}}]$', {comma})"
-    head = concat([opened, literal(json.dumps(first, ensure_ascii=False) + ":")])
-    tail = literal("}")
-    if rest:
-        inner_head, inner_tail = _json_around(Json(whole.root, (*whole.steps, first), True), tuple(rest))
-        return concat([head, inner_head]), concat([inner_tail, tail])
-    return head, tail
 
 
 def items_of_columns(
@@ -216,11 +151,6 @@ class RecordColumns:
             raise unknown_column(str(first), [*self.columns, *partitions]).at(*place)
         return follow(self.columns[str(first)], tuple(rest))
 
-    def batch_column(self, column_name: str) -> str | None:
-        """Name the column of the batches of `Records.files` that is this one; None for a part of a column."""
-        column = self.columns.get(column_name)
-        return column.text if isinstance(column, Text) else None
-
     def is_broken(self, _: dict[str, str]) -> str | None:
         """Return the condition that a record is malformed; None if no record can be."""
         return f"{FAULT} is not null"
@@ -232,10 +162,6 @@ class TypedColumns(RecordColumns):
 
     raw_columns: tuple[str, ...]
     row_text: Callable[[Callable[[str], str]], str]
-
-    def batch_column(self, column_name: str) -> str | None:
-        """Name the column of the batches of `Records.files` that is this one; None for a part of a column."""
-        return column_name if column_name in self.columns else None
 
     def is_broken(self, _: dict[str, str]) -> str | None:
         """Return None: no record can be malformed."""
@@ -302,15 +228,6 @@ class Records:
         if column_name in self.partitions:
             return Text(self.partitions[column_name])
         return self.values.input_of(label, origin, self.partitions)
-
-    def batch_column(self, label: str, origin: FieldSource | None) -> str | None:
-        """Name the column of the batches of files that a field is; None if only Spark can compute it."""
-        if origin is None or label in self.computed.inputs:
-            return None
-        column_name = label if origin.from_ is None else origin.from_
-        if column_name in self.partitions:
-            return self.partitions[column_name]
-        return None if isinstance(self.values, JsonTexts) else self.values.batch_column(column_name)
 
     def outside_steps(self, label: str, origin: FieldSource | None) -> tuple[Step, ...] | None:
         """Where a record of JSON has what is called as a field that something else gives: a folder's name, or the pipeline."""

@@ -43,7 +43,7 @@ from pyspark.sql.types import (
     TimestampType,
 )
 
-from schemac.pipeline.reading.inputs import CountType, arrow_type_of
+from schemac.pipeline.reading.inputs import CountType, arrow_type_of, without_counts
 from schemac.pipeline.spark.executors import mapped
 from schemac.pipeline.spark.packed import RAW
 from schemac.pipeline.spark.sql import concat, fresh_variable, literal, name, struct, when
@@ -157,23 +157,10 @@ def _type_of_json(type_json: Any) -> DataType:
 def rows_of_texts(texts: DataFrame, types: Mapping[str, DataType]) -> DataFrame:
     """Return the rows of texts in the column `_raw`, next to all columns of the frame."""
     stored_types = StructType(
-        [StructField(label, _spark_type(data_type)) for label, data_type in types.items()]
+        [StructField(label, without_counts(data_type)) for label, data_type in types.items()]
     )
     all_types = StructType([*stored_types.fields, *texts.schema.fields])
     return mapped(texts, partial(_with_row_columns, stored_types), all_types)
-
-
-def _spark_type(data_type: DataType) -> DataType:
-    """Return the type of a column as Spark has it."""
-    if isinstance(data_type, CountType):
-        return data_type.count
-    if isinstance(data_type, ArrayType):
-        return ArrayType(_spark_type(data_type.elementType))
-    if isinstance(data_type, MapType):
-        return MapType(_spark_type(data_type.keyType), _spark_type(data_type.valueType))
-    if isinstance(data_type, StructType):
-        return StructType([StructField(part.name, _spark_type(part.dataType)) for part in data_type.fields])
-    return data_type
 
 
 def _with_row_columns(types: StructType, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:

@@ -27,7 +27,7 @@ from schemac.pipeline.reading import texts
 from schemac.pipeline.reading.csv_records import read_csv
 from schemac.pipeline.reading.files import check_encoding
 from schemac.pipeline.reading.inputs import FILE, METADATA, NO_FILE_KNOWN, OF_FILE, typed_input
-from schemac.pipeline.reading.json_records import read_json
+from schemac.pipeline.reading.json_records import items_of_texts, read_json
 from schemac.pipeline.reading.parquet import files_for_arrow, read_parquet, spark_types
 from schemac.pipeline.reading.paths import check_path
 from schemac.pipeline.reading.records import (
@@ -35,7 +35,6 @@ from schemac.pipeline.reading.records import (
     Records,
     TypedColumns,
     items_of_columns,
-    items_of_texts,
 )
 from schemac.pipeline.reading.row_texts import rows_of_texts, text_of_row
 from schemac.pipeline.reading.table_source import read_tables

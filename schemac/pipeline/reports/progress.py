@@ -22,7 +22,7 @@ from schemac.pipeline.codes import NO_EXECUTOR
 from schemac.pipeline.errors import PipelineError
 from schemac.pipeline.spark.failures import LOGS
 from schemac.rows.runs import staging
-from schemac.rows.runs.staging import Heartbeat
+from schemac.rows.runs.staging import Heartbeat, StagingState, table_area
 
 NOTED_EVERY_SECONDS = 0.5
 LOOKED_EVERY_SECONDS = 0.2
@@ -82,6 +82,7 @@ class TaskCount:
         if self.path is not None:
             # A note that cannot be written is no reason to stop.
             with contextlib.suppress(OSError):
+                self.path.parent.mkdir(exist_ok=True)
                 self.path.write_text(str(self.records))
 
 
@@ -112,14 +113,12 @@ class Watch:
 
     def look(self, run: str) -> None:
         """Read the notes of the tasks."""
-        for folder in chain.from_iterable(map(staging.folders_of, self.tables)):
-            if not folder.name.startswith(f"{staging.PREFIX}{run}-"):
-                continue
+        for folder in chain.from_iterable(table_area(table).folders(run) for table in self.tables):
             with contextlib.suppress(OSError):
-                for note in (folder / staging.NOTES).iterdir():
+                for note in Path(folder.path, staging.NOTES).iterdir():
                     with contextlib.suppress(OSError, ValueError):
                         self.counts[note.name] = max(self.counts.get(note.name, 0), int(note.read_text()))
-            if (folder / staging.COMMITTING).exists():
+            if folder.state is StagingState.COMMITTING:
                 self.step = max(self.step, RunStep.COMMITTING, key=ORDER.index)
 
 

@@ -6,6 +6,7 @@ Shape: expressions are text until it is handed to Spark: one parse for each colu
 """
 
 import itertools
+import re
 import uuid
 from collections.abc import Iterable
 from typing import Any
@@ -23,6 +24,16 @@ def literal(text: str) -> str:
 def name(identifier: str) -> str:
     """Return a quoted identifier."""
     return "`" + identifier.replace("`", "``") + "`"
+
+
+def column_of(text: str) -> str | None:
+    """Return the name of the column that a SQL text is; None if it is another expression.
+
+    >>> column_of("`a b`"), column_of("__k0"), column_of("`a`.`b`"), column_of("`a``b`")
+    ('a b', '__k0', None, 'a`b')
+    """
+    match = re.fullmatch(r"(\w+)|`((?:[^`]|``)*)`", text)
+    return match and (match[1] or match[2].replace("``", "`"))
 
 
 def when(condition: str, value: str, otherwise: str = "null") -> str:

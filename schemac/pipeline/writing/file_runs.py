@@ -1,26 +1,21 @@
 """Runs of a folder of files, and the file systems that they are committed in.
 
 Layer: pipeline.
-Shape: each run has a record in the target (see `rows.runs.history`). What it writes waits in `<target>.schemac-staging-<run>-<number>`:
-       `run.json`, `rows`, `former` (what an overwrite replaces), `moved.json` and `committing`. Paths are those of Hadoop in full.
+Shape: each run has a record in the target (see `rows.runs.history`). What it writes waits in a staging folder beside the target (see
+       `rows.runs.staging`): `rows`, and `former`, what an overwrite replaces. Paths are those of Hadoop in full.
 Rule: the record decides. `create` renames the rows into place with the record; `overwrite` takes the former folder away before; `append`,
       and every mode where a rename is one of each file, moves files one by one and the record last. One run at a time is committed;
-      the next takes back what a dead one left. A run is dead whose process is gone, or which has not renewed `run.json` for an hour.
+      the next takes back what a dead one left.
 Errors: SC656 unwritable-target, SC659 concurrent-run, SC675 disk-full; what Hadoop raises comes as Py4J has it.
 """
 
 import errno
-import json
 import os
-import shutil
-import time
-import uuid
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import partial
-from pathlib import Path
 from typing import Any
 
 from py4j.protocol import Py4JError
@@ -28,18 +23,16 @@ from pyspark.sql import SparkSession
 
 from schemac.pipeline.errors import PipelineError
 from schemac.pipeline.reading.paths import is_hidden
-from schemac.pipeline.spark.failures import error_of_text
-from schemac.rows.runs import staging
+from schemac.pipeline.spark.failures import error_of_text, known_cause
+from schemac.rows.runs.file_systems import LOCAL, FileSystem, LocalFiles, local_file
 from schemac.rows.runs.history import LEDGER, SUFFIX, FileRecord, parse_records
-from schemac.rows.runs.identity import Mode, RunIdentity, is_gone, this_process
-from schemac.rows.runs.staging import AGAIN, JOIN, RENEWED_SECONDS, STALE_SECONDS, Heartbeat
+from schemac.rows.runs.identity import Mode, RunIdentity
+from schemac.rows.runs.staging import AGAIN, JOIN, RENEWED_SECONDS, Heartbeat, StagingArea, StagingFolder
 from schemac.rows.runs.storage import current_storage, hadoop_address, table_address
 from schemac.text.source.catalogue import CONCURRENT_RUN, UNWRITABLE_TARGET
 
-LOCAL = "file:"
 
-
-def open_files(spark: SparkSession, path: str) -> "tuple[FileSystem, str]":
+def open_files(spark: SparkSession, path: str) -> tuple[FileSystem, str]:
     """Return the file system of a path by the session's settings, and the full path."""
     path = hadoop_address(path)
     hadoop = HadoopFiles(spark, path, current_storage().hadoop_options(path))
@@ -49,93 +42,22 @@ def open_files(spark: SparkSession, path: str) -> "tuple[FileSystem, str]":
 
 def local_address(full: str) -> str:
     """Return a full path as tables have it: a folder of this machine without a scheme, S3 by the one name that engines know."""
-    return str(_local(full)) if full.startswith(LOCAL) else table_address(full)
-
-
-class LocalFiles:
-    """The file system of this machine."""
-
-    renames_folders = True
-
-    def exists(self, path: str) -> bool:
-        """Whether a file or a folder exists."""
-        return _local(path).exists()
-
-    def names(self, folder: str) -> list[str]:
-        """Return the sorted names in a folder; none if it does not exist."""
-        with _errors_reported(folder):
-            return sorted(os.listdir(_local(folder))) if self.exists(folder) else []
-
-    def files(self, folder: str) -> list[str]:
-        """Return the names of the files at every depth of a folder, sorted."""
-        base = _local(folder)
-        return sorted(
-            Path(inner, name).relative_to(base).as_posix()
-            for inner, _, names in os.walk(base)
-            for name in names
-        )
-
-    def read(self, path: str) -> str:
-        """Read a text in UTF-8; invalid bytes are replaced."""
-        with _errors_reported(path):
-            return _local(path).read_text("utf-8", "replace")
-
-    def write(self, path: str, text: str) -> None:
-        """Write a text in UTF-8, in place of what is there: in full, or not at all."""
-        file = _local(path)
-        making = file.with_name(f".{file.name}.making")
-        with _errors_reported(path):
-            file.parent.mkdir(parents=True, exist_ok=True)
-            making.write_text(text, "utf-8")
-            os.replace(making, file)
-
-    def modified(self, path: str) -> datetime:
-        """Return when a file or a folder was changed last."""
-        with _errors_reported(path):
-            return datetime.fromtimestamp(_local(path).stat().st_mtime, UTC)
-
-    def rename(self, source: str, to: str) -> None:
-        """Rename a file or a folder; the folder that it comes to is made. Raises PipelineError.
-
-        The checksum that Hadoop keeps next to a file goes before it.
-        """
-        file, place = _local(source), _local(to)
-        with _errors_reported(to):
-            place.parent.mkdir(parents=True, exist_ok=True)
-            if _checksum(file).exists():
-                os.replace(_checksum(file), _checksum(place))
-            os.rename(file, place)
-
-    def delete(self, path: str) -> None:
-        """Remove a file, or a folder with its content, if it exists."""
-        place = _local(path)
-        with _errors_reported(path):
-            if place.is_dir() and not place.is_symlink():
-                shutil.rmtree(place)
-            else:
-                for file in (place, _checksum(place)):
-                    file.unlink(missing_ok=True)
-
-
-def _local(path: str) -> Path:
-    """Return the local path of an address, with or without `file:` before it."""
-    return Path(f"/{path.removeprefix(LOCAL).lstrip('/')}")
-
-
-def _checksum(file: Path) -> Path:
-    """Return the path of the hidden file with Hadoop's checksum of a file."""
-    return file.with_name(f".{file.name}.crc")
+    return str(local_file(full)) if full.startswith(LOCAL) else table_address(full)
 
 
 @contextmanager
-def _errors_reported(path: str) -> Iterator[None]:
-    """Raise errors of the system with the path that the author wrote."""
+def file_errors_reported() -> Iterator[None]:
+    """Raise errors of this machine's file system as PipelineError."""
     try:
         yield
     except OSError as error:
-        if error.errno in (errno.ENOSPC, errno.EDQUOT):
-            raise error_of_text(os.strerror(errno.ENOSPC)) from error
-        message = f"`{_local(path)}` cannot be changed: {error.strerror or error}"
+        is_full = error.errno in (errno.ENOSPC, errno.EDQUOT)
+        text = os.strerror(errno.ENOSPC) if is_full else str(error)
+        if not isinstance(error, ConnectionError) and known_cause(text) is not None:
+            raise error_of_text(text) from error
+        if error.filename is None:
+            raise
+        message = f"`{error.filename}` cannot be changed: {error.strerror}"
         help = "name a path that can be written, or change the permissions of its folder"
         raise PipelineError(UNWRITABLE_TARGET, message, help, place=("target", "path")) from error
 
@@ -151,6 +73,8 @@ def is_data(name: str) -> bool:
 
 class HadoopFiles:
     """A file system of Hadoop."""
+
+    errors: tuple[type[Exception], ...] = (PipelineError, Py4JError, OSError)
 
     def __init__(self, spark: SparkSession, path: str, options: Mapping[str, str] | None = None) -> None:
         self._jvm: Any = spark._jvm
@@ -190,8 +114,10 @@ class HadoopFiles:
             names.append(str(statuses.next().getPath().toString()).removeprefix(base))
         return sorted(names)
 
-    def read(self, path: str) -> str:
-        """Read a text in UTF-8."""
+    def read(self, path: str) -> str | None:
+        """Read a text in UTF-8; None if the file does not exist."""
+        if not self.exists(path):
+            return None
         stream = self._system.open(self._path(path))
         try:
             return str(self._jvm.org.apache.commons.io.IOUtils.toString(stream, "UTF-8"))
@@ -211,6 +137,12 @@ class HadoopFiles:
         millis = self._system.getFileStatus(self._path(path)).getModificationTime()
         return datetime.fromtimestamp(millis / 1000, UTC)
 
+    def touch(self, path: str) -> None:
+        """Set the time of change of a file to now, by writing it again: few stores have another way."""
+        text = self.read(path)
+        if text is not None:
+            self.write(path, text)
+
     def rename(self, source: str, to: str) -> None:
         """Rename a file or a folder; the folder that it comes to is made. Raises PipelineError."""
         self._system.mkdirs(self._path(to).getParent())
@@ -224,24 +156,8 @@ class HadoopFiles:
         self._system.delete(self._path(path), True)
 
 
-FileSystem = LocalFiles | HadoopFiles
-
-
 STAGING = ".schemac-staging-"
-RUN, ROWS, FORMER, MOVED, COMMITTING = "run.json", "rows", "former", "moved.json", "committing"
-UNREACHABLE = (PipelineError, Py4JError, OSError)
-"""What a file system raises that does not answer."""
-_UNDER_WAY: set[str] = set()
-"""The staging folders of runs of this process that go on."""
-
-
-@dataclass
-class Staged:
-    """The staging folder of a run."""
-
-    folder: str
-    is_left: bool = False
-    """Whether the next run is to find it, because nobody knows now whether the run counts."""
+ROWS, FORMER = "rows", "former"
 
 
 @dataclass(frozen=True)
@@ -253,6 +169,11 @@ class FileRuns:
     """The folder, without a slash at its end."""
 
     @property
+    def staging(self) -> StagingArea:
+        """The staging folders of all runs into the target."""
+        return StagingArea(self.system, self.path, STAGING, is_exclusive=True)
+
+    @property
     def _ledger(self) -> str:
         """Return the folder in the target that has a file for each run."""
         return f"{self.path}/{LEDGER}"
@@ -260,7 +181,7 @@ class FileRuns:
     def records(self) -> list[FileRecord]:
         """Return the records of the runs that the folder has, the last one first."""
         names = [name for name in self.system.names(self._ledger) if name.endswith(SUFFIX)]
-        texts = {name: self.system.read(f"{self._ledger}/{name}") for name in names}
+        texts = {name: self.system.read(f"{self._ledger}/{name}") or "" for name in names}
         return parse_records(local_address(self.path), texts)
 
     def _data_files(self, folder: str) -> list[str]:
@@ -288,63 +209,42 @@ class FileRuns:
         return last if known == set(self._data_files(self.path)) else last + 1
 
     @contextmanager
-    def staged(self, run: RunIdentity) -> Iterator[Staged]:
-        """Make the folder that the files of a run wait in; it is removed at the end."""
-        staged = Staged(f"{self.path}{STAGING}{run.id}-{uuid.uuid4().hex[:8]}")
-        identity = f"{staged.folder}/{RUN}"
-
-        def renew() -> None:
-            with suppress(*UNREACHABLE):
-                self.system.write(identity, run.to_json())
-
-        _UNDER_WAY.add(staged.folder)
+    def staged(self, run: RunIdentity) -> Iterator[StagingFolder]:
+        """Make the folder that the files of a run wait in; it is removed at the end, unless it was given up."""
+        folder = self.staging.new_folder(run)
         try:
-            self.system.write(identity, run.to_json())
-            with Heartbeat(RENEWED_SECONDS, renew):
-                yield staged
+            folder.open(run)
+            with Heartbeat(RENEWED_SECONDS, folder.renew):
+                yield folder
         finally:
-            _UNDER_WAY.discard(staged.folder)
-            if not staged.is_left:
-                with suppress(*UNREACHABLE):
-                    # What cannot be removed now, the next run removes.
-                    self._clear(staged.folder)
+            folder.close()
 
-    @contextmanager
-    def claimed(self, folder: str, run: RunIdentity) -> Iterator[Callable[[Mapping[str, str]], int]]:
-        """Lock the target for one commit; yield a function that commits the rows of a staging folder, and returns the number of the run."""
-        # Each run marks its commit before it looks for others, so one of two sees the other.
-        mark, until = f"{folder}/{COMMITTING}", time.monotonic() + staging.COMMITTED_WITHIN_SECONDS
-        self.system.write(mark, "")
-        try:
-            while any(self._is_committing(other) for other in self._folders() if other != folder):
-                self.system.delete(mark)
-                if time.monotonic() > until:
-                    message = f"another run is being committed to `{self.path}`"
-                    raise PipelineError.uncommitted(CONCURRENT_RUN, message, AGAIN)
-                # Both may have seen each other: the names of their folders, which are random, say who waits longer.
-                time.sleep(staging.LOOKED_EVERY_SECONDS * int(folder[-2:], 16) / 128)
-                self.system.write(mark, "")
-            records = self.records()
-            if any(record.run.id == run.id for record in records):
-                message = f"another attempt of the run `{run.id}` was committed in the meantime"
-                raise PipelineError.uncommitted(CONCURRENT_RUN, message, AGAIN)
-            yield partial(self.commit, folder, run, records)
-        finally:
-            with suppress(*UNREACHABLE):
-                self.system.delete(mark)
+    def claimed(self, folder: StagingFolder, run: RunIdentity) -> Callable[[Mapping[str, str]], int]:
+        """Lock the target for one commit; return a function that commits the rows of a staging folder, and returns the number of the run."""
+        self.staging.start_commit(folder, run)
+        records = self.records()
+        if any(record.run.id == run.id for record in records):
+            message = f"another attempt of the run `{run.id}` was committed in the meantime"
+            raise PipelineError.uncommitted(CONCURRENT_RUN, message, AGAIN)
+        return partial(self.commit, folder, run, records)
 
     def commit(
-        self, folder: str, run: RunIdentity, records: list[FileRecord], properties: Mapping[str, str]
+        self,
+        folder: StagingFolder,
+        run: RunIdentity,
+        records: list[FileRecord],
+        properties: Mapping[str, str],
     ) -> int:
         """Move the rows of a staging folder into the target, which has these records; return the number of the run."""
         version = (records[0].run.version if records else 0) + 1
-        files = self._data_files(f"{folder}/{ROWS}")
+        rows = folder.file(ROWS)
+        files = self._data_files(rows)
         record = FileRecord.new(run, version, properties, files)
         if run.mode == Mode.APPEND and self.system.exists(self.path):
             # Spark gives each file a name that no other run gives.
-            self._note_moved(folder, record)
+            folder.note_moved(record.files)
             for file in record.files:
-                self.system.rename(f"{folder}/{ROWS}/{file}", f"{self.path}/{file}")
+                self.system.rename(f"{rows}/{file}", f"{self.path}/{file}")
             self._record(folder, record)
         else:
             is_there, is_one_step = self.system.exists(self.path), self.system.renames_folders
@@ -353,52 +253,43 @@ class FileRuns:
                 raise PipelineError.uncommitted(CONCURRENT_RUN, message, JOIN)
             # Runs of former rows stay recorded.
             for known in (*records, record) if is_one_step else records:
-                self.system.write(f"{folder}/{ROWS}/{LEDGER}/{known.run.id}{SUFFIX}", known.text)
+                self.system.write(f"{rows}/{LEDGER}/{known.run.id}{SUFFIX}", known.text)
             if not is_one_step:
-                self._note_moved(folder, record)
+                folder.note_moved(record.files)
             if self.system.exists(self.path):
-                self.system.rename(self.path, f"{folder}/{FORMER}")
-            self.system.rename(f"{folder}/{ROWS}", self.path)
+                self.system.rename(self.path, folder.file(FORMER))
+            self.system.rename(rows, self.path)
             if not is_one_step:
                 self._record(folder, record)
         return version
 
-    def has_failed(self, staged: Staged, run: RunIdentity) -> bool:
+    def has_failed(self, folder: StagingFolder, run: RunIdentity) -> bool | None:
         """Whether a run whose commit raised does not count: then the target is as it was. The record decides.
 
-        Where that cannot be known now, the staging folder is left to the next run, which decides.
+        None where that cannot be known now: the staging folder is left to the next run, which decides.
         """
-        staged.is_left = True
         try:
-            if not (counts := self.counts(run)):
-                self.take_back(staged.folder)
-        except UNREACHABLE:
-            return False
-        staged.is_left = False
-        return not counts
+            if self.counts(run):
+                return False
+            self.take_back(folder)
+        except BaseException as error:
+            folder.give_up()
+            if isinstance(error, self.system.errors):
+                return None
+            raise
+        return True
 
-    def _is_committing(self, folder: str) -> bool:
-        """Whether a run that is alive is committing from a staging folder."""
-        is_marked = self.system.exists(f"{folder}/{COMMITTING}")
-        return is_marked and not self._is_dead(folder, self._run_in(folder))
-
-    def _note_moved(self, folder: str, record: FileRecord) -> None:
-        """Note the files of a run before they come into the target, so that they can be taken back."""
-        self.system.write(f"{folder}/{MOVED}", json.dumps(record.files))
-
-    def _record(self, folder: str, record: FileRecord) -> None:
+    def _record(self, folder: StagingFolder, record: FileRecord) -> None:
         """Record the run as committed."""
-        waiting = f"{folder}/{record.run.id}{SUFFIX}"
+        waiting = folder.file(f"{record.run.id}{SUFFIX}")
         self.system.write(waiting, record.text)
         self.system.rename(waiting, self._record_of(record.run.identity))
 
-    def take_back(self, folder: str) -> None:
+    def take_back(self, folder: StagingFolder) -> None:
         """Undo a commit that has not come to its end."""
-        if self.system.exists(f"{folder}/{MOVED}"):
-            names: Iterable[str] = json.loads(self.system.read(f"{folder}/{MOVED}"))
-            for name in names:
-                self.system.delete(f"{self.path}/{name}")
-        former = f"{folder}/{FORMER}"
+        for name in folder.moved_files():
+            self.system.delete(f"{self.path}/{name}")
+        former = folder.file(FORMER)
         if self.system.exists(former):
             if not self.system.exists(self.path):
                 self.system.rename(former, self.path)
@@ -408,45 +299,12 @@ class FileRuns:
                     if not self.system.exists(f"{self.path}/{moved}"):
                         self.system.rename(f"{former}/{moved}", f"{self.path}/{moved}")
 
-    def _clear(self, folder: str) -> None:
-        """Remove a staging folder, `run.json` last, so that the run is known as long as any of its files exists."""
-        for name in self.system.names(folder):
-            if name != RUN:
-                self.system.delete(f"{folder}/{name}")
-        self.system.delete(folder)
-
     def recover(self, undone: Callable[[RunIdentity], None]) -> None:
         """Undo what runs that died have left; `undone` is called with each that has not happened."""
-        for folder in self._folders():
-            run = self._run_in(folder)
-            if self._is_dead(folder, run):
+        for folder in self.staging.folders():
+            if folder.claim_if_dead():
+                run = folder.run()
                 if run is not None and not self.counts(run):
                     self.take_back(folder)
                     undone(run)
-                self._clear(folder)
-
-    def _folders(self) -> list[str]:
-        """Return the staging folders of all runs into the target."""
-        parent, _, name = self.path.rpartition("/")
-        names = self.system.names(parent or "/")
-        return [f"{parent}/{one}" for one in names if one.startswith(f"{name}{STAGING}")]
-
-    def _run_in(self, folder: str) -> RunIdentity | None:
-        """Return the run of a staging folder; None if it cannot be read."""
-        if not self.system.exists(f"{folder}/{RUN}"):
-            return None
-        try:
-            return RunIdentity.parse(self.system.read(f"{folder}/{RUN}"))
-        except (ValueError, KeyError, PipelineError):
-            return None
-
-    def _is_dead(self, folder: str, run: RunIdentity | None) -> bool:
-        """Whether the run of a staging folder has ended, or has not renewed it for an hour."""
-        process = None if run is None else run.process
-        if process == this_process():
-            return folder not in _UNDER_WAY
-        has_ended = None if process is None else is_gone(process)
-        if has_ended is not None:
-            return has_ended
-        mark = f"{folder}/{RUN}" if self.system.exists(f"{folder}/{RUN}") else folder
-        return (datetime.now(UTC) - self.system.modified(mark)).total_seconds() > STALE_SECONDS
+                folder.remove()

@@ -24,12 +24,12 @@ from pyspark.sql.types import StructType
 from schemac.pipeline.declaration.job import Job
 from schemac.pipeline.errors import PipelineError
 from schemac.pipeline.reading.paths import FileStates, check_files_unchanged
-from schemac.pipeline.spark.failures import deepest, error_of_text, known_cause
+from schemac.pipeline.spark.failures import deepest, known_cause
 from schemac.pipeline.spark.packed import ERRORS, RAW, SOURCE, WARNINGS
 from schemac.pipeline.spark.sql import name, with_operator
 from schemac.pipeline.writing.batches import stage_quarantine
 from schemac.pipeline.writing.file_runs import ROWS as ROWS_FOLDER
-from schemac.pipeline.writing.file_runs import FileRuns, local_address, open_files
+from schemac.pipeline.writing.file_runs import FileRuns, file_errors_reported, local_address, open_files
 from schemac.pipeline.writing.sink_options import SinkReport, nothing_fits, too_many_quarantined
 from schemac.rows.judging.reasons import QUARANTINE_SCHEMA
 from schemac.rows.judging.settings import POSITIONS, ReasonCount
@@ -157,6 +157,8 @@ class FormatTarget:
         path = self.job.target.path
         return self.job.storage_options.hadoop_options(path) if self.job.target.is_of_files else {}
 
+    # The quarantine and files are committed here, and not in a process of Spark.
+    @file_errors_reported()
     def write(self, frame: DataFrame, keys: list[str], seen: FileStates) -> SinkReport:
         """Write all rows of a conformed frame; nothing stays where it raises."""
         self._check_target(frame)
@@ -183,11 +185,6 @@ class FormatTarget:
             rows_of_table = good.select(*columns.values())
             number, version = self._commit(rows_of_table, seen, report, place, staged.pieces)
             return replace(report, version=number, quarantine_version=version)
-        except OSError as error:
-            # The quarantine is committed here, and not in a process of Spark.
-            if isinstance(error, ConnectionError) or known_cause(str(error)) is None:
-                raise
-            raise error_of_text(str(error)) from error
         finally:
             sink_of(None).close_staging(place)
             with suppress(Py4JError, ConnectionError):
@@ -224,20 +221,18 @@ class FormatTarget:
                         UNWRITABLE_TARGET, text, ADD_A_CONNECTOR, place=("target", "format")
                     ) from error
                 return 0, version
-        with runs.staged(self.run) as staged:
+        with runs.staged(self.run) as folder:
             files = good.write.format(self.format).options(**self._store_options, **self.job.target.options)
-            files.save(f"{staged.folder}/{ROWS_FOLDER}")
+            files.save(folder.file(ROWS_FOLDER))
             check_files_unchanged(seen)
 
             def has_failed(_: BaseException) -> bool:
-                is_certain = runs.has_failed(staged, self.run)
-                self.is_undecided = staged.is_left
-                return is_certain
+                failed = runs.has_failed(folder, self.run)
+                self.is_undecided = failed is None
+                return bool(failed)
 
-            with (
-                runs.claimed(staged.folder, self.run) as commit,
-                self._quarantine_committed(place, staged_files, counts, has_failed) as version,
-            ):
+            commit = runs.claimed(folder, self.run)
+            with self._quarantine_committed(place, staged_files, counts, has_failed) as version:
                 return commit(counts), version
 
     def _check_target(self, frame: DataFrame) -> None:

@@ -31,8 +31,10 @@ from schemac.language.physical import LoweredSchema
 from schemac.registry.engine import Capability, Engine
 from schemac.registry.installed import engine, engines
 from schemac.rows.runs.errors import PipelineError
+from schemac.rows.runs.file_systems import LocalFiles
 from schemac.rows.runs.history import CommittedRun, records_in
 from schemac.rows.runs.identity import Mode, RunIdentity
+from schemac.rows.runs.staging import StagingFolder
 from schemac.rows.runs.storage import NO_STORAGE, Storage, is_local
 from schemac.text.source.catalogue import SCHEMA_MISMATCH
 from schemac.versions.identity.lock import Numbers
@@ -130,6 +132,11 @@ class WriteTarget:
     def is_staged(self) -> bool:
         """Whether rows wait outside the table."""
         return self.staging != self.path
+
+    @property
+    def folder(self) -> StagingFolder:
+        """The staging folder of rows that wait outside the table."""
+        return StagingFolder(LocalFiles(), self.staging)
 
 
 @dataclass(frozen=True)

@@ -112,7 +112,7 @@ def files_beside(path: str) -> set[str]:
         then = lance.dataset(path, version=version["version"])
         named |= {file.path for fragment in then.get_fragments() for file in fragment.data_files()}
     data = {file.name for file in Path(path, "data").iterdir()} - named
-    return data | {folder.name for folder in staging.folders_of(path)}
+    return data | {Path(folder.path).name for folder in staging.table_area(path).folders()}
 
 
 @pytest.mark.parametrize("stable", [False, True], ids=["addresses", "stable row ids"])
@@ -246,6 +246,7 @@ def kill(filling: Filling) -> None:
     (folder / staging.RUN_FILE).write_text(replace(filling.place.run, process=gone).to_json())
     if (folder / staging.COMMITTER).exists():
         (folder / staging.COMMITTER).write_text(gone)
+    folder.rename(str(folder).replace(f".{this_process()}.", f".{gone}."))
 
 
 @pytest.mark.parametrize("done", [0, 1, 2, 3])
@@ -444,4 +445,4 @@ def test_fill_columns_that_lance_gives_in_another_form(tmp_path: Path) -> None:
     read = [blob.read() for blob in found.take_blobs("n", indices=list(range(20)))]
     assert read == [large + b"z" if i % 2 else b"w" for i in range(20)]
     assert found.to_table(columns=["j"])["j"].to_pylist() == [f'{{"b":{i}}}' for i in range(20)]
-    assert not staging.folders_of(path)
+    assert not staging.table_area(path).folders()

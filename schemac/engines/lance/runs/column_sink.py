@@ -38,11 +38,10 @@ from schemac.engines.lance.runs.column_files import (
 from schemac.engines.lance.runs.sink import SINK, as_lance_reads
 from schemac.engines.lance.tables.new_columns import fragment_files, has_no_restored_rows
 from schemac.engines.lance.transactions import DATA, file_name, fragments_of, move_data
-from schemac.rows.runs import staging
 from schemac.rows.runs.columns import ColumnSink, FilledColumns, Filling, Look
 from schemac.rows.runs.errors import PipelineError
 from schemac.rows.runs.identity import RunIdentity
-from schemac.rows.runs.staging import AGAIN
+from schemac.rows.runs.staging import AGAIN, FILLED, StagingState, table_area
 from schemac.rows.runs.storage import Storage
 from schemac.rows.runs.tables import TableForm, WriteTarget
 from schemac.text.source.catalogue import CONCURRENT_RUN, SCHEMA_MISMATCH
@@ -107,7 +106,7 @@ class ColumnFileRecords:
     @property
     def folder(self) -> str:
         """Where the records of a staged run are, and its data files."""
-        return os.path.join(self.place.staging, staging.FILLED)
+        return os.path.join(self.place.staging, FILLED)
 
     @cached_property
     def _table(self) -> tuple[Any, str]:
@@ -159,23 +158,19 @@ class ColumnFileRecords:
 
 def adopt_filled(place: WriteTarget) -> None:
     """Move what dead attempts of this run have computed into the run's own folder."""
-    mine = os.path.join(place.staging, staging.FILLED)
+    mine = os.path.join(place.staging, FILLED)
     os.makedirs(mine, exist_ok=True)
-    for folder in staging.folders_of_run(place.path, place.run):
-        if (
-            str(folder) == place.staging
-            or not staging.is_retained(folder)
-            or not staging.claim_if_dead(folder)
-        ):
+    for folder in table_area(place.path).folders(place.run.id):
+        if folder == place.folder or not folder.is_retained() or not folder.claim_if_dead():
             continue
-        moved = {*staging.moved_files(place.staging), *staging.moved_files(folder)}
-        staging.note_moved(place.staging, sorted(moved))
+        place.folder.note_moved(sorted({*place.folder.moved_files(), *folder.moved_files()}))
         # Records come last: one whose file is not there would be passed by.
-        entries = sorted(os.listdir(folder / staging.FILLED), key=lambda name: name.endswith(".json"))
+        theirs = folder.file(FILLED)
+        entries = sorted(os.listdir(theirs), key=lambda name: name.endswith(".json"))
         for name in entries:
             with contextlib.suppress(FileNotFoundError):
-                os.replace(folder / staging.FILLED / name, os.path.join(mine, name))
-        staging.remove(folder)
+                os.replace(os.path.join(theirs, name), os.path.join(mine, name))
+        folder.remove()
 
 
 class LanceColumnSink(ColumnSink):
@@ -201,7 +196,7 @@ class LanceColumnSink(ColumnSink):
             path, "append", storage_options=storage, storage_version=None, max_rows_per_file=0, run=run
         )
         if place.is_staged:
-            staging.open_mark(place.staging, run)
+            place.folder.open(run)
             adopt_filled(place)
         schema = as_lance_reads(pa.schema([form.schema.field(name) for name in columns.names]))
         return Filling(
@@ -290,7 +285,7 @@ class LanceColumnSink(ColumnSink):
             if not transactions.is_conflict(error.__cause__):
                 raise
             if place.is_staged:
-                staging.reopen(place.staging)
+                place.folder.advance(StagingState.COMMITTING, StagingState.OPEN)
             return None
 
     def pause(self, filling: Filling) -> None:
@@ -298,7 +293,7 @@ class LanceColumnSink(ColumnSink):
         if not ColumnFileRecords(filling.place).records():
             self.close(filling)
         elif filling.place.is_staged:
-            staging.leave(filling.place.staging)
+            filling.place.folder.give_up()
 
     def close(self, filling: Filling) -> None:
         """Remove the staging folder, those of other runs whose records no longer count, and files that no version names."""
@@ -306,15 +301,13 @@ class LanceColumnSink(ColumnSink):
         table = find_dataset(place.path, place.storage_options)
         named = set() if table is None else data_files(table)
         if place.is_staged:
-            others = [folder for folder in staging.folders_of(place.path) if str(folder) != place.staging]
+            others = [folder for folder in table_area(place.path).folders() if folder != place.folder]
             # After a commit of new files, the values that runs which died have kept count no more.
-            dead = [
-                folder for folder in others if staging.is_retained(folder) and staging.claim_if_dead(folder)
-            ]
-            for folder in (place.staging, *map(str, dead)):
-                moved = [name for name in staging.moved_files(folder) if name not in named]
+            dead = [folder for folder in others if folder.is_retained() and folder.claim_if_dead()]
+            for folder in (place.folder, *dead):
+                moved = [name for name in folder.moved_files() if name not in named]
                 transactions.remove_data(place.path, moved)
-                staging.remove(folder)
+                folder.remove()
             return
         filled = ColumnFileRecords(place)
         names = [record.path for record in filled.records() if record.file is not None]

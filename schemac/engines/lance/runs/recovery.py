@@ -23,9 +23,9 @@ from typing import Any
 
 from schemac.engines.lance import dataset as lance_dataset
 from schemac.engines.lance import transactions
-from schemac.rows.runs import staging
 from schemac.rows.runs.history import MOVED_OUT, UNFINISHED, CommittedRun, records_in
 from schemac.rows.runs.identity import RUN, RunIdentity, is_gone
+from schemac.rows.runs.staging import PREFIX, STALE_SECONDS, StagingFolder, table_area
 from schemac.rows.runs.storage import Storage, absolute, is_local, path_from_quarantine
 
 
@@ -122,7 +122,7 @@ def undo_commit(path: str, version: int, run: str, storage_options: Storage | No
             lance.dataset(path, version=version - 1, storage_options=options).restore()
         else:
             for name in os.listdir(path):
-                if not name.startswith(staging.PREFIX):
+                if not name.startswith(PREFIX):
                     entry = os.path.join(path, name)
                     shutil.rmtree(entry) if os.path.isdir(entry) else os.remove(entry)
             transactions.remove_if_empty(path)
@@ -138,7 +138,7 @@ class DeadRun:
 
     path: str
     """The dataset that it is in."""
-    folder: Path
+    folder: StagingFolder
     run: RunIdentity | None
     table: str
     """The table that decides whether the run has happened."""
@@ -157,15 +157,15 @@ def recover(table: str, quarantine: str | None, storage_options: Storage) -> Non
         for run, decides in runs:
             if run is not None and _has_never_been(run, decides, storage_options):
                 # Another attempt of the run may be alive, whose rows are under the same id.
-                attempts = [*staging.folders_of_run(decides, run), *staging.folders_of_run(quarantine, run)]
-                if all(map(staging.claim_if_dead, attempts)):
+                attempts = [one for path in (decides, quarantine) for one in table_area(path).folders(run.id)]
+                if all(one.claim_if_dead() for one in attempts):
                     _take_rows_back(quarantine, run, storage_options)
     for dead_run in dead:
         _remove_traces(dead_run, storage_options)
     for path in {dead_run.path for dead_run in dead}:
         if transactions.has_version(path):
             continue
-        if not staging.folders_of(path):
+        if not table_area(path).folders():
             # Lance left something of a first commit that it did not come to the end of.
             for name in (transactions.TRANSACTIONS, transactions.VERSIONS):
                 shutil.rmtree(Path(path, name), ignore_errors=True)
@@ -187,13 +187,13 @@ def _has_never_been(run: RunIdentity, table: str, storage_options: Storage) -> b
 def _dead_folders(path: str, table: str) -> list[DeadRun]:
     """Return the staging folders of dead runs in a dataset; `table` is the one that decides where a folder names none."""
     dead = []
-    for folder in staging.folders_of(path) if is_local(path) else ():
-        if staging.claim_if_dead(folder):
+    for folder in table_area(path).folders() if is_local(path) else ():
+        if folder.claim_if_dead():
             # Runs of other tables may share a quarantine.
-            seen = staging.table_of(folder)
+            seen = folder.table()
             if seen and "://" not in seen:
                 seen = os.path.normpath(os.path.join(path, seen))
-            dead.append(DeadRun(path, folder, staging.run_of_folder(folder), seen or table))
+            dead.append(DeadRun(path, folder, folder.run(), seen or table))
     return dead
 
 
@@ -215,7 +215,7 @@ def _remove_traces(dead: DeadRun, storage_options: Storage) -> None:
     What a run that fills columns has computed stays for its next attempt (see `filling`), unless the run has happened.
     """
     dataset = lance_dataset.find_dataset(dead.path, storage_options)
-    if staging.is_retained(dead.folder) and dead.run and not find_run(dead.run, dead.path, storage_options):
+    if dead.folder.is_retained() and dead.run and not find_run(dead.run, dead.path, storage_options):
         return
     if dataset is not None and dead.run is not None:
         properties = lance_dataset.properties_of(lance_dataset.transaction_of(dataset, dataset.version))
@@ -224,12 +224,12 @@ def _remove_traces(dead: DeadRun, storage_options: Storage) -> None:
             with lance_dataset.lance_errors():
                 dataset.checkout_version(dataset.version - 1).restore()
             dataset = lance_dataset.find_dataset(dataset.uri)
-    moved = staging.moved_files(dead.folder)
+    moved = dead.folder.moved_files()
     happened = dead.run is not None and find_run(dead.run, dead.path, storage_options)
     if moved and not happened:
         named = set() if dataset is None else named_files(dataset, dead.run)
         transactions.remove_data(dead.path, [name for name in moved if name not in named])
-    staging.remove(dead.folder)
+    dead.folder.remove()
 
 
 def _sweep_remote_quarantine(table: str, quarantine: str, storage_options: Storage) -> None:
@@ -243,7 +243,7 @@ def _sweep_remote_quarantine(table: str, quarantine: str, storage_options: Stora
     for run in committed_runs(dataset, limit=LOOKED_AT):
         is_dead = None if run.identity.process is None else is_gone(run.identity.process)
         if is_dead is None:
-            is_dead = datetime.now(UTC) - run.committed > timedelta(seconds=staging.STALE_SECONDS)
+            is_dead = datetime.now(UTC) - run.committed > timedelta(seconds=STALE_SECONDS)
         if run.table == seen and is_dead:
             candidates.append(run)
     if not candidates:

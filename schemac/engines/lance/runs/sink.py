@@ -29,11 +29,10 @@ from schemac.engines.lance.transactions import DATA, Commit, CommitStage, file_n
 from schemac.language.attributes.attribute import Extra
 from schemac.language.logical.schema_fields import SchemaField
 from schemac.language.physical import LoweredSchema
-from schemac.rows.runs import staging
 from schemac.rows.runs.errors import PipelineError
 from schemac.rows.runs.history import MOVED_OUT, UNFINISHED, CommittedRun
 from schemac.rows.runs.identity import RunIdentity
-from schemac.rows.runs.staging import AGAIN, JOIN
+from schemac.rows.runs.staging import AGAIN, JOIN, PREFIX, table_area
 from schemac.rows.runs.storage import NO_STORAGE, Storage, absolute, is_local
 from schemac.rows.runs.tables import (
     ExistingTable,
@@ -79,9 +78,9 @@ class LanceSink(Sink):
     def is_free(self, path: str) -> bool:
         """Return whether a folder without a table holds nothing but what runs left there."""
         folder = Path(path)
-        names = [name for staged in staging.folders_of(path) for name in staging.moved_files(staged)]
+        names = [name for staged in table_area(path).folders() for name in staged.moved_files()]
         known = {entry for name in names for entry in transactions.data_entries(name)}
-        entries = [entry for entry in folder.iterdir() if not entry.name.startswith(staging.PREFIX)]
+        entries = [entry for entry in folder.iterdir() if not entry.name.startswith(PREFIX)]
         return len(entries) < len(list(folder.iterdir())) and all(
             entry.name in transactions.TABLE_FOLDERS
             and (entry.name != DATA or {inner.name for inner in entry.iterdir()} <= known)
@@ -115,7 +114,7 @@ class LanceSink(Sink):
     def fence(self, run: RunIdentity, paths: Iterable[str]) -> None:
         """Keep earlier attempts of a run from committing, by their staging folders."""
         for path in filter(is_local, paths):
-            staging.fence(absolute(path), run)
+            table_area(absolute(path)).fence(run)
 
     def claim(self, place: WriteTarget, fragments: list[str]) -> None:
         """Begin the commit of fragments. Raises PipelineError if another attempt of the run has begun one."""
@@ -145,7 +144,7 @@ class LanceSink(Sink):
         folder = path
         if is_local(path):
             path = absolute(path)
-            folder = staging.new_folder(path, run)
+            folder = table_area(path).new_folder(run).path
         effective, version = ("create", 0) if table is None else (mode, table.version)
         return WriteTarget(
             path, folder, effective, version, storage_options, storage_version, max_rows_per_file, run
@@ -156,7 +155,7 @@ class LanceSink(Sink):
         if not place.is_staged:
             return
         # The mark comes first: whatever is interrupted from here on is known to be a run's.
-        staging.open_mark(place.staging, place.run, place.table)
+        place.folder.open(place.run, place.table)
         if place.mode == "append":
             table = find_dataset(place.path, place.storage_options)
             assert table is not None
@@ -286,7 +285,7 @@ class LanceSink(Sink):
         except (OSError, RuntimeError):
             # Where there is no room to write the version that takes the rows back, the next run does it.
             if place.is_staged:
-                staging.give_up(place.staging)
+                place.folder.give_up()
 
 
 SINK = LanceSink()
