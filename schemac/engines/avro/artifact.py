@@ -13,7 +13,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-from schemac.arrow.from_arrow import storage_kind
+from schemac.arrow.from_arrow import extension_of_kind
 from schemac.artifacts.targets import Artifact, ArtifactTarget, Emission
 from schemac.engines.avro import AVRO_DEFAULT, AVRO_LOSS, AVRO_NAME, AVRO_TYPE
 from schemac.engines.avro.attributes import ALIASES, DEFAULT, DOMAIN, NAMESPACE
@@ -113,8 +113,8 @@ def leaf_of(declared: LogicalType) -> PrimitiveType | None:
         case Family.DURATION:
             # Avro's `duration` counts months, days and milliseconds, which is something else.
             return PrimitiveType("long", counts=ARROW_UNITS[type_.unit], is_lossless=False)
-    storage = storage_kind(declared)
-    leaf = None if storage is None else leaf_of(storage)
+    extension = extension_of_kind(declared)
+    leaf = None if extension is None else leaf_of(extension.storage)
     return None if leaf is None else leaf._replace(is_lossless=False)
 
 
