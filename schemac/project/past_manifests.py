@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from schemac.arrow.from_arrow import MalformedArrowError, decode_raw_arrow, read_raw_arrow
-from schemac.importers.importer import refuse
+from schemac.importers.importer import UnreadableSourceError
 from schemac.language.checks.run import check
 from schemac.language.logical.dataset import LogicalDataset
 from schemac.language.logical.findings import Findings
@@ -63,7 +63,8 @@ def with_inferred(
             event["schema"] = read_raw_arrow(decode_raw_arrow(event[RAW_ARROW_SCHEMA]), source.name, report)
         except MalformedArrowError as error:
             span = documents[index].span((*at, RAW_ARROW_SCHEMA))
-            refuse(source.name, str(error), report, source=documents[index].source, span=span)
+            problem = UnreadableSourceError(str(error), source=documents[index].source, span=span)
+            problem.add_to(report, source.name)
     if not places:
         return None
     if report.has_errors:

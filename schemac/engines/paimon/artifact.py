@@ -22,10 +22,10 @@ from schemac.engines.paimon.types import (
     VECTOR_ELEMENTS,
     DataField,
     PaimonType,
-    UnreadablePaimonError,
     nested_types,
     parse_type,
 )
+from schemac.importers.importer import MalformedDocumentError
 from schemac.language.attributes import builtin
 from schemac.language.attributes.attribute import Family, Role
 from schemac.language.attributes.registry import has_role
@@ -277,7 +277,7 @@ class _Writer(ArrowTypeWriter[PaimonType]):
             return self.refuse_word(field, f"{field.path_text} does not have the members of a VARIANT", help)
         try:
             type_ = parse_type(word)
-        except UnreadablePaimonError as error:
+        except MalformedDocumentError as error:
             return self.refuse_word(field, str(error).partition(": ")[2], "write a smaller number")
         return self.named_leaf(field, type_)
 

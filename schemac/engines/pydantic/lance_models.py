@@ -15,7 +15,7 @@ from pathlib import Path
 
 from schemac.arrow.from_arrow import from_arrow
 from schemac.engines.pydantic.modules import ModelField, Module, choices_of, is_none, name_of
-from schemac.importers.importer import ImportedSchema, Importer, ImportNotes, refuse, together
+from schemac.importers.importer import ImportedSchema, Importer, ImportNotes, UnreadableSourceError, together
 from schemac.language.attributes.builtin import DESCRIPTION
 from schemac.language.logical.model import dotted
 from schemac.language.physical import ArrowField, ArrowType, pa
@@ -165,8 +165,7 @@ def read(path: Path, report: Report) -> ImportedSchema | None:
         return None
     models = [node for node in module.classes.values() if module.descends(node, {_BASE})]
     if not models:
-        refuse(path, f"it has no class with the base {_BASE} outside of functions", report)
-        return None
+        raise UnreadableSourceError(f"it has no class with the base {_BASE} outside of functions")
     return together([_dataset(node, module, report) for node in models])
 
 

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, NamedTuple, Self
 
 from schemac.engines.json_values import UUID_TYPE
-from schemac.importers.importer import first_line, refuse
+from schemac.importers.importer import UnreadableSourceError, first_line
 from schemac.language.attributes.builtin import DOMAIN
 from schemac.text.source.json_object import Json
 from schemac.text.source.report import Report
@@ -251,10 +251,11 @@ class Module:
             lines = source.content.splitlines(keepends=True)
             at = sum(map(len, lines[: (error.lineno or 1) - 1])) + max((error.offset or 1) - 1, 0)
             reason = f"it is not valid Python: {error.msg}"
-            refuse(path, reason, report, source=source, span=Span(at, min(at + 1, len(source.content))))
+            span = Span(at, min(at + 1, len(source.content)))
+            raise UnreadableSourceError(reason, source=source, span=span) from error
         except (ValueError, RecursionError, MemoryError) as error:
-            refuse(path, f"it is not valid Python: {first_line(error)}", report, source=source)
-        return None
+            reason = f"it is not valid Python: {first_line(error)}"
+            raise UnreadableSourceError(reason, source=source) from error
 
     def _name(self, target: ast.expr | None, value: ast.expr | None) -> None:
         """Record the meaning of a name."""

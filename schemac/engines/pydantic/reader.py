@@ -14,7 +14,7 @@ from typing import Any
 
 from schemac.engines.pydantic import modules
 from schemac.importers.datasets import any_json, enumerated, fitting, member, with_attributes
-from schemac.importers.importer import ImportedSchema, Importer, ImportNotes, refuse, together
+from schemac.importers.importer import ImportedSchema, Importer, ImportNotes, UnreadableSourceError, together
 from schemac.language.attributes.builtin import DEPRECATED, DESCRIPTION, DOMAIN
 from schemac.language.attributes.constraints import UNIQUE_ITEMS
 from schemac.language.logical.model import FieldPath, Part
@@ -29,20 +29,12 @@ _OF_PROGRAMS = (
 )
 
 
-class _UnreadableError(Exception):
-    """Why a file has no table."""
-
-
 def read(path: Path, report: Report) -> ImportedSchema | None:
     """Read the models of a file."""
     module = modules.Module.read(path, report)
     if module is None:
         return None
-    try:
-        return together(_Reader(module).tables())
-    except _UnreadableError as error:
-        refuse(path, str(error), report, help=_OF_PROGRAMS)
-        return None
+    return together(_Reader(module).tables())
 
 
 class _Reader:
@@ -69,7 +61,8 @@ class _Reader:
         used |= {base for name in models for base in self._bases(name)}
         tables = [self._table(name) for name in models if name not in used]
         if not tables:
-            raise _UnreadableError("it has no model with fields that is not part of another model")
+            reason = "it has no model with fields that is not part of another model"
+            raise UnreadableSourceError(reason, help=_OF_PROGRAMS)
         return tables
 
     def _table(self, name: str) -> ImportedSchema:
@@ -182,7 +175,7 @@ class _Reader:
     def _type(self, node: ast.expr, path: FieldPath) -> Json:
         """Return the type of an annotation, with its attributes as `extra` next to the outermost kind."""
         if len(path) > _DEEPEST:
-            raise _UnreadableError("it is nested too deeply")
+            raise UnreadableSourceError("it is nested too deeply", help=_OF_PROGRAMS)
         if isinstance(node, ast.Constant):
             if isinstance(node.value, str):
                 try:
