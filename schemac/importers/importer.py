@@ -18,7 +18,7 @@ from schemac.language.logical.model import FieldPath, Part, dotted
 from schemac.text.source.catalogue import UNREADABLE_SOURCE, UNSUPPORTED_ARROW_TYPE
 from schemac.text.source.json_object import Json
 from schemac.text.source.report import Report
-from schemac.text.source.span import Region, Span
+from schemac.text.source.span import WHOLE_FILE, Region, Span
 from schemac.text.source.text import SourceText
 from schemac.versions.identity.lock import EngineData, Highest, Numbers
 
@@ -128,7 +128,7 @@ class UnreadableSourceError(Exception):
         source: SourceText | None = None,
         span: Span | None = None,
         file: Path | str | None = None,
-        at: Region | None = None,
+        at: Region = WHOLE_FILE,
         help: str = "",
     ) -> None:
         super().__init__(reason)
