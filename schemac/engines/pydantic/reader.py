@@ -50,15 +50,20 @@ class _Reader:
 
     def tables(self) -> list[ImportedSchema]:
         """Return the models that no other is made of, in the order of the file."""
-        models = [name for name in self._classes if self._is_model(name) and self._fields(name)]
+        module = self._module
+        models = [
+            name
+            for name in self._classes
+            if self._module.descends(name, modules.BASES) and module.members(name)
+        ]
         used = {
             node.id
             for name in models
-            for member in self._fields(name)
+            for member in module.members(name)
             for node in ast.walk(member.annotation)
             if isinstance(node, ast.Name)
         }
-        used |= {base for name in models for base in self._bases(name)}
+        used |= {base for name in models for base in module.bases(name)}
         tables = [self._table(name) for name in models if name not in used]
         if not tables:
             reason = "it has no model with fields that is not part of another model"
@@ -79,18 +84,6 @@ class _Reader:
         schema: Json = {"fields": self._members(name, ()), "extra": attributes}
         title = config.get("title")
         return ImportedSchema(schema, name=title if isinstance(title, str) else name, notes=self._notes)
-
-    def _is_model(self, name: str) -> bool:
-        """Whether a class derives from a base class of models."""
-        return self._module.descends(self._classes[name], modules.BASES)
-
-    def _bases(self, name: str) -> list[str]:
-        """Return the names of the classes that a model derives from directly."""
-        return self._module.bases(self._classes[name])
-
-    def _fields(self, name: str) -> list[modules.ModelField]:
-        """Return the members of a model, those that it inherits first."""
-        return self._module.members(self._classes[name])
 
     def _config(self, name: str) -> Json:
         """Return the settings of a model: of its head, of `model_config`, and of the class `Config` that pydantic 1 has."""
@@ -122,10 +115,10 @@ class _Reader:
 
     def _members(self, name: str, holder: FieldPath) -> list[Json]:
         """Return the fields of a model; note the validators and settings that are lost."""
-        for one in reversed(self._module.lineage(self._classes[name])):
+        for one in reversed(self._module.lineage(name)):
             if one.name == name or one.name not in modules.BASES:
                 self._note_rules(one.name, holder)
-        return [self._member(member, holder) for member in self._fields(name)]
+        return [self._member(member, holder) for member in self._module.members(name)]
 
     def _note_rules(self, name: str, holder: FieldPath) -> None:
         """Note the settings and functions of a model about its values."""
@@ -206,9 +199,9 @@ class _Reader:
         name = modules.name_of(node)
         if name in self._aliases:
             return self._inside(name, lambda: self._type(self._aliases[name], path), path)
-        if name in self._classes and self._is_model(name):
+        if name in self._classes and self._module.descends(name, modules.BASES):
             return self._inside(name, lambda: {"kind": "Struct", "fields": self._members(name, path)}, path)
-        if name in self._classes and any(base.endswith("Enum") for base in self._bases(name)):
+        if name in self._classes and any(base.endswith("Enum") for base in self._module.bases(name)):
             values = [
                 modules.literal(one.value) for one in self._classes[name].body if isinstance(one, ast.Assign)
             ]
