@@ -118,28 +118,27 @@ class Importer:
     """The same of a value that another source holds, such as a statement."""
 
 
+@dataclass(eq=False)
 class UnreadableSourceError(Exception):
     """Why a source cannot be read, and the place if it is known."""
 
-    def __init__(
-        self,
-        reason: str,
-        *,
-        source: SourceText | None = None,
-        span: Span | None = None,
-        file: Path | str | None = None,
-        at: Region = WHOLE_FILE,
-        help: str = "",
-    ) -> None:
-        super().__init__(reason)
-        self.file = file
-        """The file in the source that is meant; None for the source itself."""
-        self._place: Json = {"source": source, "span": span, "at": at, "help": help}
+    reason: str
+    source: SourceText | None = None
+    span: Span | None = None
+    file: Path | str | None = None
+    """The file in the source that is meant; None for the source itself."""
+    at: Region = WHOLE_FILE
+    help: str = ""
+
+    def __str__(self) -> str:
+        return self.reason
 
     def add_to(self, report: Report, path: Path | str) -> None:
         """Report it of a source."""
         file = str(self.file or path)
-        report.add(UNREADABLE_SOURCE, f"cannot read {file}: {self}", file=file, **self._place)
+        message, help = f"cannot read {file}: {self.reason}", self.help
+        source, span = self.source, self.span
+        report.add(UNREADABLE_SOURCE, message, source=source, span=span, file=file, at=self.at, help=help)
 
 
 T = TypeVar("T")
