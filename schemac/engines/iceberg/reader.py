@@ -310,7 +310,7 @@ def read_file(file: Path) -> TableMetadata:
         if content.startswith(b"\x1f\x8b"):
             content = gzip.decompress(content)
         return metadata_of(json_document(content, file))
-    except (EOFError, gzip.BadGzipFile, zlib.error) as error:
+    except (ValueError, RecursionError, EOFError, gzip.BadGzipFile, zlib.error) as error:
         raise UnreadableSourceError(f"it is not valid JSON: {error}", file=file) from error
     except MalformedDocumentError as error:
         raise UnreadableSourceError(f"it is not Iceberg metadata: {error}", file=file) from error

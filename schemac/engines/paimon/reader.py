@@ -180,6 +180,8 @@ def read_schema_file(file: Path) -> TableSchema:
     """Return the content of one schema file. Raises UnreadableSourceError."""
     try:
         return read_table_schema(importer.json_document(file.read_bytes(), file))
+    except (ValueError, RecursionError) as error:
+        raise importer.UnreadableSourceError(f"it is not valid JSON: {error}", file=file) from error
     except MalformedDocumentError as error:
         reason = f"it is not a Paimon schema: {error}"
         raise importer.UnreadableSourceError(reason, file=file) from error
