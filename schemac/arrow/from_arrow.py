@@ -22,7 +22,7 @@ from collections.abc import Callable, Mapping
 from decimal import Decimal
 from functools import partial
 from operator import itemgetter
-from typing import Any
+from typing import Any, NamedTuple
 
 from pydantic import ValidationError
 
@@ -193,15 +193,26 @@ def kind_of(type_: Any) -> tuple[type[LogicalType], AuthoredType] | None:
     return None
 
 
-def storage_kind(type_: LogicalType) -> LogicalType | None:
-    """Return the storage type of an Arrow extension type without parts; None for any other type."""
+class KindExtension(NamedTuple):
+    """The Arrow extension type of a kind without parts."""
+
+    name: str
+    storage: LogicalType
+    """The type that its values are stored in."""
+
+
+def extension_of_kind(type_: LogicalType) -> KindExtension | None:
+    """Return the Arrow extension type that a type without parts is; None for any other type."""
     if type_.parts():
         return None
     arrow_type: Any = type_.to_arrow((), arrow.Hints(), arrow.ArrowDefaults())
     if not isinstance(arrow_type, pa.BaseExtensionType):
         return None
     kind = kind_of(arrow_type.storage_type)
-    return None if kind is None else kind[0].model_validate({"kind": kind[0].__name__, **kind[1].properties})
+    if kind is None:
+        return None
+    storage = kind[0].model_validate({"kind": kind[0].__name__, **kind[1].properties})
+    return KindExtension(arrow_type.extension_name, storage)
 
 
 def dictionary_hint(type_: Any) -> Json:

@@ -1,8 +1,9 @@
-"""The types of an engine for the types of Arrow.
+"""The types of an engine for the types of a schema.
 
 Layer: artifacts.
-Shape: an Arrow type without parameters is a row of a table, and one with parameters or parts is built by a method. A type
-that has neither is refused with a diagnostic.
+Shape: one recursion for all writers, over structs, lists and maps down to the types without parts. Writers of records find those by
+what the manifest says, and writers of tables by the Arrow type: one without parameters is a row of a table, and one with parameters is
+built by a method. A type that has neither is refused with a diagnostic.
 """
 
 from abc import ABC, abstractmethod
@@ -11,13 +12,14 @@ from dataclasses import dataclass, field
 from functools import cache
 from typing import Any, Generic, TypeVar
 
+from schemac.arrow.from_arrow import extension_of_kind, storage_of
 from schemac.artifacts.targets import Emission
 from schemac.language.attributes import arrow, builtin
-from schemac.language.attributes.attribute import Role
+from schemac.language.attributes.attribute import Family, Role
 from schemac.language.attributes.registry import DOMAINS, domain_of, has_role
 from schemac.language.kinds.sequences import Binary
 from schemac.language.logical.schema_fields import SchemaField
-from schemac.language.physical import LoweredField, pa
+from schemac.language.physical import LoweredSchema, pa
 from schemac.text.source.diagnostic import Code
 
 MOST_DIGITS = 38
@@ -33,13 +35,69 @@ _BUILT = {
     **dict.fromkeys(("TIME32", "TIME64"), "time"),
     "DURATION": "duration",
     "FIXED_SIZE_BINARY": "fixed_size_binary",
-    "STRUCT": "struct",
-    **dict.fromkeys(("LIST", "LARGE_LIST", "LIST_VIEW", "LARGE_LIST_VIEW"), "list"),
-    "FIXED_SIZE_LIST": "fixed_size_list",
-    "MAP": "map",
-    "DICTIONARY": "dictionary",
 }
-"""The method that builds a type with parameters or parts, by the name of Arrow's type id."""
+"""The method that builds a type with parameters, by the name of Arrow's type id."""
+
+
+class TypeWriter(ABC, Generic[T]):
+    """Finds an engine's type for each field."""
+
+    def __init__(self, emission: Emission) -> None:
+        self.emission = emission
+        self.lose = emission.lose
+
+    def type(self, field: SchemaField) -> T:
+        """Return the type of a field without its Option; losses are recorded."""
+        match field.type.family:
+            case Family.STRUCT:
+                return self.struct(field)
+            case Family.LIST:
+                return self.list(field)
+            case Family.MAP:
+                return self.map(field)
+        return self.leaf(field)
+
+    @abstractmethod
+    def struct(self, field: SchemaField) -> T:
+        """Build the type of a struct."""
+
+    @abstractmethod
+    def list(self, field: SchemaField) -> T:
+        """Build the type of a list, of one length or of any."""
+
+    @abstractmethod
+    def map(self, field: SchemaField) -> T:
+        """Build the type of a map."""
+
+    @abstractmethod
+    def leaf(self, field: SchemaField) -> T:
+        """Return the type of a field without parts."""
+
+    @abstractmethod
+    def refused(self, field: SchemaField) -> T:
+        """Report that the engine has no type for a field; the type that is returned is never written."""
+
+
+class RecordTypeWriter(TypeWriter[T]):
+    """Finds the form of each field in records of JSON, whatever its encoding in Arrow."""
+
+    json: T
+    uuid: T
+
+    def leaf(self, field: SchemaField) -> T:
+        """Return the form of a type without parts; some extension types have others than their storage."""
+        forms = {"arrow.json": self.json, "arrow.uuid": self.uuid}
+        type_ = Binary() if has_role(field.extra, Role.BLOB) else field.type
+        extension = arrow.EXTENSION_TYPE.read(field.extra)
+        name = "arrow.json" if has_role(field.extra, Role.JSON) else extension.name if extension else ""
+        form = forms.get(name) or self.plain(field, type_)
+        if form is None and (of_kind := extension_of_kind(type_)) is not None:
+            form = forms.get(of_kind.name) or self.plain(field, of_kind.storage)
+        return self.refused(field) if form is None else form
+
+    @abstractmethod
+    def plain(self, field: SchemaField, type_: Any) -> T | None:
+        """Return the form of a type without parts that a field has; None if there is none."""
 
 
 @dataclass(frozen=True)
@@ -52,31 +110,35 @@ class TypeTable(Generic[T]):
     """Those that the engine has in place of a type that it lacks, which is a loss."""
 
 
-class TypeWriter(ABC, Generic[T]):
-    """Finds an engine's type for each lowered field."""
+class ArrowTypeWriter(TypeWriter[T]):
+    """Finds the types of tables, by the Arrow types that fields are lowered to."""
 
-    def __init__(self, emission: Emission, table: TypeTable[T]) -> None:
-        self.emission = emission
+    def __init__(self, emission: Emission, table: TypeTable[T], lowered: LoweredSchema) -> None:
+        super().__init__(emission)
         self.table = table
+        self.lowered = {one.field: one for one in lowered.preorder()}
 
-    def type(self, lowered: LoweredField, arrow_type: Any) -> T:
-        """Return the engine's type for an Arrow type; losses are recorded."""
+    def leaf(self, field: SchemaField) -> T:
+        """Return the type for the Arrow type of a field; that of a dictionary's values is its own."""
+        arrow_type = self.arrow_type(field)
+        if isinstance(arrow_type, pa.DictionaryType):
+            becomes = str(arrow_type.value_type)
+            self.lose(field, f"a dictionary with {arrow_type.index_type} indices", becomes)
+            arrow_type = arrow_type.value_type
         name = type_id(arrow_type)
         if name in self.table.same:
             return self.table.same[name]
         if name in self.table.other:
-            self.lose(lowered, self.arrow_name(arrow_type), self.type_text(self.table.other[name]))
+            self.lose(field, self.arrow_name(arrow_type), self.type_text(self.table.other[name]))
             return self.table.other[name]
         if name in _BUILT:
-            built_type: T = getattr(self, _BUILT[name])(lowered, arrow_type)
+            built_type: T = getattr(self, _BUILT[name])(field, arrow_type)
             return built_type
-        if isinstance(arrow_type, pa.BaseExtensionType):
-            return self.extension(lowered, arrow_type)
-        return self.refused(lowered.field)
+        return self.refused(field)
 
-    @abstractmethod
-    def refused(self, field: SchemaField) -> T:
-        """Report that the engine has no type for a field; the type that is returned is never written."""
+    def arrow_type(self, field: SchemaField) -> Any:
+        """Return the Arrow type of a field; of an extension type its storage."""
+        return storage_of(self.lowered[field].arrow.type)
 
     @abstractmethod
     def type_text(self, type_: T) -> str:
@@ -87,69 +149,36 @@ class TypeWriter(ABC, Generic[T]):
         return str(arrow_type)
 
     @abstractmethod
-    def decimal(self, lowered: LoweredField, arrow_type: Any) -> T:
+    def decimal(self, field: SchemaField, arrow_type: Any) -> T:
         """Build the type of a decimal of any width."""
 
     @abstractmethod
-    def timestamp(self, lowered: LoweredField, arrow_type: Any) -> T:
+    def timestamp(self, field: SchemaField, arrow_type: Any) -> T:
         """Build the type of a timestamp, with a zone or without."""
 
     @abstractmethod
-    def time(self, lowered: LoweredField, arrow_type: Any) -> T:
+    def time(self, field: SchemaField, arrow_type: Any) -> T:
         """Build the type of a time of day."""
 
     @abstractmethod
-    def fixed_size_binary(self, lowered: LoweredField, arrow_type: Any) -> T:
+    def fixed_size_binary(self, field: SchemaField, arrow_type: Any) -> T:
         """Build the type of binaries of one length."""
 
-    @abstractmethod
-    def struct(self, lowered: LoweredField, arrow_type: Any) -> T:
-        """Build the type of a struct."""
-
-    @abstractmethod
-    def list(self, lowered: LoweredField, arrow_type: Any) -> T:
-        """Build the type of a list of any length, whatever its offsets."""
-
-    @abstractmethod
-    def fixed_size_list(self, lowered: LoweredField, arrow_type: Any) -> T:
-        """Build the type of a list of one length."""
-
-    @abstractmethod
-    def map(self, lowered: LoweredField, arrow_type: Any) -> T:
-        """Build the type of a map."""
-
-    def duration(self, lowered: LoweredField, arrow_type: Any) -> T:
+    def duration(self, field: SchemaField, _arrow_type: Any) -> T:
         """Build the type of a duration, which few engines have."""
-        return self.refused(lowered.field)
+        return self.refused(field)
 
-    def dictionary(self, lowered: LoweredField, arrow_type: Any) -> T:
-        """Return the type of a dictionary's values."""
-        self.lose(lowered, f"a dictionary with {arrow_type.index_type} indices", str(arrow_type.value_type))
-        return self.type(lowered, arrow_type.value_type)
-
-    def extension(self, lowered: LoweredField, arrow_type: Any) -> T:
-        """Return the type of an extension type's storage, whether an attribute or the kind asks for the extension type."""
-        type_ = self.type(lowered, arrow_type.storage_type)
-        self.lose_extension(lowered, arrow_type.extension_name, type_)
+    def without_extension(self, field: SchemaField) -> T:
+        """Return the type of a field's storage, whether an attribute or the kind asks for an extension type, also for one that pyarrow does not know."""
+        type_ = super().type(field)
+        name = self.lowered[field].extension_name
+        if name is not None:
+            lost = "JSON" if has_role(field.extra, Role.JSON) else f"the extension type {name}"
+            self.lose(field, lost, self.type_text(type_))
         return type_
-
-    def with_extension(self, lowered: LoweredField) -> T:
-        """Return the type of a field whose attributes may ask for an extension type, also for one that pyarrow does not know."""
-        arrow_type: Any = lowered.arrow.type
-        if isinstance(arrow_type, pa.BaseExtensionType):
-            return self.extension(lowered, arrow_type)
-        type_ = self.type(lowered, arrow_type)
-        if lowered.extension_name is not None:
-            self.lose_extension(lowered, lowered.extension_name, type_)
-        return type_
-
-    def lose_extension(self, lowered: LoweredField, name: str, type_: T) -> None:
-        """Enter an extension type of which the storage is left."""
-        is_json = has_role(lowered.field.extra, Role.JSON)
-        self.lose(lowered, "JSON" if is_json else f"the extension type {name}", self.type_text(type_))
 
     def holds_decimal(
-        self, lowered: LoweredField, arrow_type: Any, type_title: str, engine_title: str, code: Code
+        self, field: SchemaField, arrow_type: Any, type_title: str, engine_title: str, code: Code
     ) -> bool:
         """Return whether a decimal has at most 38 digits and its scale is among them; report one that does not. Its width is lost."""
         precision, scale, limit = arrow_type.precision, arrow_type.scale, ""
@@ -159,63 +188,39 @@ class TypeWriter(ABC, Generic[T]):
             rule = "at most the precision" if scale > precision else "zero or more"
             property, limit = "scale", f"a scale of {rule}, not {scale}"
         if limit:
-            message = f"{type_title} has {limit} ({lowered.field.path_text})"
+            message = f"{type_title} has {limit} ({field.path_text})"
             help = f"change the {property}, or leave {engine_title} out with `schemac.dev/targets`"
-            self.emission.findings.at_type(lowered.field, code, message, property, help=help)
+            self.emission.findings.at_type(field, code, message, property, help=help)
         elif arrow_type.bit_width != 128:
-            self.lose(lowered, f"decimal of {arrow_type.bit_width} bits", "decimal of 128 bits")
+            self.lose(field, f"decimal of {arrow_type.bit_width} bits", "decimal of 128 bits")
         return not limit
 
-    def lose(self, lowered: LoweredField, lost: str, becomes: str) -> None:
-        """Enter a loss at a field."""
-        self.emission.lose(lowered.field, lost, becomes)
+    def lose_list_form(self, field: SchemaField, becomes: str) -> None:
+        """Enter the layout of a list that is not Arrow's usual one."""
+        form = _LIST_FORMS.get(type_id(self.arrow_type(field)))
+        if form is not None:
+            self.lose(field, form, becomes)
 
-    def lose_child_names(self, lowered: LoweredField) -> None:
+    def lose_child_names(self, field: SchemaField) -> None:
         """Enter names of items, keys and values that are not the usual ones."""
-        names = [child.arrow.name for child in lowered.children]
-        usual = [child.field.segment.value for child in lowered.children]
+        names = [self.lowered[child].arrow.name for child in field.children]
+        usual = [str(child.segment.value) for child in field.children]  # type: ignore[union-attr]
         if names != usual:
-            self.lose(lowered, f"the names {' and '.join(names)}", " and ".join(usual))
+            self.lose(field, f"the names {' and '.join(names)}", " and ".join(usual))
 
     def lose_attributes(self, field: SchemaField) -> None:
         """Enter the attributes that have no place in a schema whose fields have a description."""
         for key in sorted(field.extra):
             is_of_field = key in (builtin.DESCRIPTION.key, builtin.RENAMED_FROM.key)
             if not (is_of_field and field.is_member) and (is_of_field or is_lost(key)):
-                self.emission.lose(field, f"the attribute {key}", "nothing")
+                self.lose(field, f"the attribute {key}", "nothing")
 
 
-class RecordTypeWriter(TypeWriter[T]):
-    """Finds the form of each lowered field in records of JSON, whatever its encoding in Arrow."""
-
-    blob: T
-    json: T
-    uuid: T
-
-    def type(self, lowered: LoweredField, arrow_type: Any) -> T:
-        """Return the form of an Arrow type; blobs and extension types have others than their storage."""
-        field: SchemaField = lowered.field
-        if field.extra and has_role(field.extra, Role.BLOB):
-            return self.blob
-        if isinstance(arrow_type, pa.BaseExtensionType):
-            forms = {"arrow.json": self.json, "arrow.uuid": self.uuid}
-            if arrow_type.extension_name in forms:
-                return forms[arrow_type.extension_name]
-            return self.type(lowered, arrow_type.storage_type)
-        return super().type(lowered, arrow_type)
-
-    def dictionary(self, lowered: LoweredField, arrow_type: Any) -> T:
-        """Return the form of the values; the encoding is kept as an attribute."""
-        return self.type(lowered, arrow_type.value_type)
-
-
-def list_form(arrow_type: Any) -> str | None:
-    """Return the words for a list that is not Arrow's usual one."""
-    return {
-        "LARGE_LIST": "a list with large offsets",
-        "LIST_VIEW": "a list of views",
-        "LARGE_LIST_VIEW": "a list of large views",
-    }.get(type_id(arrow_type))
+_LIST_FORMS = {
+    "LARGE_LIST": "a list with large offsets",
+    "LIST_VIEW": "a list of views",
+    "LARGE_LIST_VIEW": "a list of large views",
+}
 
 
 def is_lost(key: str) -> bool:

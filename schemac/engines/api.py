@@ -233,20 +233,12 @@ def from_imported(
 
 def from_spark(struct_type: dict[str, Any], *, name: str = "dataset") -> Dataset:
     """Return the dataset of a StructType as JSON text. Raises SchemaError if a type has no kind."""
-    from schemac.engines.spark.reader import from_struct_type  # for start-up time, as above
-
-    report = Report()
-    imported = from_struct_type(struct_type, name, report)
-    return from_imported(imported, name, name, report)
+    return _from_value("spark", struct_type, name, name)
 
 
 def from_spark_ddl(text: str, *, name: str | None = None) -> Dataset:
     """Return the dataset of a CREATE TABLE, or of a list of columns. Raises SchemaError if it cannot be read."""
-    from schemac.engines.spark.reader_ddl import from_ddl  # for start-up time, as above
-
-    report = Report()
-    imported = from_ddl(text, name or "<ddl>", report)
-    return from_imported(imported, name, name or "<ddl>", report, "dataset")
+    return _from_value("ddl", text, name or "<ddl>", name, "dataset")
 
 
 def from_odf(source: str | Path | bytes, *, name: str | None = None) -> Dataset:
@@ -256,18 +248,7 @@ def from_odf(source: str | Path | bytes, *, name: str | None = None) -> Dataset:
     """
     if isinstance(source, Path) or (isinstance(source, str) and "\n" not in source):
         return from_source(source, format="odf", name=name)
-    from schemac.engines.odf import reader as odf  # for start-up time, as above
-    from schemac.importers.importer import refuse
-
-    report = Report()
-    try:
-        content = source.encode() if isinstance(source, str) else source
-    except UnicodeEncodeError:
-        refuse("<odf>", "half of a surrogate pair is not a character", report)
-        report.raise_errors()
-        raise
-    imported = odf.from_bytes(content, Path("<odf>"), report)
-    return from_imported(imported, name, "<odf>", report, "odf")
+    return _from_value("odf", source, "<odf>", name, "odf")
 
 
 def from_lance(path: str | Path, *, name: str | None = None) -> Dataset:
@@ -307,11 +288,7 @@ def from_iceberg(source: Any, *, name: str | None = None) -> Dataset:
     """
     if isinstance(source, str | Path):
         return from_source(source, format="iceberg", name=name)
-    from schemac.engines.iceberg.reader import read_object  # for start-up time, as above
-
-    report = Report()
-    imported = read_object(source, report)
-    return from_imported(imported, name, "<pyiceberg>", report, "table")
+    return _from_value("iceberg", source, "<pyiceberg>", name, "table")
 
 
 def from_delta(path: str | Path, *, name: str | None = None) -> Dataset:
@@ -352,6 +329,14 @@ def from_snowflake(text: str) -> tuple[Dataset, ...]:
 def from_bigquery(text: str) -> tuple[Dataset, ...]:
     """Return the datasets of CREATE TABLE statements of BigQuery. Raises SchemaError if they cannot be read."""
     return _all_of_text(text, "bigquery")
+
+
+def _from_value(format: str, value: Any, file: str, name: str | None, default: str = "") -> Dataset:
+    """Return the dataset of a value in a format. Raises SchemaError if it cannot be read."""
+    from schemac.importers.sources import import_value  # for start-up time, as above
+
+    report = Report()
+    return from_imported(import_value(format, value, file, report), name, file, report, default)
 
 
 def _all_of_file(path: str | Path, format: str) -> tuple[Dataset, ...]:

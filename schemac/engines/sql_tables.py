@@ -20,7 +20,7 @@ from schemac.importers.importer import (
     ImportedSchema,
     Importer,
     ImportNotes,
-    refuse,
+    UnreadableSourceError,
     refuse_column,
     script_names,
     script_source,
@@ -164,25 +164,21 @@ def importer(dialect: SqlDialect, title: str) -> Importer:
     """Return the importer of a database's DDL, from files and from texts in other sources."""
     read_text = partial(_read_text, dialect=dialect)
 
-    def read(path: Path, report: Report) -> ImportedSchema | None:
-        text = script_text(path, report)
-        return None if text is None else read_text(text, str(path), report)
+    def read(path: Path, report: Report) -> ImportedSchema:
+        return read_text(script_text(path), str(path), report)
 
     return Importer(dialect.name, f"{title} DDL: CREATE TABLE", read, read_text)
 
 
-def _read_text(text: str, file: str, report: Report, dialect: SqlDialect) -> ImportedSchema | None:
+def _read_text(text: str, file: str, report: Report, dialect: SqlDialect) -> ImportedSchema:
     """Return the schemas of the CREATE TABLE statements in a text; notes are of one table each."""
-    if (source := script_source(text, file, report)) is None:
-        return None
+    source = script_source(text, file)
     script = SqlScript(dialect.name, dialect.fold)
     try:
         script.read(source.content)
     except MalformedTypeError as error:
-        refuse(file, str(error), report, source=source, span=error.span)
-        return None
-    if (names := script_names(script.tables, source, report)) is None:
-        return None
+        raise UnreadableSourceError(str(error), source=source, span=error.span) from error
+    names = script_names(script.tables, source)
     names_by_id = dict(zip(map(id, script.tables), names, strict=True))
     return together([_Reader(script, dialect, file, report, names_by_id).table(t) for t in script.tables])
 

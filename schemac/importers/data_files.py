@@ -37,12 +37,9 @@ _BLOCK = 1 << 30
 """More than any sample, so that all of it is one block and every row counts for the types."""
 
 
-def read_csv(path: Path, report: Report) -> importer.ImportedSchema | None:
-    """Return the schema inferred from a sample of CSV; None after reporting why there is none."""
-    sample = read_sample(path, report)
-    if sample is None:
-        return None
-    text, goes_on = sample
+def read_csv(path: Path, report: Report) -> importer.ImportedSchema:
+    """Return the schema inferred from a sample of CSV. Raises UnreadableSourceError."""
+    text, goes_on = read_sample(path)
     if goes_on:
         text = text[: text.rfind("\n") + 1] or text
     header = _QUOTED.sub("", text.partition("\n")[0])
@@ -52,11 +49,11 @@ def read_csv(path: Path, report: Report) -> importer.ImportedSchema | None:
         names = list(table.column_names)
     except (pa.ArrowException, UnicodeError) as error:
         reason = importer.first_line(error).partition(". Consider")[0]
-        importer.refuse(path, f"it is not valid CSV: {reason.removeprefix('cSV parse error: ')}", report)
-        return None
+        reason = f"it is not valid CSV: {reason.removeprefix('cSV parse error: ')}"
+        raise importer.UnreadableSourceError(reason) from error
     if not table.num_rows:
-        importer.refuse(path, "its types cannot be inferred: it has no rows below its header", report)
-        return None
+        reason = "its types cannot be inferred: it has no rows below its header"
+        raise importer.UnreadableSourceError(reason)
     notes = importer.ImportNotes()
     fields = [
         pa.field(name, _column_type(values.type, name, raw.column(i), notes), nullable=values.null_count > 0)
@@ -148,20 +145,17 @@ class _NoRecordError(Exception):
         self.at = at
 
 
-def read_ndjson(path: Path, report: Report) -> importer.ImportedSchema | None:
-    """Return the schema inferred from a sample of JSON records; None after reporting why there is none."""
-    sample = read_sample(path, report)
-    if sample is None:
-        return None
-    text, goes_on = sample
+def read_ndjson(path: Path, report: Report) -> importer.ImportedSchema:
+    """Return the schema inferred from a sample of JSON records. Raises UnreadableSourceError."""
+    text, goes_on = read_sample(path)
     notes, top = importer.ImportNotes(), _SampledValues()
     try:
         for record in _records(text, goes_on):
             top.add(record)
     except _NoRecordError as error:
         source, span = SourceText(text, str(path)), Span(error.at, error.at)
-        importer.refuse(path, f"it has no JSON records: {error}", report, source=source, span=span)
-        return None
+        reason = f"it has no JSON records: {error}"
+        raise importer.UnreadableSourceError(reason, source=source, span=span) from error
     return described(top.fields((), notes), counted(top.count, "record"), path, notes, report)
 
 
@@ -329,15 +323,14 @@ _OF_WRITERS = re.compile(
 _GROUP = re.compile(r"( +)\w+ group field_id=-?\d+ (.*?)(?: \((\w+).*\))? \{")
 
 
-def read_parquet(path: Path, report: Report) -> importer.ImportedSchema | None:
+def read_parquet(path: Path, report: Report) -> importer.ImportedSchema:
     """Return the schema of a Parquet file; of a folder, that of its first file."""
     # Imported here for start-up time: this part of pyarrow is not loaded with it.
     from pyarrow import parquet
 
     file = next((p for p in sorted(path.rglob("*.parquet")) if p.is_file()), None) if path.is_dir() else path
     if file is None:
-        importer.refuse(path, "this folder has no Parquet file", report)
-        return None
+        raise importer.UnreadableSourceError("this folder has no Parquet file")
     try:
         with parquet.ParquetFile(file) as opened:
             schema, columns = opened.schema_arrow, opened.schema
@@ -346,8 +339,8 @@ def read_parquet(path: Path, report: Report) -> importer.ImportedSchema | None:
             ]
             variants = _variants(str(columns))
     except (pa.ArrowException, OSError, MemoryError, OverflowError) as error:
-        importer.refuse(file, f"it is not a Parquet file: {importer.first_line(error)}", report)
-        return None
+        reason = f"it is not a Parquet file: {importer.first_line(error)}"
+        raise importer.UnreadableSourceError(reason, file=file) from error
     notes = importer.ImportNotes()
     for place, logical in types:
         # The column that a leaf belongs to; names in a leaf's place may hold dots themselves.

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from schemac.importers.datasets import Constraints, fitting, kind_of, mark_key, optional, with_attributes
-from schemac.importers.importer import ImportedSchema, ImportNotes, refuse, together
+from schemac.importers.importer import ImportedSchema, ImportNotes, UnreadableSourceError, together
 from schemac.importers.sources import formats, import_value
 from schemac.language.attributes import builtin, constraints
 from schemac.language.kinds.nested import Option
@@ -175,11 +175,10 @@ def read_documents(
             importeds += make(SourceNode(document.value, ()))
         except MisplacedError as error:
             span = document.span(error.path)
-            refuse(path, f"it is not {title}: {error}", report, source=source, span=span, help=error.help)
-            return None
+            reason = f"it is not {title}: {error}"
+            raise UnreadableSourceError(reason, source=source, span=span, help=error.help) from error
     if not importeds:
-        refuse(path, f"it is {title} without a table", report, source=source)
-        return None
+        raise UnreadableSourceError(f"it is {title} without a table", source=source)
     return together(importeds)
 
 

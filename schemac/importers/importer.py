@@ -12,13 +12,13 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeVar
 
 from schemac.language.logical.model import FieldPath, Part, dotted
 from schemac.text.source.catalogue import UNREADABLE_SOURCE, UNSUPPORTED_ARROW_TYPE
 from schemac.text.source.json_object import Json
 from schemac.text.source.report import Report
-from schemac.text.source.span import Region, Span
+from schemac.text.source.span import WHOLE_FILE, Region, Span
 from schemac.text.source.text import SourceText
 from schemac.versions.identity.lock import EngineData, Highest, Numbers
 
@@ -113,23 +113,58 @@ class Importer:
     name: str
     summary: str
     read: Callable[[Path, Report], ImportedSchema | None]
-    """The schema, or None after saying what is wrong with the source. It may raise OSError."""
+    """The schema, or None after saying what is wrong with the source. It may raise UnreadableSourceError and OSError."""
     read_value: Callable[[Any, str, Report], ImportedSchema | None] | None = None
     """The same of a value that another source holds, such as a statement."""
 
 
-def refuse(
-    path: Path | str,
-    reason: str,
-    report: Report,
-    *,
-    source: SourceText | None = None,
-    span: Span | None = None,
-    help: str = "",
-) -> None:
-    """Report why a source cannot be read, at the place if it is known."""
-    message = f"cannot read {path}: {reason}"
-    report.add(UNREADABLE_SOURCE, message, source=source, span=span, file=str(path), help=help)
+@dataclass(eq=False)
+class UnreadableSourceError(Exception):
+    """Why a source cannot be read, and the place if it is known."""
+
+    reason: str
+    source: SourceText | None = None
+    span: Span | None = None
+    file: Path | str | None = None
+    """The file in the source that is meant; None for the source itself."""
+    at: Region = WHOLE_FILE
+    help: str = ""
+
+    def __str__(self) -> str:
+        return self.reason
+
+    def add_to(self, report: Report, path: Path | str) -> None:
+        """Report it of a source."""
+        file = str(self.file or path)
+        message, help = f"cannot read {file}: {self.reason}", self.help
+        source, span = self.source, self.span
+        report.add(UNREADABLE_SOURCE, message, source=source, span=span, file=file, at=self.at, help=help)
+
+
+T = TypeVar("T")
+
+
+def read_or_report(read: Callable[[], T], path: Path | str, report: Report) -> T | None:
+    """Return what a function reads of a source; None after reporting why the source cannot be read."""
+    try:
+        return read()
+    except UnreadableSourceError as error:
+        error.add_to(report, path)
+        return None
+
+
+class MalformedDocumentError(Exception):
+    """A place in a document that is not as its format has it."""
+
+    def __init__(self, location: str, reason: str) -> None:
+        super().__init__(f"{location}: {reason}" if location else reason)
+
+
+def expect(value: Any, type_: type[T], location: str, reason: str) -> T:
+    """Return a value that is of a type. Raises MalformedDocumentError with the reason for any other value."""
+    if not isinstance(value, type_):
+        raise MalformedDocumentError(location, reason)
+    return value
 
 
 def refuse_column(path: FieldPath, message: str, file: str, report: Report) -> None:
@@ -172,46 +207,41 @@ def double(text: str) -> float | Beyond:
     return value if abs(value) != float("inf") else Beyond(text)
 
 
-def json_document(content: bytes) -> Any:
-    """Return the value of a text. Raises ValueError or RecursionError if it is not valid JSON."""
-    document = json.loads(content)
-    if _SURROGATE.search(content):
-        # Half a character has a form in JSON, but no text can hold it.
-        json.dumps(document, ensure_ascii=False).encode()
-    return document
-
-
-def refuse_json(file: Path, error: Exception, report: Report) -> None:
-    """Report why a file is not valid JSON, at the very place if that is known."""
-    if isinstance(error, json.JSONDecodeError):
+def json_document(content: bytes, file: Path) -> Any:
+    """Return the value of a text. Raises UnreadableSourceError, at the very place if that is known."""
+    try:
+        document = json.loads(content)
+        if _SURROGATE.search(content):
+            # Half a character has a form in JSON, but no text can hold it.
+            json.dumps(document, ensure_ascii=False).encode()
+    except json.JSONDecodeError as error:
         at = Region.within(error.lineno, error.colno, error.colno + 1)
-        message = f"cannot read {file}: it is not valid JSON: {error.msg[0].lower()}{error.msg[1:]}"
-        report.add(UNREADABLE_SOURCE, message, file=str(file), at=at)
-    else:
-        refuse(file, f"it is not valid JSON: {error}", report)
+        reason = f"it is not valid JSON: {error.msg[0].lower()}{error.msg[1:]}"
+        raise UnreadableSourceError(reason, file=file, at=at) from error
+    except (ValueError, RecursionError) as error:
+        raise UnreadableSourceError(f"it is not valid JSON: {error}", file=file) from error
+    return document
 
 
 LARGEST_BYTES = 32 * 1024 * 1024
 
 
-def script_text(path: Path, report: Report) -> str | None:
-    """Return the text of a script; None after reporting why it cannot be read."""
+def script_text(path: Path) -> str:
+    """Return the text of a script. Raises UnreadableSourceError."""
     if path.stat().st_size > LARGEST_BYTES:
         help = "export the schema without the data, as `pg_dump --schema-only` does"
-        refuse(path, f"it is larger than {LARGEST_BYTES // 1024**2} MiB", report, help=help)
-        return None
+        raise UnreadableSourceError(f"it is larger than {LARGEST_BYTES // 1024**2} MiB", help=help)
     try:
         return path.read_bytes().decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        refuse(path, f"it is not UTF-8: byte 0x{error.object[error.start]:02x} at {error.start}", report)
-        return None
+        reason = f"it is not UTF-8: byte 0x{error.object[error.start]:02x} at {error.start}"
+        raise UnreadableSourceError(reason) from error
 
 
-def script_source(text: str, file: str, report: Report) -> SourceText | None:
-    """Return the source of a script; None after reporting that it holds half of a character."""
+def script_source(text: str, file: str) -> SourceText:
+    """Return the source of a script. Raises UnreadableSourceError where it holds half of a character."""
     if not text.isascii() and any("\ud800" <= character <= "\udfff" for character in text):
-        refuse(file, "a name or text in it is not valid Unicode", report)
-        return None
+        raise UnreadableSourceError("a name or text in it is not valid Unicode")
     return SourceText(text, file)
 
 
@@ -223,16 +253,15 @@ class NamedTable(Protocol):
     name_span: Span
 
 
-def script_names(tables: Sequence[NamedTable], source: SourceText, report: Report) -> list[str | None] | None:
-    """Return the names of the datasets of a script's tables; None after reporting one that is created twice."""
+def script_names(tables: Sequence[NamedTable], source: SourceText) -> list[str | None]:
+    """Return the names of the datasets of a script's tables. Raises UnreadableSourceError for one that is created twice."""
     names = _dataset_names([table.name for table in tables])
     folded = [name.casefold() for name in names if name is not None]
     for table, name in zip(tables, names, strict=True):
         if name is None or folded.count(name.casefold()) == 1:
             continue
         reason = f"it creates the table {'.'.join(table.name)} more than once; keep one of the statements"
-        refuse(source.name, reason, report, source=source, span=table.name_span)
-        return None
+        raise UnreadableSourceError(reason, source=source, span=table.name_span)
     return names
 
 

@@ -16,12 +16,20 @@ import os
 import re
 from collections.abc import Callable, Collection, Iterable
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from schemac.arrow.from_arrow import from_arrow
 from schemac.importers.datasets import without_missing
-from schemac.importers.importer import ImportedSchema, Importer, ImportNotes, refuse, together
+from schemac.importers.importer import (
+    ImportedSchema,
+    Importer,
+    ImportNotes,
+    UnreadableSourceError,
+    read_or_report,
+    together,
+)
 from schemac.language.logical.model import PART_KEYS, FieldPath, quoted
 from schemac.language.physical import ArrowField, pa
 from schemac.registry.engine import Format, load_as
@@ -71,8 +79,8 @@ _MARKS = (
 )
 
 
-def read_sample(path: Path, report: Report) -> tuple[str, bool] | None:
-    """Return the text of a sample and whether the file continues; None after reporting that it is not text."""
+def read_sample(path: Path) -> tuple[str, bool]:
+    """Return the text of a sample and whether the file continues. Raises UnreadableSourceError for what is not text."""
     with path.open("rb") as stream:
         content = stream.read(SAMPLE + 1)
     goes_on = len(content) > SAMPLE
@@ -83,14 +91,11 @@ def read_sample(path: Path, report: Report) -> tuple[str, bool] | None:
     except UnicodeDecodeError as error:
         unreadable = f"byte 0x{content[error.start]:02x} in line {content.count(10, 0, error.start) + 1}"
         help = f"if it is Latin-1: iconv -f latin1 -t utf-8 '{path}' > utf8{path.suffix}"
-        refuse(path, f"it is not UTF-8: {unreadable} cannot be read", report, help=help)
-        return None
+        raise UnreadableSourceError(f"it is not UTF-8: {unreadable} cannot be read", help=help) from error
     if "\0" in text:
-        refuse(path, "it is a binary file", report)
-        return None
+        raise UnreadableSourceError("it is a binary file")
     if not text.strip():
-        refuse(path, "it is empty", report)
-        return None
+        raise UnreadableSourceError("it is empty")
     return text, goes_on
 
 
@@ -117,10 +122,9 @@ class ForeignDocument(NamedTuple):
 
 def refuse_foreign(path: Path, report: Report) -> bool:
     """Report a file that holds a schema of another system; return whether it does."""
-    sample = read_sample(path, Report())
     try:
-        document = json.JSONDecoder().raw_decode(sample[0].lstrip())[0] if sample is not None else None
-    except (ValueError, RecursionError):
+        document = json.JSONDecoder().raw_decode(read_sample(path)[0].lstrip())[0]
+    except (ValueError, RecursionError, UnreadableSourceError):
         document = None
     brought = (
         sort
@@ -270,7 +274,7 @@ def import_value(format: str, value: Any, file: str, report: Report) -> Imported
     """Return the schema of a value in a format that another one has inside it; the format has to read values."""
     importer = load_as(formats()[format].importer, Importer, f"`importer` of the format {format}")
     assert importer.read_value is not None
-    return importer.read_value(value, file, report)
+    return read_or_report(partial(importer.read_value, value, file, report), file, report)
 
 
 def standard_form(imported: ImportedSchema) -> ImportedSchema:
@@ -304,49 +308,55 @@ def standard_form(imported: ImportedSchema) -> ImportedSchema:
 
 def _read(path: Path, format: str | None, report: Report) -> ImportedSchema | None:
     """Return a source as its importer reads it; None after reporting why it cannot be read."""
-    name = str(path)
     try:
-        if not path.exists():
-            message = f"there is no file or folder {name}"
-            report.add(UNREADABLE_SOURCE, message, file=name, help="check the path")
-            return None
-        if not path.is_file() and not path.is_dir():
-            # Pipes and devices may never end.
-            refuse(path, "it is neither a file nor a folder", report, help="copy it into a file first")
-            return None
-        if path.is_file():
-            with path.open("rb") as stream:
-                if not stream.read(1):
-                    refuse(path, "it is empty", report)
-                    return None
-        is_by_suffix = format is None
-        format = format or detect(path)
-        if format is None:
-            message = f"the format of {name} cannot be recognized from its name"
-            help = f"specify it with --from {', --from '.join(formats())}"
-            report.add(UNREADABLE_SOURCE, message, file=name, help=help)
-            return None
-        if is_by_suffix and formats()[format].is_json and refuse_foreign(path, report):
-            return None
-        importer = load_as(formats()[format].importer, Importer, f"`importer` of the format {format}")
-        owner = next((e.name for e in engines() if any(f.name == format for f in e.formats)), None)
-        with blamed(owner):
-            try:
-                return _encodable(importer.read(path, report))
-            except (OSError, UnicodeError, ModuleNotFoundError) as error:
-                unreadable = error  # reported below; no fault of the reader
-        raise unreadable
+        return _imported(path, format, report)
+    except UnreadableSourceError as error:
+        unreadable = error
     except OSError as error:
-        refuse(path, (error.strerror or str(error)).lower(), report)
+        unreadable = UnreadableSourceError((error.strerror or str(error)).lower())
     except UnicodeDecodeError:
         # pyarrow decodes the names of a schema when they are asked for.
-        refuse(path, "a text in its schema is not UTF-8", report)
+        unreadable = UnreadableSourceError("a text in its schema is not UTF-8")
     except UnicodeError:
         # Escapes in JSON can spell half a character, which no file can hold.
-        refuse(path, "a name or text in it is not valid Unicode", report)
+        unreadable = UnreadableSourceError("a name or text in it is not valid Unicode")
     except ModuleNotFoundError as error:
-        refuse(path, f"it needs {error.name}, which is not installed", report, help=install_help(error))
+        reason = f"it needs {error.name}, which is not installed"
+        unreadable = UnreadableSourceError(reason, help=install_help(error))
+    unreadable.add_to(report, path)
     return None
+
+
+def _imported(path: Path, format: str | None, report: Report) -> ImportedSchema | None:
+    """Return a source as its importer reads it. Raises UnreadableSourceError, and what importers may raise."""
+    name = str(path)
+    if not path.exists():
+        report.add(UNREADABLE_SOURCE, f"there is no file or folder {name}", file=name, help="check the path")
+        return None
+    if not path.is_file() and not path.is_dir():
+        # Pipes and devices may never end.
+        raise UnreadableSourceError("it is neither a file nor a folder", help="copy it into a file first")
+    if path.is_file():
+        with path.open("rb") as stream:
+            if not stream.read(1):
+                raise UnreadableSourceError("it is empty")
+    is_by_suffix = format is None
+    format = format or detect(path)
+    if format is None:
+        message = f"the format of {name} cannot be recognized from its name"
+        help = f"specify it with --from {', --from '.join(formats())}"
+        report.add(UNREADABLE_SOURCE, message, file=name, help=help)
+        return None
+    if is_by_suffix and formats()[format].is_json and refuse_foreign(path, report):
+        return None
+    importer = load_as(formats()[format].importer, Importer, f"`importer` of the format {format}")
+    owner = next((e.name for e in engines() if any(f.name == format for f in e.formats)), None)
+    with blamed(owner):
+        try:
+            return _encodable(importer.read(path, report))
+        except (UnreadableSourceError, OSError, UnicodeError, ModuleNotFoundError) as error:
+            unreadable = error  # reported by the caller; no fault of the reader
+    raise unreadable
 
 
 def _encodable(imported: ImportedSchema | None) -> ImportedSchema | None:

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from schemac.arrow.from_arrow import MalformedArrowError, decode_raw_arrow, read_raw_arrow
-from schemac.importers.importer import refuse
+from schemac.importers.importer import UnreadableSourceError
 from schemac.language.logical.dataset import LogicalDataset
 from schemac.language.logical.findings import Findings
 from schemac.language.manifest.bind import Binder
@@ -60,7 +60,8 @@ def with_inferred(
                 )
             except MalformedArrowError as error:
                 span = document.span((*at, RAW_ARROW_SCHEMA))
-                refuse(source.name, str(error), report, source=document.source, span=span)
+                problem = UnreadableSourceError(str(error), source=document.source, span=span)
+                problem.add_to(report, source.name)
     options = replace(CompileOptions.of(project), strict=False)
     binder = Binder(source, is_named=False, stem=stem, reuse=reuse)
     datasets = check_documents(binder, documents, parsed, project, report, options)

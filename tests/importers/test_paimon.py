@@ -9,7 +9,8 @@ import pytest
 import schemac
 from schemac.cli.main import main
 from schemac.engines.paimon.reader import read_table_schema
-from schemac.engines.paimon.types import UnreadablePaimonError, parse_type
+from schemac.engines.paimon.types import parse_type
+from schemac.importers.importer import MalformedDocumentError
 from schemac.importers.sources import detect, import_source
 from schemac.language.logical.model import Part
 from schemac.text.source.report import Report
@@ -298,7 +299,7 @@ def test_read_every_form_of_a_type_with_parts(written: Any, meant: Any) -> None:
     ],
 )  # fmt: skip
 def test_refuse_what_is_no_type(written: Any) -> None:
-    with pytest.raises(UnreadablePaimonError, match=r"^here"):
+    with pytest.raises(MalformedDocumentError, match=r"^here"):
         parse_type(written, "here")
 
 

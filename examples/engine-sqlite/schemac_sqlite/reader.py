@@ -8,7 +8,7 @@ import sqlite3
 from pathlib import Path
 from typing import Any
 
-from schemac.importers.importer import ImportedSchema, Importer, ImportNotes, refuse
+from schemac.importers.importer import ImportedSchema, Importer, ImportNotes, UnreadableSourceError
 from schemac.text.source.catalogue import UNSUPPORTED_ARROW_TYPE
 from schemac.text.source.report import Report
 from schemac_sqlite.attributes import PRIMARY_KEY
@@ -16,22 +16,20 @@ from schemac_sqlite.attributes import PRIMARY_KEY
 _KINDS = {"INTEGER": "Int64", "INT": "Int64", "REAL": "Float64", "TEXT": "String", "BLOB": "Binary"}
 
 
-def read(path: Path, report: Report) -> ImportedSchema | None:
+def read(path: Path, report: Report) -> ImportedSchema:
     """Read the columns of the database's one table."""
     try:
         with sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro", uri=True) as connection:
             found = connection.execute("select name from sqlite_schema where type = 'table' order by name")
             names = [name for (name,) in found if not name.startswith("sqlite_")]
             if len(names) != 1:
-                refuse(path, f"it has {len(names)} tables, not one", report)
-                return None
+                raise UnreadableSourceError(f"it has {len(names)} tables, not one")
             columns = connection.execute(
                 'select name, type, "notnull", pk, dflt_value from pragma_table_info(?)', names
             )
             return _imported(names[0], columns.fetchall(), str(path), report)
     except sqlite3.Error as error:
-        refuse(path, f"it is not an SQLite database: {error}", report)
-    return None
+        raise UnreadableSourceError(f"it is not an SQLite database: {error}") from error
 
 
 def _imported(table: str, columns: list[Any], file: str, report: Report) -> ImportedSchema:

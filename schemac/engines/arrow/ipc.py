@@ -17,7 +17,13 @@ from schemac.artifacts.dataset import RowReader, StoredRows
 from schemac.artifacts.targets import Artifact, ArtifactTarget, Emission
 from schemac.engines.arrow import ARROW_LOSS
 from schemac.importers.datasets import from_arrow_schema
-from schemac.importers.importer import ImportedSchema, Importer, ImportNotes, first_line, refuse
+from schemac.importers.importer import (
+    ImportedSchema,
+    Importer,
+    ImportNotes,
+    UnreadableSourceError,
+    first_line,
+)
 from schemac.importers.sources import detect
 from schemac.language.logical.schema_fields import SchemaField
 from schemac.language.physical import ArrowSchema, pa
@@ -56,7 +62,7 @@ TARGET = ArtifactTarget("arrow", ARROW_LOSS, emit, types=types)
 _FILE_MARK = b"ARROW1"
 
 
-def read(path: Path, report: Report) -> ImportedSchema | None:
+def read(path: Path, report: Report) -> ImportedSchema:
     """Return the schema of an IPC file, stream or message."""
     # Imported here for start-up time: this part of pyarrow is not loaded with it.
     from pyarrow import ipc
@@ -70,8 +76,7 @@ def read(path: Path, report: Report) -> ImportedSchema | None:
                 source.seek(0)
                 schema = ipc.read_schema(source)
     except (pa.ArrowException, OSError, MemoryError, OverflowError) as error:
-        refuse(path, f"it is not Arrow data: {first_line(error)}", report)
-        return None
+        raise UnreadableSourceError(f"it is not Arrow data: {first_line(error)}") from error
     notes = ImportNotes()
     return ImportedSchema(from_arrow_schema(schema, str(path), report, notes.add), notes=notes)
 

@@ -13,8 +13,9 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-from schemac.arrow.from_arrow import storage_kind
+from schemac.arrow.from_arrow import extension_of_kind
 from schemac.artifacts.targets import Artifact, ArtifactTarget, Emission
+from schemac.artifacts.type_writer import TypeWriter
 from schemac.engines.avro import AVRO_DEFAULT, AVRO_LOSS, AVRO_NAME, AVRO_TYPE
 from schemac.engines.avro.attributes import ALIASES, DEFAULT, DOMAIN, NAMESPACE
 from schemac.engines.json_values import own_tree
@@ -113,8 +114,8 @@ def leaf_of(declared: LogicalType) -> PrimitiveType | None:
         case Family.DURATION:
             # Avro's `duration` counts months, days and milliseconds, which is something else.
             return PrimitiveType("long", counts=ARROW_UNITS[type_.unit], is_lossless=False)
-    storage = storage_kind(declared)
-    leaf = None if storage is None else leaf_of(storage)
+    extension = extension_of_kind(declared)
+    leaf = None if extension is None else leaf_of(extension.storage)
     return None if leaf is None else leaf._replace(is_lossless=False)
 
 
@@ -165,7 +166,7 @@ def fits(value: Any, type_: Any) -> bool:
 def is_default(value: Any, dataset: LogicalDataset) -> bool:
     """Whether a JSON value is a default value of what the one column of a dataset becomes in Avro."""
     (field,) = dataset.columns
-    return fits(value, _Writer(Emission(dataset, TARGET.name, AVRO_LOSS, Report()))._type(field, ""))
+    return fits(value, _Writer(dataset, Emission(dataset, TARGET.name, AVRO_LOSS, Report())).union(field))
 
 
 def valid(name: str) -> str:
@@ -185,7 +186,7 @@ TYPE = "schemac.dev/type"
 
 def emit(compilation: Compilation, emission: Emission) -> list[Artifact]:
     """Return the file with the JSON of the record."""
-    document = _Writer(emission).dataset(compilation.dataset)
+    document = _Writer(compilation.dataset, emission).record()
     text = json.dumps(document, indent=2, ensure_ascii=False)
     return [Artifact("avro/schema.avsc", f"{text}\n".encode())]
 
@@ -202,36 +203,35 @@ def old_names(field: SchemaField) -> list[str]:
     return [name for name in dict.fromkeys(names) if name != name_of(field)]
 
 
-class _Writer:
+class _Writer(TypeWriter[Any]):
     """Writes the record of one dataset as JSON, and reports what Avro cannot hold."""
 
-    def __init__(self, emission: Emission) -> None:
-        self._emission = emission
+    def __init__(self, dataset: LogicalDataset, emission: Emission) -> None:
+        super().__init__(emission)
+        self._dataset = dataset
+        self._name, self._namespace = valid(dataset.name), NAMESPACE.read(dataset.schema.extra)
 
-    def dataset(self, dataset: LogicalDataset) -> Json:
+    def record(self) -> Json:
         """Return the JSON of the record."""
-        extra = dataset.schema.extra
-        name = valid(dataset.name)
-        if name != dataset.name:
-            self._emission.lose(None, f"the name {dataset.name}", name)
-        namespace = NAMESPACE.read(extra)
-        path = f"{namespace}.{name}" if namespace is not None else name
+        extra = self._dataset.schema.extra
+        if self._name != self._dataset.name:
+            self.lose(None, f"the name {self._dataset.name}", self._name)
         return {
             "type": "record",
-            "name": name,
-            **({"namespace": namespace} if namespace is not None else {}),
+            "name": self._name,
+            **({"namespace": self._namespace} if self._namespace is not None else {}),
             **_doc(extra),
-            "fields": self._fields(dataset.columns, path),
+            "fields": self._fields(self._dataset.columns),
             **_properties(extra),
         }
 
-    def _fields(self, fields: Sequence[SchemaField], namespace: str) -> list[Json]:
+    def _fields(self, fields: Sequence[SchemaField]) -> Sequence[Json]:
         """Return the JSON of columns or members; report two whose names are equal in Avro, and each name that changes."""
         fields_by_name: dict[str, SchemaField] = {}
         for field in fields:
             name = name_of(field)
             if name in fields_by_name:
-                self._emission.findings.at_name(
+                self.emission.findings.at_name(
                     field,
                     AVRO_NAME,
                     f"{field.path_text} and {fields_by_name[name].path_text} are both called {name} in Avro",
@@ -239,13 +239,13 @@ class _Writer:
                     other=Other(fields_by_name[name], "the other one"),
                 )
             elif field.is_member and name != field.segment:
-                self._emission.lose(field, f"the name {field.segment}", name)
+                self.lose(field, f"the name {field.segment}", name)
             fields_by_name.setdefault(name, field)
-        return [self._field(field, namespace) for field in fields]
+        return [self._field(field) for field in fields]
 
-    def _field(self, field: SchemaField, namespace: str) -> Json:
+    def _field(self, field: SchemaField) -> Json:
         """Return the JSON of a record's field with its default and aliases; report a default that its type does not accept."""
-        type_ = self._type(field, namespace)
+        type_ = self.union(field)
         aliases = old_names(field)
         avro_field = {"name": name_of(field), **_doc(field.extra), "type": type_}
         if DEFAULT.key in field.extra:
@@ -256,7 +256,7 @@ class _Writer:
                     f"{field.path_text}: {json.dumps(default)} is not a valid {type_text} in Avro's JSON"
                 )
                 help = "binaries and decimals are texts of code points, dates and times are numbers"
-                self._emission.findings.at_extra(field, DEFAULT.key, AVRO_DEFAULT, message, help=help)
+                self.emission.findings.at_extra(field, DEFAULT.key, AVRO_DEFAULT, message, help=help)
             if isinstance(type_, list):
                 # Releases before 1.12 need the branch that takes the default to be the first.
                 type_ = sorted(type_, key=lambda branch: not fits(default, branch))
@@ -267,73 +267,86 @@ class _Writer:
             avro_field["aliases"] = aliases
         return {**avro_field, **_properties(field.extra)}
 
-    def _type(self, field: SchemaField, namespace: str) -> Any:
+    def union(self, field: SchemaField) -> Any:
         """Return the type of a field; a union with null where it may be null."""
-        type_ = self._type_without_null(field, namespace)
+        type_ = self.type(field)
         type_property = _type_property(field)
         if type_property and type_ != "null":
             type_ = {**(type_ if isinstance(type_, dict) else {"type": type_}), **type_property}
         if not field.is_member:
             if DEFAULT.key in field.extra or ALIASES.key in field.extra:
-                self._emission.lose(field, "a default value or aliases", "nothing: only fields have them")
+                self.lose(field, "a default value or aliases", "nothing: only fields have them")
             described = {key: field.extra[key] for key in (DESCRIPTION.key,) if key in field.extra}
             extra = {**described, **_properties(field.extra)}
             type_ = {**(type_ if isinstance(type_, dict) else {"type": type_}), **extra} if extra else type_
         return ["null", type_] if field.is_nullable and type_ != "null" else type_
 
-    def _type_without_null(self, field: SchemaField, namespace: str) -> Any:
-        """Return the Avro type without its null branch; report a type that Avro lacks, and return "null" for it."""
-        below = f"{namespace}.{name_of(field)}"
-        family = field.type.family
-        if family is Family.STRUCT:
-            return {
-                **self._named_type("record", field, namespace),
-                "fields": self._fields(field.children, below),
-            }
-        if family is Family.LIST:
-            if getattr(field.type, "fixed_length", None) is not None:
-                self._emission.lose(field, field.type.type_text(), "an array of any length")
-            return {"type": "array", "items": self._type(field.children[0], below)}
-        if family is Family.MAP:
-            return self._map(field, below)
+    def struct(self, field: SchemaField) -> Json:
+        """Return a record."""
+        return {**self._named_type("record", field), "fields": self._fields(field.children)}
+
+    def list(self, field: SchemaField) -> Json:
+        """Return an array; a length is a loss."""
+        if getattr(field.type, "fixed_length", None) is not None:
+            self.lose(field, field.type.type_text(), "an array of any length")
+        return {"type": "array", "items": self.union(field.children[0])}
+
+    def leaf(self, field: SchemaField) -> Any:
+        """Return a primitive or a logical type, or a `fixed`."""
         leaf = leaf_of(field.type)
         if leaf is None:
-            help = (
-                "leave Avro out: name the other engines in `schemac.dev/targets` under the schema's `extra:`"
-            )
-            if family is Family.DECIMAL:
-                help = "write a Decimal with a scale from 0 to its precision, or leave Avro out of `schemac.dev/targets`"
-            message = f"{field.path_text}: Avro cannot hold {field.type.type_text()}"
-            self._emission.findings.at_type(field, AVRO_TYPE, message, help=help)
-            return "null"
+            return self.refused(field)
         if not leaf.is_lossless:
-            self._emission.lose(field, field.type.type_text(), leaf.title)
+            self.lose(field, field.type.type_text(), leaf.title)
         if leaf.type == "fixed":
-            return {**self._named_type("fixed", field, namespace), "size": leaf.size}
+            return {**self._named_type("fixed", field), "size": leaf.size}
         if leaf.logical == "decimal":
             digits = {"precision": leaf.precision, "scale": leaf.scale}
             return {"type": "bytes", "logicalType": "decimal", **digits}
         return {"type": leaf.type, "logicalType": leaf.logical} if leaf.logical else leaf.type
 
-    def _map(self, field: SchemaField, below: str) -> Json:
+    def refused(self, field: SchemaField) -> str:
+        """Report a type that Avro lacks; return "null" for it."""
+        help = "leave Avro out: name the other engines in `schemac.dev/targets` under the schema's `extra:`"
+        if field.type.family is Family.DECIMAL:
+            help = "write a Decimal with a scale from 0 to its precision, or leave Avro out of `schemac.dev/targets`"
+        message = f"{field.path_text}: Avro cannot hold {field.type.type_text()}"
+        self.emission.findings.at_type(field, AVRO_TYPE, message, help=help)
+        return "null"
+
+    def map(self, field: SchemaField) -> Json:
         """Return a map for keys of text, else an array of key-value records; report what is lost."""
         key, value = field.children
         if getattr(field.type, "keys_sorted", False):
-            self._emission.lose(field, "sorted keys", "keys in any order")
-        if key.type.family is Family.TEXT:
+            self.lose(field, "sorted keys", "keys in any order")
+        if not _has_entries(field):
             if key.extra:
-                self._emission.lose(key, "the attributes of the key", "nothing")
-            return {"type": "map", "values": self._type(value, below)}
-        self._emission.lose(field, field.type.type_text(), "an array of records with key and value")
-        entry = {"type": "record", "name": "item", "namespace": below}
-        parts = [{"name": name_of(part), "type": self._type(part, f"{below}.item")} for part in (key, value)]
-        return {"type": "array", "items": {**entry, "fields": parts}}
+                self.lose(key, "the attributes of the key", "nothing")
+            return {"type": "map", "values": self.union(value)}
+        self.lose(field, field.type.type_text(), "an array of records with key and value")
+        namespace = f"{self._namespace_of(field)}.{name_of(field)}"
+        parts = [{"name": name_of(part), "type": self.union(part)} for part in (key, value)]
+        entry = {"type": "record", "name": "item", "namespace": namespace, "fields": parts}
+        return {"type": "array", "items": entry}
 
-    def _named_type(self, type_: str, field: SchemaField, namespace: str) -> Json:
+    def _named_type(self, type_: str, field: SchemaField) -> Json:
         """Return the type, name and namespace of a named type, with the old names of a member as aliases."""
         aliases = old_names(field) if field.is_member else []
-        named = {"type": type_, "name": name_of(field), "namespace": namespace}
+        named = {"type": type_, "name": name_of(field), "namespace": self._namespace_of(field)}
         return {**named, **({"aliases": aliases} if aliases else {})}
+
+    def _namespace_of(self, field: SchemaField) -> str:
+        """Return the namespace of the types that are named by a field: the names of all that is around it."""
+        above = field.parent
+        if above is None:
+            return self._name if self._namespace is None else f"{self._namespace}.{self._name}"
+        entry = ".item" if _has_entries(above) else ""
+        return f"{self._namespace_of(above)}.{name_of(above)}{entry}"
+
+
+def _has_entries(field: SchemaField) -> bool:
+    """Whether a field is a map of other keys than texts, which Avro has as records."""
+    return field.type.family is Family.MAP and field.children[0].type.family is not Family.TEXT
 
 
 def _type_property(field: SchemaField) -> Json:
@@ -342,10 +355,7 @@ def _type_property(field: SchemaField) -> Json:
     if field.type.family is Family.STRUCT or (leaf is not None and leaf.is_lossless):
         return {}
     tree = own_tree(field.type)
-    is_map = field.type.family is Family.MAP
-    is_expressed = (
-        field.children[0].type.family is Family.TEXT if is_map else field.type.family is Family.LIST
-    )
+    is_expressed = field.type.family in (Family.LIST, Family.MAP) and not _has_entries(field)
     return {} if is_expressed and len(tree) == 1 else {TYPE: tree}
 
 

@@ -26,7 +26,14 @@ from pydantic import ValidationError
 from schemac.engines.avro.artifact import TYPE, is_default
 from schemac.engines.avro.attributes import ALIASES, DEFAULT, NAMESPACE
 from schemac.importers.datasets import any_json, enumerated, fitting, optional, split_extra, with_attributes
-from schemac.importers.importer import ImportedSchema, Importer, ImportNotes, double, refuse, together
+from schemac.importers.importer import (
+    ImportedSchema,
+    Importer,
+    ImportNotes,
+    UnreadableSourceError,
+    double,
+    together,
+)
 from schemac.importers.sources import ForeignDocument
 from schemac.language.attributes.attribute import KEY_PATTERN
 from schemac.language.attributes.builtin import DESCRIPTION
@@ -165,25 +172,23 @@ _DEEPEST = 100
 """Levels of nesting that are read."""
 
 
-def read(path: Path, report: Report) -> ImportedSchema | None:
+def read(path: Path, _report: Report) -> ImportedSchema:
     """Read the records of a file; one may be in a union, as in a list of types that are named before they are used."""
     try:
         document = json.loads(path.read_bytes(), parse_float=double)
     except (ValueError, RecursionError) as error:
-        refuse(path, f"it is not valid JSON: {error}", report)
-        return None
+        raise UnreadableSourceError(f"it is not valid JSON: {error}") from error
     named = [one for one in (document if isinstance(document, list) else [document]) if isinstance(one, dict)]
     records = [one for one in named if one.get("type") == "record"]
     if not records:
         help = "specify the file of a record; types in other files of its folder are found by their names"
-        refuse(path, "it is not an Avro record, and only a record can be a table", report, help=help)
-        return None
+        reason = "it is not an Avro record, and only a record can be a table"
+        raise UnreadableSourceError(reason, help=help)
     try:
         types = NamedTypes(path, named)
         return together([_Reader(types).dataset(one) for one in types.unused(records)])
     except MalformedAvroError as error:
-        refuse(path, f"it is not an Avro schema: {error}", report)
-        return None
+        raise UnreadableSourceError(f"it is not an Avro schema: {error}") from error
 
 
 class _Reader:

@@ -19,7 +19,13 @@ from pydantic import ValidationError
 
 from schemac.engines.delta.log import Log, Metadata, UnreadableDeltaLogError, log_files, log_folder, read_log
 from schemac.importers.datasets import with_attributes
-from schemac.importers.importer import ImportedSchema, Importer, ImportNotes, NumberedVersion, refuse
+from schemac.importers.importer import (
+    ImportedSchema,
+    Importer,
+    ImportNotes,
+    NumberedVersion,
+    UnreadableSourceError,
+)
 from schemac.importers.sources import import_value
 from schemac.language.attributes.builtin import DESCRIPTION
 from schemac.language.logical.model import FieldPath, Part, Schema
@@ -167,8 +173,7 @@ def read(path: Path, report: Report) -> ImportedSchema | None:
         if _is_mapped(log.metadata[-1]):
             log = read_log(files, folder, with_history=True)
     except UnreadableDeltaLogError as error:
-        refuse(path, f"it is not a Delta table: {error}", report)
-        return None
+        raise UnreadableSourceError(f"it is not a Delta table: {error}") from error
     metadata = log.metadata[-1]
     notes = ImportNotes()
     columns = DeltaColumns(notes)
@@ -187,8 +192,8 @@ def _schema(metadata: Metadata, columns: DeltaColumns, path: Path, report: Repor
     try:
         document = json.loads(metadata.schema or "")
     except (ValueError, RecursionError) as error:
-        refuse(path, f"the schema of its version {metadata.version} is not valid JSON: {error}", report)
-        return None
+        reason = f"the schema of its version {metadata.version} is not valid JSON: {error}"
+        raise UnreadableSourceError(reason) from error
     return import_value(_STRUCT_TYPES, columns.struct(document), str(path), report)
 
 

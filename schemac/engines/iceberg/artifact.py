@@ -26,7 +26,6 @@ from schemac.engines.iceberg.types import (
     NestedField,
     collisions,
     fresh_ids,
-    full_name,
 )
 from schemac.engines.iceberg.writer import to_columns
 from schemac.engines.sql_parsing import create_table, literal, quoted_name, table_name, without_substitution
@@ -198,17 +197,16 @@ def to_schema(compilation: Compilation, emission: Emission) -> IcebergSchema:
         if key not in (builtin.DESCRIPTION.key, builtin.TARGETS_OF.key) and is_lost(key):
             emission.lose(None, f"the attribute {key}", "nothing")
     schema = IcebergSchema(columns, schema_id=0 if version is None else version.number - 1)
-    fields = nested_fields(dataset, schema)
-    schema_fields = {id(field): schema_field for schema_field, field in fields.items()}
-    by_path = {tuple(path): schema_fields[id(field)] for path, field in schema.preorder()}
-    for first, second in collisions(schema):
-        schema_field = by_path[tuple(second)]
+    by_id = {id: field for field, id in field_ids.items()}
+    for name, first, second in collisions(schema):
+        schema_field = by_id[second.id]
         emission.findings.at_name(
             schema_field,
             ICEBERG_NAME,
-            f"Iceberg calls both {by_path[tuple(first)].path_text} and {schema_field.path_text} '{full_name(second)}'",
+            f"Iceberg calls both {by_id[first.id].path_text} and {schema_field.path_text} '{name}'",
             help="rename one of them; a dot in a name cannot be distinguished from the dot between names",
         )
+    fields = nested_fields(dataset, schema)
     return replace(schema, identifier_ids=identifier_ids(dataset, fields, emission))
 
 

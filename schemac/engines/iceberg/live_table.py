@@ -20,12 +20,12 @@ from schemac.artifacts.dataset import RowReader, StoredRows
 from schemac.engines.iceberg.artifact import errors_of, format_of, schema_of
 from schemac.engines.iceberg.reader import (
     TableMetadata,
-    UnreadableIcebergError,
     metadata_file,
     parse_metadata,
     read_file,
 )
 from schemac.engines.iceberg.types import IcebergSchema, fresh_ids, full_name, with_fields
+from schemac.importers.importer import MalformedDocumentError, read_or_report
 from schemac.language.attributes.builtin import TABLE_IDS, TABLE_VERSION
 from schemac.text.source.catalogue import UNUSABLE_TABLE
 from schemac.text.source.files import install_help
@@ -126,7 +126,7 @@ def open_metadata(name: str, report: Report) -> tuple[TableMetadata, Any] | None
             help = f"specify a table's folder, or a table in a catalog as `{SCHEME}CATALOG/NAMESPACE.TABLE`"
             report.add(UNUSABLE_TABLE, f"cannot open {name}: no metadata file is in it", file=name, help=help)
             return None
-        metadata = read_file(file, report)
+        metadata = read_or_report(partial(read_file, file), file, report)
         return None if metadata is None else (metadata, None)
     catalog_name, _, identifier = name.removeprefix(SCHEME).partition("/")
     if not catalog_name or "." not in identifier:
@@ -156,7 +156,7 @@ def open_metadata(name: str, report: Report) -> tuple[TableMetadata, Any] | None
         return None
     try:
         return parse_metadata(table.metadata.model_dump(mode="json", by_alias=True)), table
-    except UnreadableIcebergError as error:
+    except MalformedDocumentError as error:
         raise AssertionError(f"pyiceberg's metadata cannot be read: {error}") from error
 
 

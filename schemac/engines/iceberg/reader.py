@@ -3,7 +3,7 @@
 Layer: engines.
 Shape: a table's folder, a metadata file, or a schema as JSON; the current schema is the manifest, and those before it are the history.
       Where a kind says less than the type, `iceberg.apache.org/type` says the rest, so that a build gives the same schema again.
-Errors: SC552. `parse_metadata` raises UnreadableIcebergError with the place inside the document.
+Errors: SC552. `parse_metadata` raises MalformedDocumentError with the place inside the document.
 Source: the Iceberg table specification, "Appendix C: JSON serialization"; Java and pyiceberg differ in the order of keys and in the
       blanks of `decimal(9, 2)`. "Table Metadata" and "File System Tables": metadata files are called `v<N>.metadata.json` or
       `<N>-<uuid>.metadata.json`, with `.gz` before `.metadata` or at the end where they are packed.
@@ -16,17 +16,18 @@ import zlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 from schemac.engines.iceberg import attributes, types
 from schemac.importers.datasets import list_of, map_of, member, optional, struct, with_attributes
 from schemac.importers.importer import (
     ImportedSchema,
     Importer,
+    MalformedDocumentError,
     NumberedVersion,
+    UnreadableSourceError,
+    expect,
     json_document,
-    refuse,
-    refuse_json,
 )
 from schemac.importers.sources import is_json_with
 from schemac.language.attributes.builtin import DESCRIPTION, TABLE_RECORD
@@ -34,7 +35,6 @@ from schemac.language.logical.model import FieldPath, Part, dotted
 from schemac.text.source.json_object import Json
 from schemac.text.source.report import Report
 
-T = TypeVar("T")
 METADATA_FILE = re.compile(r"v?([0-9]+)(?:-[0-9A-Za-z-]+)?(?:\.gz)?\.metadata\.json(?:\.gz)?")
 
 
@@ -76,20 +76,6 @@ _GEO = re.compile(r"(?:geometry|geography)(?:\([^()]*\))?")
 _HIGHEST = 2**31 - 1
 
 
-class UnreadableIcebergError(Exception):
-    """A place in a document that is not as Iceberg writes it."""
-
-    def __init__(self, location: str, reason: str) -> None:
-        super().__init__(f"{location}: {reason}" if location else reason)
-
-
-def _expect(value: Any, type_: type[T], location: str, reason: str) -> T:
-    """Return a value that is of a type. Raises UnreadableIcebergError with the reason for any other value."""
-    if not isinstance(value, type_):
-        raise UnreadableIcebergError(location, reason)
-    return value
-
-
 @dataclass(frozen=True, slots=True)
 class TableMetadata:
     """The schemas in the metadata file of a table."""
@@ -109,14 +95,14 @@ class TableMetadata:
 
 
 def parse_type(written: Any, location: str = "type") -> types.IcebergType:
-    """Return a type. Raises UnreadableIcebergError."""
+    """Return a type. Raises MalformedDocumentError."""
     if isinstance(written, str):
         if written in _PLAIN or written in ("uuid", "variant"):
             return types.IcebergType(written)
         if match := _DECIMAL.fullmatch(written):
             precision, scale = int(match[1]), int(match[2])
             if not 1 <= precision <= types.MOST_DIGITS or scale > precision:
-                raise UnreadableIcebergError(
+                raise MalformedDocumentError(
                     location, f"a decimal has 1 to {types.MOST_DIGITS} digits, and not more after the point"
                 )
             return types.IcebergType("decimal", (precision, scale))
@@ -124,24 +110,24 @@ def parse_type(written: Any, location: str = "type") -> types.IcebergType:
             return types.IcebergType("fixed", (int(match[1]),))
         if _GEO.fullmatch(written):
             return types.IcebergType(written)
-        raise UnreadableIcebergError(location, f"'{written}' is not an Iceberg type")
-    word = _expect(written, dict, location, "a type has to be a text or an object").get("type")
+        raise MalformedDocumentError(location, f"'{written}' is not an Iceberg type")
+    word = expect(written, dict, location, "a type has to be a text or an object").get("type")
     if word == "struct":
         return types.IcebergType("struct", fields=_parse_fields(written.get("fields"), f"{location}.fields"))
     if word in ("list", "map"):
         parts = [_parse_part(written, name, location) for name in _PARTS[word]]
         return types.IcebergType(word, fields=tuple(parts))
-    raise UnreadableIcebergError(location, "the `type` of a nested type has to be struct, list or map")
+    raise MalformedDocumentError(location, "the `type` of a nested type has to be struct, list or map")
 
 
 def parse_schema(written: Any, location: str = "") -> types.IcebergSchema:
-    """Return a schema; where it has no `schema-id`, it is 0. Raises UnreadableIcebergError."""
+    """Return a schema; where it has no `schema-id`, it is 0. Raises MalformedDocumentError."""
     if not isinstance(written, dict) or written.get("type", "struct") != "struct":
-        raise UnreadableIcebergError(location, "a schema has to be an object with the `type` struct")
+        raise MalformedDocumentError(location, "a schema has to be an object with the `type` struct")
     inner = f"{location}." if location else ""
     columns = _parse_fields(written.get("fields"), f"{inner}fields")
     at_identifiers, reason = f"{inner}identifier-field-ids", "the identifier fields have to be a list of ids"
-    identifiers = _expect(written.get("identifier-field-ids") or [], list, at_identifiers, reason)
+    identifiers = expect(written.get("identifier-field-ids") or [], list, at_identifiers, reason)
     ids = tuple(sorted({_number(id, at_identifiers, 1) for id in identifiers}))
     schema_id = _number(written.get("schema-id", 0), f"{inner}schema-id", 0)
     schema = types.IcebergSchema(columns, ids, schema_id)
@@ -149,20 +135,20 @@ def parse_schema(written: Any, location: str = "") -> types.IcebergSchema:
     for path, field in schema.preorder():
         if field.id in known:
             both = " and ".join(".".join(p) for p in (known[field.id], path))
-            raise UnreadableIcebergError(location, f"the id {field.id} is that of {both}")
+            raise MalformedDocumentError(location, f"the id {field.id} is that of {both}")
         known[field.id] = path
     for id in schema.identifier_ids:
         if id not in known:
-            raise UnreadableIcebergError(location, f"the identifier field with the id {id} does not exist")
+            raise MalformedDocumentError(location, f"the identifier field with the id {id} does not exist")
     return schema
 
 
 def parse_metadata(written: Any) -> TableMetadata:
-    """Return a table's metadata, of format 1, 2 or 3. Raises UnreadableIcebergError."""
-    written = _expect(written, dict, "", "it is not an object")
+    """Return a table's metadata, of format 1, 2 or 3. Raises MalformedDocumentError."""
+    written = expect(written, dict, "", "it is not an object")
     version = _number(written.get("format-version"), "format-version", 1)
     if version > 3:
-        raise UnreadableIcebergError("format-version", f"format {version} is not supported; 1, 2 and 3 are")
+        raise MalformedDocumentError("format-version", f"format {version} is not supported; 1, 2 and 3 are")
     listed = written.get("schemas")
     if listed is None and "schema" in written:
         # Tables of format 1 that nobody has written to for long have the one schema alone.
@@ -173,13 +159,13 @@ def parse_metadata(written: Any) -> TableMetadata:
         schemas = tuple(sorted(parsed, key=lambda schema: schema.schema_id))
         current_id = _number(written.get("current-schema-id"), "current-schema-id", 0)
     else:
-        raise UnreadableIcebergError("schemas", "the schemas have to be a list of at least one")
+        raise MalformedDocumentError("schemas", "the schemas have to be a list of at least one")
     current = next((schema for schema in schemas if schema.schema_id == current_id), None)
     if current is None:
-        raise UnreadableIcebergError("current-schema-id", f"there is no schema with the id {current_id}")
+        raise MalformedDocumentError("current-schema-id", f"there is no schema with the id {current_id}")
     last = _number(written.get("last-column-id", 0), "last-column-id", 0)
     reason = "the properties have to be an object"
-    properties = _expect(written.get("properties") or {}, dict, "properties", reason)
+    properties = expect(written.get("properties") or {}, dict, "properties", reason)
     return TableMetadata(
         version,
         schemas,
@@ -212,25 +198,25 @@ def _is_replaced(written: Mapping[str, Any]) -> bool:
 
 
 def _parse_fields(written: Any, location: str) -> tuple[types.NestedField, ...]:
-    """Return the columns, or the members of a struct. Raises UnreadableIcebergError."""
-    written = _expect(written, list, location, "the fields have to be a list")
+    """Return the columns, or the members of a struct. Raises MalformedDocumentError."""
+    written = expect(written, list, location, "the fields have to be a list")
     fields = tuple([_parse_field(field, f"{location}[{i}]") for i, field in enumerate(written)])
     names = [field.name for field in fields]
     for name in names:
         if names.count(name) > 1:
-            raise UnreadableIcebergError(location, f"two fields are called '{name}'")
+            raise MalformedDocumentError(location, f"two fields are called '{name}'")
     return fields
 
 
 def _parse_field(written: Any, location: str) -> types.NestedField:
-    """Return a column or member. Raises UnreadableIcebergError."""
-    written = _expect(written, dict, location, "a field has to be an object")
-    name = _expect(written.get("name"), str, location, "a field needs a `name`")
-    required = _expect(written.get("required"), bool, location, "a field needs `required`, true or false")
+    """Return a column or member. Raises MalformedDocumentError."""
+    written = expect(written, dict, location, "a field has to be an object")
+    name = expect(written.get("name"), str, location, "a field needs a `name`")
+    required = expect(written.get("required"), bool, location, "a field needs `required`, true or false")
     if (doc := written.get("doc")) is not None:
-        _expect(doc, str, f"{location}.doc", "a doc has to be a text")
+        expect(doc, str, f"{location}.doc", "a doc has to be a text")
     if "type" not in written:
-        raise UnreadableIcebergError(location, "a field needs a `type`")
+        raise MalformedDocumentError(location, "a field needs a `type`")
     return types.NestedField(
         _number(written.get("id"), f"{location}.id", 1),
         name,
@@ -246,10 +232,10 @@ _PARTS = {"list": ("element",), "map": ("key", "value")}
 
 
 def _parse_part(written: Mapping[str, Any], name: str, location: str) -> types.NestedField:
-    """Return the element of a list, or the key or value of a map. Raises UnreadableIcebergError."""
+    """Return the element of a list, or the key or value of a map. Raises MalformedDocumentError."""
     id = _number(written.get(f"{name}-id"), f"{location}.{name}-id", 1)
     required: Any = True if name == "key" else written.get(f"{name}-required")
-    _expect(required, bool, location, f"it needs `{name}-required`, true or false")
+    expect(required, bool, location, f"it needs `{name}-required`, true or false")
     return types.NestedField(id, name, parse_type(written.get(name), f"{location}.{name}"), required)
 
 
@@ -264,9 +250,9 @@ def _sources(written: Mapping[str, Any], key: str) -> list[int]:
 
 
 def _number(written: Any, location: str, least: int) -> int:
-    """Return a whole number that is at least `least`. Raises UnreadableIcebergError for any other value."""
+    """Return a whole number that is at least `least`. Raises MalformedDocumentError for any other value."""
     if type(written) is not int or not least <= written <= _HIGHEST:
-        raise UnreadableIcebergError(location, f"a whole number from {least} on is expected")
+        raise MalformedDocumentError(location, f"a whole number from {least} on is expected")
     return written
 
 
@@ -274,21 +260,18 @@ _IGNORED_PROPERTIES = TABLE_RECORD | {"comment", "format-version", types.NAME_MA
 """Properties that the manifest says in its own words, what a table says of itself, and the mapping of names to its ids."""
 
 
-def read(path: Path, report: Report) -> ImportedSchema | None:
+def read(path: Path, _report: Report) -> ImportedSchema:
     """Return the current schema of a table, and those before it."""
     file = metadata_file(path)
     if file is None:
-        refuse(path, "there is no metadata file in it, such as `metadata/v1.metadata.json`", report)
-        return None
-    metadata = read_file(file, report)
-    if metadata is None:
-        return None
+        reason = "there is no metadata file in it, such as `metadata/v1.metadata.json`"
+        raise UnreadableSourceError(reason)
     folder = file.resolve().parent
-    return _imported(metadata, folder.parent.name or None if folder.name == "metadata" else None)
+    return _imported(read_file(file), folder.parent.name or None if folder.name == "metadata" else None)
 
 
-def read_object(source: Any, report: Report) -> ImportedSchema | None:
-    """Return the same for a table or schema of pyiceberg, or for their JSON."""
+def read_object(source: Any, _file: str, _report: Report) -> ImportedSchema:
+    """Return the same for a table or schema of pyiceberg, or for their JSON. Raises UnreadableSourceError."""
     name = None
     if hasattr(source, "metadata"):
         name, source = source.name()[-1], source.metadata
@@ -296,9 +279,8 @@ def read_object(source: Any, report: Report) -> ImportedSchema | None:
         source = source.model_dump(mode="json", by_alias=True)
     try:
         return _imported(metadata_of(source), name)
-    except UnreadableIcebergError as error:
-        refuse("<pyiceberg>", f"it is not an Iceberg table or schema: {error}", report)
-    return None
+    except MalformedDocumentError as error:
+        raise UnreadableSourceError(f"it is not an Iceberg table or schema: {error}") from error
 
 
 def _imported(metadata: TableMetadata, name: str | None) -> ImportedSchema:
@@ -321,18 +303,17 @@ def _imported(metadata: TableMetadata, name: str | None) -> ImportedSchema:
     return ImportedSchema(numbered[-1].schema, tuple(comments), name, numbered=tuple(numbered))
 
 
-def read_file(file: Path, report: Report) -> TableMetadata | None:
-    """Return the content of a metadata file, or a schema as metadata with this schema alone; None after reporting why not."""
+def read_file(file: Path) -> TableMetadata:
+    """Return the content of a metadata file, or a schema as metadata with this schema alone. Raises UnreadableSourceError."""
     try:
         content = file.read_bytes()
         if content.startswith(b"\x1f\x8b"):
             content = gzip.decompress(content)
-        return metadata_of(json_document(content))
+        return metadata_of(json_document(content, file))
     except (ValueError, RecursionError, EOFError, gzip.BadGzipFile, zlib.error) as error:
-        refuse_json(file, error, report)
-    except UnreadableIcebergError as error:
-        refuse(file, f"it is not Iceberg metadata: {error}", report)
-    return None
+        raise UnreadableSourceError(f"it is not valid JSON: {error}", file=file) from error
+    except MalformedDocumentError as error:
+        raise UnreadableSourceError(f"it is not Iceberg metadata: {error}", file=file) from error
 
 
 def metadata_of(document: Any) -> TableMetadata:
@@ -447,4 +428,4 @@ _WORDED: Mapping[str, Json] = {
 """Kinds of types that an attribute has to name; geometry and geography are bytes."""
 _OF_FORMAT_3 = frozenset({"timestamp_ns", "timestamptz_ns", "unknown", "variant", "geometry", "geography"})
 
-IMPORTER = Importer("iceberg", "Iceberg table, one of its metadata files, or a schema", read)
+IMPORTER = Importer("iceberg", "Iceberg table, one of its metadata files, or a schema", read, read_object)

@@ -177,13 +177,13 @@ def full_name(path: Path) -> str:
     return ".".join(path)
 
 
-def collisions(schema: IcebergSchema) -> Iterator[tuple[Path, Path]]:
-    """Yield the paths of two fields with the same full name, the earlier one first."""
-    known: dict[str, Path] = {}
-    for path, _ in schema.preorder():
-        first = known.setdefault(full_name(path), path)
-        if first is not path:
-            yield first, path
+def collisions(schema: IcebergSchema) -> Iterator[tuple[str, NestedField, NestedField]]:
+    """Yield each full name that two fields have, with the earlier one first."""
+    known: dict[str, NestedField] = {}
+    for path, field in schema.preorder():
+        first = known.setdefault(full_name(path), field)
+        if first is not field:
+            yield full_name(path), first, field
 
 
 _SINCE_FIRST = frozenset({("int", "long"), ("float", "double")})

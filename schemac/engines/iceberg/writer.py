@@ -11,14 +11,14 @@ from dataclasses import replace
 from typing import Any
 
 from schemac.artifacts.targets import Emission
-from schemac.artifacts.type_writer import TypeTable, TypeWriter, is_variant, list_form
+from schemac.artifacts.type_writer import ArrowTypeWriter, TypeTable, is_variant
 from schemac.engines.iceberg import ICEBERG_DEFAULT, ICEBERG_TYPE, attributes
 from schemac.engines.iceberg.types import FORMAT_3, IcebergType, NestedField, default_error
 from schemac.language.attributes import builtin
 from schemac.language.attributes.attribute import Family, Role
 from schemac.language.attributes.registry import has_role
 from schemac.language.logical.schema_fields import SchemaField
-from schemac.language.physical import LoweredField, LoweredSchema
+from schemac.language.physical import LoweredSchema
 from schemac.text.source.help import Help
 
 _ONLY_FORMAT_3 = Help.add_to_schema(
@@ -33,8 +33,8 @@ def to_columns(
     lowered: LoweredSchema, emission: Emission, ids: Mapping[SchemaField, int], format_version: int
 ) -> tuple[NestedField, ...]:
     """Return the columns of a table of this format; not to be used where the emission found an error."""
-    writer = _Writer(emission, ids, format_version)
-    return tuple([writer.field(top) for top in lowered.fields])
+    writer = _Writer(lowered, emission, ids, format_version)
+    return tuple([writer.field(top.field) for top in lowered.fields])
 
 
 _SAME: Mapping[str, IcebergType] = {
@@ -64,27 +64,28 @@ _TYPES: TypeTable[IcebergType] = TypeTable(
 _TYPES_OF_FORMAT_3 = replace(_TYPES, same={**_SAME, "NA": IcebergType("unknown")})
 
 
-class _Writer(TypeWriter[IcebergType]):
-    """Finds Iceberg's type for each lowered field."""
+class _Writer(ArrowTypeWriter[IcebergType]):
+    """Finds Iceberg's type for each field."""
 
-    def __init__(self, emission: Emission, ids: Mapping[SchemaField, int], format_version: int) -> None:
-        super().__init__(emission, _TYPES if format_version < FORMAT_3 else _TYPES_OF_FORMAT_3)
+    def __init__(
+        self, lowered: LoweredSchema, emission: Emission, ids: Mapping[SchemaField, int], format_version: int
+    ) -> None:
+        super().__init__(emission, _TYPES if format_version < FORMAT_3 else _TYPES_OF_FORMAT_3, lowered)
         self.ids = ids
         self.format_version = format_version
 
-    def field(self, lowered: LoweredField, name: str | None = None) -> NestedField:
+    def field(self, field: SchemaField, name: str = "") -> NestedField:
         """Return a column or member; with a name, an element, a key or a value."""
-        schema_field: SchemaField = lowered.field
-        type_ = self.type_of_field(lowered)
-        self.lose_attributes(schema_field)
+        type_ = self.type(field)
+        self.lose_attributes(field)
         return NestedField(
-            self.ids[schema_field],
-            lowered.arrow.name if name is None else name,
+            self.ids[field],
+            name or str(field.segment),
             type_,
-            not lowered.arrow.nullable,
-            schema_field.extra.get(builtin.DESCRIPTION.key) if schema_field.is_member else None,
-            self.default(schema_field, type_, attributes.INITIAL_DEFAULT.key),
-            self.default(schema_field, type_, attributes.WRITE_DEFAULT.key),
+            not field.is_nullable,
+            field.extra.get(builtin.DESCRIPTION.key) if field.is_member else None,
+            self.default(field, type_, attributes.INITIAL_DEFAULT.key),
+            self.default(field, type_, attributes.WRITE_DEFAULT.key),
         )
 
     def refused(self, field: SchemaField) -> IcebergType:
@@ -102,28 +103,19 @@ class _Writer(TypeWriter[IcebergType]):
     def type_text(self, type_: IcebergType) -> str:
         return type_.type_text()
 
-    def type_of_field(self, lowered: LoweredField) -> IcebergType:
-        """Return the type of a field with attributes."""
-        field: SchemaField = lowered.field
-        extra = field.extra
-        word = attributes.TYPE.read(extra)
+    def type(self, field: SchemaField) -> IcebergType:
+        """Return the type that the attributes of a field name, or else that of its storage."""
+        word = attributes.TYPE.read(field.extra)
         if word is not None:
-            return self.named_type(lowered, word)
-        if has_role(extra, Role.BLOB):
-            self.lose(lowered, "a blob", "binary")
+            return self.named_type(field, word)
+        if has_role(field.extra, Role.BLOB):
+            self.lose(field, "a blob", "binary")
             return BINARY
-        return self.with_extension(lowered)
+        is_uuid = getattr(self.lowered[field].arrow.type, "extension_name", "") == "arrow.uuid"
+        return IcebergType("uuid") if is_uuid else self.without_extension(field)
 
-    def extension(self, lowered: LoweredField, arrow_type: Any) -> IcebergType:
-        return (
-            IcebergType("uuid")
-            if arrow_type.extension_name == "arrow.uuid"
-            else super().extension(lowered, arrow_type)
-        )
-
-    def named_type(self, lowered: LoweredField, word: str) -> IcebergType:
+    def named_type(self, field: SchemaField, word: str) -> IcebergType:
         """Return the type that the attribute names, if it goes with the field and the format."""
-        field: SchemaField = lowered.field
         family, length = field.type.family, getattr(field.type, "fixed_length", None)
         root = word.partition("(")[0]
         if root == "uuid" and (family, length) != (Family.BYTES, 16):
@@ -149,63 +141,55 @@ class _Writer(TypeWriter[IcebergType]):
             )
         return IcebergType(word)
 
-    def decimal(self, lowered: LoweredField, arrow_type: Any) -> IcebergType:
-        if not self.holds_decimal(lowered, arrow_type, "a decimal of Iceberg", "Iceberg", ICEBERG_TYPE):
+    def decimal(self, field: SchemaField, arrow_type: Any) -> IcebergType:
+        if not self.holds_decimal(field, arrow_type, "a decimal of Iceberg", "Iceberg", ICEBERG_TYPE):
             return BINARY
         return IcebergType("decimal", (arrow_type.precision, arrow_type.scale))
 
-    def timestamp(self, lowered: LoweredField, arrow_type: Any) -> IcebergType:
+    def timestamp(self, field: SchemaField, arrow_type: Any) -> IcebergType:
         word = "timestamp" if arrow_type.tz is None else "timestamptz"
         if arrow_type.unit == "ns" and self.format_version >= FORMAT_3:
             word = f"{word}_ns"
         elif arrow_type.unit != "us":
             hint = "; format 3 would keep it" if arrow_type.unit == "ns" else ""
-            self.lose(lowered, f"timestamp in {arrow_type.unit}", f"{word} in us{hint}")
+            self.lose(field, f"timestamp in {arrow_type.unit}", f"{word} in us{hint}")
         if arrow_type.tz not in (None, "UTC"):
-            self.lose(lowered, f"the zone {arrow_type.tz}", "UTC")
+            self.lose(field, f"the zone {arrow_type.tz}", "UTC")
         return IcebergType(word)
 
-    def time(self, lowered: LoweredField, arrow_type: Any) -> IcebergType:
+    def time(self, field: SchemaField, arrow_type: Any) -> IcebergType:
         if arrow_type.unit != "us":
-            self.lose(lowered, f"time in {arrow_type.unit}", "time in us")
+            self.lose(field, f"time in {arrow_type.unit}", "time in us")
         return IcebergType("time")
 
-    def fixed_size_binary(self, lowered: LoweredField, arrow_type: Any) -> IcebergType:
+    def fixed_size_binary(self, _field: SchemaField, arrow_type: Any) -> IcebergType:
         return IcebergType("fixed", (arrow_type.byte_width,))
 
-    def struct(self, lowered: LoweredField, arrow_type: Any) -> IcebergType:
-        if not lowered.children:
-            message = f"{lowered.field.path_text} has no members, and data files of Iceberg cannot hold that"
-            return self.refused_type(lowered.field, message, "leave it out until it has one")
-        return IcebergType("struct", fields=tuple([self.field(child) for child in lowered.children]))
+    def struct(self, field: SchemaField) -> IcebergType:
+        if not field.children:
+            message = f"{field.path_text} has no members, and data files of Iceberg cannot hold that"
+            return self.refused_type(field, message, "leave it out until it has one")
+        return IcebergType("struct", fields=tuple([self.field(child) for child in field.children]))
 
-    def list(self, lowered: LoweredField, arrow_type: Any) -> IcebergType:
-        form = list_form(arrow_type)
-        if form is not None:
-            self.lose(lowered, form, "list")
-        return self.list_of(lowered)
-
-    def fixed_size_list(self, lowered: LoweredField, arrow_type: Any) -> IcebergType:
-        self.lose(lowered, f"a fixed length of {arrow_type.list_size}", "list")
-        return self.list_of(lowered)
-
-    def list_of(self, lowered: LoweredField) -> IcebergType:
-        """Return the list of a field's items."""
-        self.lose_child_names(lowered)
-        (item,) = lowered.children
-        if has_role(lowered.field.extra, Role.BRAIN_FLOATS):
-            self.lose(lowered, "brain floats", "float")
-            float_ = IcebergType("float")
-            element = NestedField(self.ids[item.field], "element", float_, not item.arrow.nullable)
+    def list(self, field: SchemaField) -> IcebergType:
+        self.lose_list_form(field, "list")
+        length = getattr(field.type, "fixed_length", None)
+        if length is not None:
+            self.lose(field, f"a fixed length of {length}", "list")
+        self.lose_child_names(field)
+        (item,) = field.children
+        if has_role(field.extra, Role.BRAIN_FLOATS):
+            self.lose(field, "brain floats", "float")
+            element = NestedField(self.ids[item], "element", IcebergType("float"), not item.is_nullable)
         else:
             element = self.field(item, "element")
         return IcebergType("list", fields=(element,))
 
-    def map(self, lowered: LoweredField, arrow_type: Any) -> IcebergType:
-        if arrow_type.keys_sorted:
-            self.lose(lowered, "a map with sorted keys", "map")
-        self.lose_child_names(lowered)
-        key, value = lowered.children
+    def map(self, field: SchemaField) -> IcebergType:
+        if self.arrow_type(field).keys_sorted:
+            self.lose(field, "a map with sorted keys", "map")
+        self.lose_child_names(field)
+        key, value = field.children
         return IcebergType("map", fields=(self.field(key, "key"), self.field(value, "value")))
 
     def default(self, field: SchemaField, type_: IcebergType, key: str) -> Any:

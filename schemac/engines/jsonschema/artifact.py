@@ -13,7 +13,7 @@ from functools import partial
 from typing import Any
 
 from schemac.artifacts.targets import Artifact, ArtifactTarget, Emission
-from schemac.artifacts.type_writer import RecordTypeWriter, TypeTable
+from schemac.artifacts.type_writer import RecordTypeWriter
 from schemac.engines import json_values
 from schemac.engines.jsonschema import JSON_SCHEMA_LOSS, JSON_SCHEMA_TYPE, keywords
 from schemac.engines.jsonschema.keywords import IGNORED, constrained, expressed_attributes
@@ -23,30 +23,21 @@ from schemac.language.attributes.builtin import is_utc
 from schemac.language.attributes.constraints import OF_ROWS
 from schemac.language.attributes.registry import has_role
 from schemac.language.constraints.field_constraints import constraints_at
+from schemac.language.kinds.answers import ARROW_UNITS
 from schemac.language.logical.model import Part
 from schemac.language.logical.schema_fields import SchemaField
-from schemac.language.physical import LoweredField
 from schemac.rows.judging.values import LARGEST_BRAIN_FLOAT
 from schemac.text.source.help import Help
 from schemac.text.source.json_object import Json, in_order
 from schemac.versions.identity.compilation import Compilation
 
 SCHEMA_FILE = "jsonschema/schema.json"
-_STRING: Json = {"type": "string"}
-_TABLE: TypeTable[Json] = TypeTable(
-    same={
-        "NA": {"type": "null"},
-        "BOOL": {"type": "boolean"},
-        **{f"INT{bits}": keywords.integer(bits, is_signed=True) for bits in (8, 16, 32, 64)},
-        **{f"UINT{bits}": keywords.integer(bits, is_signed=False) for bits in (8, 16, 32, 64)},
-        "HALF_FLOAT": keywords.floating(16),
-        "FLOAT": keywords.floating(32),
-        "DOUBLE": keywords.floating(64),
-        **dict.fromkeys(("STRING", "LARGE_STRING", "STRING_VIEW"), _STRING),
-        **dict.fromkeys(("BINARY", "LARGE_BINARY", "BINARY_VIEW"), keywords.binary()),
-        **dict.fromkeys(("DATE32", "DATE64"), keywords.date()),
-    }
-)
+_PLAIN: dict[Family, Json] = {
+    Family.NULL: {"type": "null"},
+    Family.BOOLEAN: {"type": "boolean"},
+    Family.TEXT: {"type": "string"},
+    Family.DATE: keywords.date(),
+}
 _KEYS = {
     Family.BOOLEAN: json_values.BOOLEAN,
     Family.INTEGER: json_values.NUMBER,
@@ -68,28 +59,24 @@ def emit(compilation: Compilation, emission: Emission) -> list[Artifact]:
         "$schema": keywords.DIALECT,
         "title": dataset.name,
         **_attributes(dataset.schema.extra),
-        **writer.members(compilation.lowered.fields),
+        **writer.members(dataset.columns),
     }
     return [Artifact(SCHEMA_FILE, f"{keywords.dump(document)}\n".encode())]
 
 
 class _Writer(RecordTypeWriter[Json]):
-    """Finds the schema of each lowered field."""
+    """Finds the schema of each field."""
 
-    blob, json, uuid = keywords.binary(), keywords.ANY_JSON, keywords.uuid()
+    json, uuid = keywords.ANY_JSON, keywords.uuid()
 
-    def __init__(self, emission: Emission) -> None:
-        super().__init__(emission, _TABLE)
-
-    def field(self, lowered: LoweredField) -> Json:
+    def field(self, field: SchemaField) -> Json:
         """Return the schema of a property, an item or a value: the one place where a field gets its keywords."""
-        schema_field: SchemaField = lowered.field
-        schema = dict(self.type(lowered, lowered.arrow.type))
-        if schema_field.extra:
-            schema = constrained(schema, schema_field, partial(self.emission.lose, schema_field))
-        schema = {**schema, **self.type_keyword(schema_field, schema)}
-        expressed = expressed_attributes(schema, schema_field.type) if schema_field.extra else {}
-        if lowered.arrow.nullable:
+        schema = dict(self.type(field))
+        if field.extra:
+            schema = constrained(schema, field, partial(self.lose, field))
+        schema = {**schema, **self.type_keyword(field, schema)}
+        expressed = expressed_attributes(schema, field.type) if field.extra else {}
+        if field.is_nullable:
             named = schema["type"] if isinstance(schema["type"], list) else [schema["type"]]
             types = [*named, *(() if "null" in named else ("null",))]
             values = {"enum": [*schema["enum"], None]} if "enum" in schema else {}
@@ -97,7 +84,7 @@ class _Writer(RecordTypeWriter[Json]):
         # Those that the standard's keywords do not give back as they were written; 1 and `true` are two.
         rest = {
             key: value
-            for key, value in schema_field.extra.items()
+            for key, value in field.extra.items()
             if type(expressed.get(key)) is not type(value) or repr(expressed.get(key)) != repr(value)
         }
         return {**_attributes(rest), **schema} if rest else schema
@@ -122,10 +109,10 @@ class _Writer(RecordTypeWriter[Json]):
         leaf_type = {key: value for key, value in leaf_type.items() if key != "extra"}
         return {} if leaf_type == tree else {keywords.TYPE: tree}
 
-    def members(self, members: Iterable[LoweredField]) -> Json:
+    def members(self, members: Iterable[SchemaField]) -> Json:
         """Return the schema of an object with these members."""
-        fields = {member.arrow.name: member for member in members}
-        needed = [name for name, member in fields.items() if not member.arrow.nullable]
+        fields = {str(member.segment): member for member in members}
+        needed = [name for name, member in fields.items() if not member.is_nullable]
         return {
             "type": "object",
             "properties": {name: self.field(member) for name, member in fields.items()},
@@ -140,92 +127,81 @@ class _Writer(RecordTypeWriter[Json]):
         self.emission.findings.at_type(field, JSON_SCHEMA_TYPE, message, help=help)
         return {"type": "null"}
 
-    def type_text(self, type_: Json) -> str:
-        """Return the JSON type of a schema."""
-        return str(type_["type"])
+    def plain(self, field: SchemaField, type_: Any) -> Json | None:
+        """Return the schema of a type without parts; what it says less exactly is a loss."""
+        match type_.family:
+            case Family.INTEGER:
+                return keywords.integer(type_.bits, is_signed=type_.is_signed)
+            case Family.FLOAT:
+                return keywords.floating(type_.bits)
+            case Family.DECIMAL:
+                return keywords.decimal(type_.precision, type_.scale)
+            case Family.BYTES:
+                return keywords.binary(type_.fixed_length)
+            case Family.TIME:
+                return keywords.text(json_values.time_of_day(ARROW_UNITS[type_.unit]))
+            case Family.TIMESTAMP:
+                return self.timestamp(field, type_)
+            case Family.DURATION:
+                self.lose(field, "counts without an exponent", "any whole number")
+                return keywords.integer(64, is_signed=True)
+        return _PLAIN.get(type_.family)
 
-    def decimal(self, lowered: LoweredField, arrow_type: Any) -> Json:
-        """Return the schema of decimals of a precision and scale."""
-        return keywords.decimal(arrow_type.precision, arrow_type.scale)
-
-    def timestamp(self, lowered: LoweredField, arrow_type: Any) -> Json:
+    def timestamp(self, field: SchemaField, type_: Any) -> Json:
         """Return the schema of timestamps as texts; what texts say less exactly is a loss."""
-        field: SchemaField = lowered.field
-        unit, zone = arrow_type.unit, arrow_type.tz
+        unit, zone = ARROW_UNITS[type_.unit], type_.timezone
         if unit == "ns":
-            self.lose(lowered, "the range of nanoseconds, 1677 to 2262", "the years 1 to 9999")
+            self.lose(field, "the range of nanoseconds, 1677 to 2262", "the years 1 to 9999")
         if zone is None:
             return keywords.text(json_values.timestamp(unit, takes_zone=False, needs_zone=False))
         clock = builtin.CLOCK_ZONE.read(field.extra) or ("UTC" if is_utc(zone) else None)
         if clock is not None and not is_utc(clock):
-            self.lose(lowered, f"which times the clocks of {clock} skip or show twice", "all times")
+            self.lose(field, f"which times the clocks of {clock} skip or show twice", "all times")
         if unit != "ns":
             years = "the years 1 to 9999" if is_utc(zone) else "the years 1 to 9999 but for a day at each end"
-            self.lose(lowered, f"the range of instants in UTC, {years}", "the years 1 to 9999 at any offset")
+            self.lose(field, f"the range of instants in UTC, {years}", "the years 1 to 9999 at any offset")
         return keywords.text(json_values.timestamp(unit, takes_zone=True, needs_zone=clock is None))
 
-    def time(self, lowered: LoweredField, arrow_type: Any) -> Json:
-        """Return the schema of times of day as texts."""
-        return keywords.text(json_values.time_of_day(arrow_type.unit))
-
-    def duration(self, lowered: LoweredField, arrow_type: Any) -> Json:
-        """Return the schema of durations as counts of their unit."""
-        self.lose(lowered, "counts without an exponent", "any whole number")
-        return keywords.integer(64, is_signed=True)
-
-    def fixed_size_binary(self, lowered: LoweredField, arrow_type: Any) -> Json:
-        """Return the schema of base64 texts of one length in bytes."""
-        return keywords.binary(arrow_type.byte_width)
-
-    def struct(self, lowered: LoweredField, arrow_type: Any) -> Json:
+    def struct(self, field: SchemaField) -> Json:
         """Return the schema of an object."""
-        return self.members(lowered.children)
+        return self.members(field.children)
 
-    def list(self, lowered: LoweredField, arrow_type: Any) -> Json:
-        """Return the schema of an array."""
-        return {"type": "array", "items": self.item(lowered)}
-
-    def fixed_size_list(self, lowered: LoweredField, arrow_type: Any) -> Json:
-        """Return the schema of an array with one number of items."""
-        length = arrow_type.list_size
-        return {"type": "array", "items": self.item(lowered), "minItems": length, "maxItems": length}
-
-    def item(self, lowered: LoweredField) -> Json:
-        """Return the schema of a list's items."""
-        (item,) = lowered.children
-        if not has_role(lowered.field.extra, Role.BRAIN_FLOATS):
-            return self.field(item)
+    def list(self, field: SchemaField) -> Json:
+        """Return the schema of an array, of any number of items or of one."""
+        (item,) = field.children
+        length = getattr(field.type, "fixed_length", None)
+        lengths = {} if length is None else {"minItems": length, "maxItems": length}
+        if not has_role(field.extra, Role.BRAIN_FLOATS):
+            return {"type": "array", "items": self.field(item), **lengths}
         limit = LARGEST_BRAIN_FLOAT
-        tree = json_values.type_tree(item.field.type)
-        named = ["number", "null"] if item.arrow.nullable else "number"
-        return {"type": named, "minimum": -limit, "maximum": limit, keywords.TYPE: tree}
+        tree = json_values.type_tree(item.type)
+        named = ["number", "null"] if item.is_nullable else "number"
+        schema = {"type": named, "minimum": -limit, "maximum": limit, keywords.TYPE: tree}
+        return {"type": "array", "items": schema, **lengths}
 
-    def map(self, lowered: LoweredField, arrow_type: Any) -> Json:
+    def map(self, field: SchemaField) -> Json:
         """Return the schema of an object with any keys of one type; keys that are no texts are a loss."""
-        key, value = lowered.children
+        key, value = field.children
         schema: Json = {"type": "object", "additionalProperties": self.field(value)}
-        field: SchemaField = key.field
-        if field.type.family is Family.TEXT:
-            narrowed = self.constrained_key(field, {})
+        if key.type.family is Family.TEXT:
+            narrowed = self.constrained_key(key, {})
             return {**schema, "propertyNames": narrowed} if narrowed else schema
-        if field.type.family in NESTED:
-            self.refused(field)
+        if key.type.family in NESTED:
+            self.refused(key)
             return schema
-        self.emission.lose(
-            field, f"keys of {field.type.type_text()}", "texts, which may not fit, or be equal as keys"
-        )
-        pattern = _KEYS.get(field.type.family)
-        names = keywords.text(pattern) if pattern else self.type(key, key.arrow.type)
+        self.lose(key, f"keys of {key.type.type_text()}", "texts, which may not fit, or be equal as keys")
+        pattern = _KEYS.get(key.type.family)
+        names = keywords.text(pattern) if pattern else self.type(key)
         key_schema = {"pattern": names["pattern"]} if "pattern" in names else {}
-        return {**schema, "propertyNames": self.constrained_key(field, key_schema) or True}
+        return {**schema, "propertyNames": self.constrained_key(key, key_schema) or True}
 
     def constrained_key(self, field: SchemaField, key_schema: Json) -> Json:
         """Return what the keys of a map are, with their constraints where they have no value but their texts."""
         if field.type.family in _KEYS:
             for constraint in constraints_at(field):
-                self.emission.lose(field, f"the constraint {constraint.attribute.key}", IGNORED)
+                self.lose(field, f"the constraint {constraint.attribute.key}", IGNORED)
             return key_schema
-        return constrained(key_schema, field, partial(self.emission.lose, field))
+        return constrained(key_schema, field, partial(self.lose, field))
 
 
 def _attributes(extra: Any) -> Json:

@@ -16,7 +16,14 @@ from typing import Any
 
 from schemac.engines.jsonschema.keywords import TYPE, expressed_attributes, has_annotations, leaf, redundant
 from schemac.importers.datasets import any_json, enumerated, fitting, member, optional, typed, with_attributes
-from schemac.importers.importer import ImportedSchema, Importer, ImportNotes, exact_number, first_line, refuse
+from schemac.importers.importer import (
+    ImportedSchema,
+    Importer,
+    ImportNotes,
+    UnreadableSourceError,
+    exact_number,
+    first_line,
+)
 from schemac.language.attributes.attribute import KEY_PATTERN
 from schemac.language.attributes.builtin import DEPRECATED, DESCRIPTION
 from schemac.language.attributes.constraints import ENUM
@@ -39,10 +46,6 @@ _CHOICES = ("anyOf", "oneOf")
 _DEEPEST = 100
 
 
-class _UnreadableError(Exception):
-    """Why a schema describes no table."""
-
-
 def read(path: Path, report: Report) -> ImportedSchema | None:
     """Read the schema of a file."""
     source = decode_text(path.read_bytes(), str(path), report)
@@ -53,22 +56,17 @@ def read(path: Path, report: Report) -> ImportedSchema | None:
         json.dumps(document, default=str, ensure_ascii=False).encode()
     except json.JSONDecodeError as error:
         span = Span(error.pos, error.pos + 1)
-        refuse(path, f"it is not valid JSON: {first_line(error)}", report, source=source, span=span)
-        return None
-    except UnicodeEncodeError:
-        refuse(path, "a name or text in it is not valid Unicode", report, source=source)
-        return None
+        reason = f"it is not valid JSON: {first_line(error)}"
+        raise UnreadableSourceError(reason, source=source, span=span) from error
+    except UnicodeEncodeError as error:
+        reason = "a name or text in it is not valid Unicode"
+        raise UnreadableSourceError(reason, source=source) from error
     except (ValueError, RecursionError) as error:
-        refuse(path, f"it is not valid JSON: {first_line(error)}", report, source=source)
-        return None
+        reason = f"it is not valid JSON: {first_line(error)}"
+        raise UnreadableSourceError(reason, source=source) from error
     if not isinstance(document, dict):
-        refuse(path, "it is not a JSON Schema of an object", report)
-        return None
-    try:
-        return _Reader(document).table()
-    except _UnreadableError as error:
-        refuse(path, str(error), report)
-    return None
+        raise UnreadableSourceError("it is not a JSON Schema of an object")
+    return _Reader(document).table()
 
 
 class _Reader:
@@ -92,7 +90,9 @@ class _Reader:
             schema, _ = self._resolved(schema["items"], ())
             schema = {**({"title": title} if title is not None else {}), **schema}
         if not isinstance(schema.get("properties"), dict):
-            raise _UnreadableError("it does not describe an object with properties, which a table has to be")
+            raise UnreadableSourceError(
+                "it does not describe an object with properties, which a table has to be"
+            )
         title = schema.get("title")
         tree: Json = {"fields": self._members(schema, ())}
         extra = _extra(schema)
@@ -126,7 +126,7 @@ class _Reader:
     def _field(self, schema: Any, path: FieldPath) -> tuple[Json, Json, bool]:
         """Return the type of a place without its Option, its attributes, and whether it may be null."""
         if len(path) > _DEEPEST:
-            raise _UnreadableError("it is nested too deeply")
+            raise UnreadableSourceError("it is nested too deeply")
         resolved, opened = self._resolved(schema, path)
         self._open += opened
         try:
@@ -318,7 +318,7 @@ class _Reader:
             # What stands where a schema should be is taken for one.
             except (Unresolvable, AttributeError, TypeError, ValueError, RecursionError):
                 continue
-        raise _UnreadableError(f"{reference} does not exist")
+        raise UnreadableSourceError(f"{reference} does not exist")
 
 
 def _keyword_text(key: str, schema: Json) -> str:

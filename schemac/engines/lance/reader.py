@@ -22,8 +22,8 @@ from schemac.importers.importer import (
     ImportedVersion,
     Importer,
     ImportNotes,
+    UnreadableSourceError,
     first_line,
-    refuse,
 )
 from schemac.language.logical.dataset import LogicalDataset, Origins
 from schemac.language.logical.model import Schema
@@ -37,7 +37,7 @@ from schemac.versions.identity.lock import Highest
 _KIND_OF_ERROR = re.compile(r"^lanceError\([^)]*\): ")
 
 
-def read(path: Path, report: Report) -> ImportedSchema | None:
+def read(path: Path, report: Report) -> ImportedSchema:
     """Return the schema with keys, encodings and, of a table, the storage version."""
     if not path.is_dir():
         return _message(path, report)
@@ -56,12 +56,10 @@ def read(path: Path, report: Report) -> ImportedSchema | None:
     except (ValueError, pa.ArrowException) as error:
         # Lance adds the places in its own source where the error passed.
         reason = _KIND_OF_ERROR.sub("", first_line(error)).partition(", /")[0].partition(": Not found")[0]
-        refuse(path, f"it is not a Lance table: {reason}", report)
-        return None
+        raise UnreadableSourceError(f"it is not a Lance table: {reason}") from error
     except RuntimeError as error:
-        reason = first_line(error.__cause__ or error)
-        refuse(path, f"it is not a Lance table; Lance failed to read it: {reason}", report)
-        return None
+        reason = f"it is not a Lance table; Lance failed to read it: {first_line(error.__cause__ or error)}"
+        raise UnreadableSourceError(reason) from error
     notes = ImportNotes()
     for field_path, text in unknown_fields(pb.Schema(fields=fields)):
         notes.add(field_path, text)
@@ -81,8 +79,8 @@ def read(path: Path, report: Report) -> ImportedSchema | None:
     return ImportedSchema(tree, (comment,), path.name.removesuffix(".lance"), notes, (numbered,))
 
 
-def _message(path: Path, report: Report) -> ImportedSchema | None:
-    """Return the schema of a message, binary or as text; None after reporting why it is refused."""
+def _message(path: Path, report: Report) -> ImportedSchema:
+    """Return the schema of a message, binary or as text."""
     # Imported here for start-up time: protobuf is for those who have a message.
     from google.protobuf.message import DecodeError
 
@@ -90,27 +88,22 @@ def _message(path: Path, report: Report) -> ImportedSchema | None:
 
     if path.suffix.lower() == ".lance":
         help = "give the path of the table's folder"
-        refuse(path, "it is only one file of a Lance table", report, help=help)
-        return None
+        raise UnreadableSourceError("it is only one file of a Lance table", help=help)
     content, is_text = path.read_bytes(), path.suffix.lower() == ".txtpb"
     try:
-        message = _parsed(content, path, report) if is_text else pb.Schema.FromString(content)
-        if message is None:
-            return None
+        message = _parsed(content, path) if is_text else pb.Schema.FromString(content)
         if not message.fields:
-            refuse(path, "it is not a Lance schema: it has no fields", report)
-            return None
+            raise UnreadableSourceError("it is not a Lance schema: it has no fields")
         notes = ImportNotes()
         for field_path, text in unknown_fields(message):
             notes.add(field_path, text)
         return ImportedSchema(from_arrow_schema(to_arrow(message), str(path), report, notes.add), notes=notes)
     except (DecodeError, UnreadableMessageError) as error:
-        refuse(path, f"it is not a Lance schema: {first_line(error)}", report)
-        return None
+        raise UnreadableSourceError(f"it is not a Lance schema: {first_line(error)}") from error
 
 
-def _parsed(content: bytes, path: Path, report: Report) -> pb.Schema | None:
-    """Return the message of a text; None after reporting where it is wrong."""
+def _parsed(content: bytes, path: Path) -> pb.Schema:
+    """Return the message of a text. Raises UnreadableSourceError at the place that is wrong."""
     from google.protobuf import text_format  # for start-up time, as above
 
     try:
@@ -119,14 +112,16 @@ def _parsed(content: bytes, path: Path, report: Report) -> pb.Schema | None:
             warnings.simplefilter("ignore", DeprecationWarning)
             return text_format.Parse(content.decode(), pb.Schema())
     except UnicodeDecodeError as error:
-        refuse(path, f"it is not UTF-8: byte 0x{content[error.start]:02x} at {error.start}", report)
+        reason = f"it is not UTF-8: byte 0x{content[error.start]:02x} at {error.start}"
+        raise UnreadableSourceError(reason) from error
     except text_format.ParseError as error:
         source = SourceText(content.decode(), str(path))
         line, column = error.GetLine() or 1, error.GetColumn() or 1
         start = sum(len(text) + 1 for text in source.content.split("\n")[: line - 1]) + column - 1
         reason = first_line(error).partition(" : ")[2] or first_line(error)
-        refuse(path, f"it is not a Lance schema: {reason}", report, source=source, span=Span(start, start))
-    return None
+        raise UnreadableSourceError(
+            f"it is not a Lance schema: {reason}", source=source, span=Span(start, start)
+        ) from error
 
 
 IMPORTER = Importer("lance", "Lance table, or a Lance schema message", read)

@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 
 from schemac.arrow.from_arrow import MalformedArrowError, decode_raw_arrow, read_raw_arrow
 from schemac.engines.odf.binary import MalformedBufferError, read_binary
-from schemac.importers.importer import ImportedSchema, Importer, ImportNotes, refuse, together
+from schemac.importers.importer import ImportedSchema, Importer, ImportNotes, UnreadableSourceError, together
 from schemac.language.attributes.builtin import DESCRIPTION
 from schemac.language.logical.model import Schema
 from schemac.language.manifest.bind import Binder, read_datasets
@@ -95,8 +95,7 @@ def _edit(document: Document, at: TreePath, report: Report) -> _Edit | None:
     if any(one is not None and content[one.start : one.start + 1] in ("{", "[") for one in around):
         if any(above):
             reason = "comments inside braces cannot be kept; write the list in block style first"
-            refuse(document.source.name, reason, report, source=document.source, span=whole)
-            return None
+            raise UnreadableSourceError(reason, source=document.source, span=whole)
         return _Edit(key.start, whole.end, f"schema: {flow({'fields': fields})}")
     indent = document.source.position(key.start).column - 1
     schema = Schema.model_validate({"fields": fields})
@@ -128,7 +127,8 @@ def _columns(
         columns = reader.columns()
         return [_field(column, line, notes) for column in columns]
     except MalformedTypeError as error:
-        refuse(source.name, f"'{line}' is not a valid column: {error}", report, source=source, span=span)
+        reason = f"'{line}' is not a valid column: {error}"
+        UnreadableSourceError(reason, source=source, span=span).add_to(report, source.name)
     return []
 
 
@@ -156,6 +156,15 @@ def read(path: Path, report: Report) -> ImportedSchema | None:
     return from_bytes(path.read_bytes(), path, report)
 
 
+def read_value(value: str | bytes, file: str, report: Report) -> ImportedSchema | None:
+    """Return the schema in a text, or in the binary form."""
+    try:
+        content = value.encode() if isinstance(value, str) else value
+    except UnicodeEncodeError as error:
+        raise UnreadableSourceError("half of a surrogate pair is not a character") from error
+    return from_bytes(content, Path(file), report)
+
+
 def from_bytes(content: bytes, path: Path, report: Report) -> ImportedSchema | None:
     """Return the schema in the content of a file, which is text or the binary form."""
     if is_text(content):
@@ -164,8 +173,7 @@ def from_bytes(content: bytes, path: Path, report: Report) -> ImportedSchema | N
     try:
         decoded = read_binary(content)
     except MalformedBufferError as error:
-        refuse(path, f"it is not a SetDataSchema event: {error}", report)
-        return None
+        raise UnreadableSourceError(f"it is not a SetDataSchema event: {error}") from error
     return _upgraded(decoded, path, report) if isinstance(decoded, bytes) else ImportedSchema(decoded)
 
 
@@ -179,13 +187,7 @@ def from_text(source: SourceText, path: Path, report: Report) -> ImportedSchema 
     raw = _raw_arrow(source)
     if raw is not None:
         name, encoded = raw
-        try:
-            content = decode_raw_arrow(encoded)
-        except MalformedArrowError as error:
-            refuse(path, str(error), report)
-            return None
-        imported = _upgraded(content, path, report)
-        return imported and ImportedSchema(imported.schema, imported.comments, name)
+        return replace(_upgraded(encoded, path, report), name=name)
     edited = replace_ddl(source, report)
     text = edited or source
     parsed = Report()
@@ -194,19 +196,18 @@ def from_text(source: SourceText, path: Path, report: Report) -> ImportedSchema 
         return None
     if not datasets:
         help = "give a file with a SetDataSchema event, or with `fields:`"
-        refuse(path, "it contains no schema", report, help=help)
-        return None
+        raise UnreadableSourceError("it contains no schema", help=help)
     whole = together([ImportedSchema(d.schema.model_dump(by_alias=True), name=d.name) for d in datasets])
     return replace(whole, text=edited.content if edited is not None else None)
 
 
-def _upgraded(content: bytes, path: Path, report: Report) -> ImportedSchema | None:
-    """Return the schema in the Arrow bytes of an older event; None after reporting that they are malformed."""
+def _upgraded(content: bytes | str, path: Path, report: Report) -> ImportedSchema:
+    """Return the schema in the Arrow bytes of an older event, which are base64 in a text. Raises UnreadableSourceError."""
     try:
+        content = decode_raw_arrow(content) if isinstance(content, str) else content
         return ImportedSchema(read_raw_arrow(content, str(path), report), _UPGRADED)
     except MalformedArrowError as error:
-        refuse(path, str(error), report)
-        return None
+        raise UnreadableSourceError(str(error)) from error
 
 
 def _raw_arrow(source: SourceText) -> tuple[str | None, str] | None:
@@ -235,4 +236,4 @@ def _schema_events(value: Any, name: str | None) -> list[tuple[str | None, Json]
     ]
 
 
-IMPORTER = Importer("odf", "ODF manifest, or SetDataSchema as FlatBuffers", read)
+IMPORTER = Importer("odf", "ODF manifest, or SetDataSchema as FlatBuffers", read, read_value)

@@ -11,7 +11,7 @@ from dataclasses import replace
 from typing import Any
 
 from schemac.artifacts.targets import Artifact, ArtifactTarget, Emission
-from schemac.artifacts.type_writer import TypeTable, TypeWriter, is_lost, is_variant, list_form, type_id
+from schemac.artifacts.type_writer import ArrowTypeWriter, TypeTable, is_lost, is_variant, type_id
 from schemac.engines.paimon import PAIMON_LEFT_OUT, PAIMON_LOSS, PAIMON_TYPE, table_schema
 from schemac.engines.paimon import attributes as paimon
 from schemac.engines.paimon.limits import PaimonLimits
@@ -22,17 +22,17 @@ from schemac.engines.paimon.types import (
     VECTOR_ELEMENTS,
     DataField,
     PaimonType,
-    UnreadablePaimonError,
     nested_types,
     parse_type,
 )
+from schemac.importers.importer import MalformedDocumentError
 from schemac.language.attributes import builtin
 from schemac.language.attributes.attribute import Family, Role
 from schemac.language.attributes.registry import has_role
 from schemac.language.kinds.answers import FRACTION_DIGITS
 from schemac.language.kinds.plain import Int32
 from schemac.language.logical.schema_fields import SchemaField
-from schemac.language.physical import LoweredField, pa
+from schemac.language.physical import LoweredSchema, pa
 from schemac.text.source.help import Help
 from schemac.text.source.report import Report
 from schemac.versions.identity.compilation import Compilation
@@ -55,8 +55,9 @@ def to_table_schema(
     known_ids = ids or {}
     start = max([highest, *known_ids.values()])
     field_ids, highest = table_schema.number_fields(compilation.dataset.columns, known_ids, start)
-    writer = _Writer(emission, field_ids)
-    fields = [writer.member(top) for top in compilation.lowered.fields]
+    columns = compilation.dataset.columns
+    writer = _Writer(compilation.lowered, emission, field_ids)
+    fields = [writer.member(column) for column in columns]
     extra = compilation.dataset.schema.extra
     for key in sorted(extra):
         # The description is the comment, unless an attribute is.
@@ -65,8 +66,8 @@ def to_table_schema(
             emission.lose(None, f"the attribute {key}", "nothing")
     table = read_table(extra)
     if table.is_set("primary-key.nullable"):
-        fields = writer.with_nullable_key(fields, compilation.lowered.fields, table.primary_names)
-    PaimonLimits(compilation.dataset.columns, fields, table, emission).check()
+        fields = writer.with_nullable_key(fields, columns, table.primary_names)
+    PaimonLimits(columns, fields, table, emission).check()
     comment = paimon.COMMENT.read(extra)
     return table_schema.TableSchema(
         schema_id,
@@ -151,46 +152,35 @@ _TYPES: TypeTable[PaimonType] = TypeTable(
 )
 
 
-class _Writer(TypeWriter[PaimonType]):
-    """Finds Paimon's type for each lowered field."""
+class _Writer(ArrowTypeWriter[PaimonType]):
+    """Finds Paimon's type for each field."""
 
-    def __init__(self, emission: Emission, ids: Mapping[SchemaField, int]) -> None:
-        super().__init__(emission, _TYPES)
+    def __init__(self, lowered: LoweredSchema, emission: Emission, ids: Mapping[SchemaField, int]) -> None:
+        super().__init__(emission, _TYPES, lowered)
         self.ids = ids
 
-    def member(self, lowered: LoweredField) -> DataField:
+    def member(self, field: SchemaField) -> DataField:
         """Return a column, or a member of a ROW."""
-        type_ = self.field(lowered)
-        extra = lowered.field.extra
-        return DataField(
-            self.ids[lowered.field],
-            lowered.arrow.name,
-            type_,
-            extra.get(builtin.DESCRIPTION.key),
-            extra.get(paimon.DEFAULT_VALUE.key),
-        )
+        texts = (field.extra.get(key) for key in (builtin.DESCRIPTION.key, paimon.DEFAULT_VALUE.key))
+        return DataField(self.ids[field], str(field.segment), self.field(field), *texts)
 
     def with_nullable_key(
-        self, fields: Sequence[DataField], lowered: Sequence[LoweredField], key: Sequence[str]
+        self, fields: Sequence[DataField], columns: Sequence[SchemaField], key: Sequence[str]
     ) -> list[DataField]:
         """Return the columns with nullable key columns, as Paimon makes them with an option."""
         nullable_fields: list[DataField] = []
-        for field, top in zip(fields, lowered, strict=True):
+        for field, column in zip(fields, columns, strict=True):
             is_changed = field.name in key and not field.type.is_nullable
             if is_changed:
-                self.emission.lose(top.field, "a value that may not be null", "one that may")
+                self.lose(column, "a value that may not be null", "one that may")
             nullable_fields.append(replace(field, type=field.type.required(False)) if is_changed else field)
         return nullable_fields
 
-    def field(self, lowered: LoweredField) -> PaimonType:
+    def field(self, field: SchemaField) -> PaimonType:
         """Return the type at any place, with its nullability."""
-        type_ = self.type_of_field(lowered)
-        self.lose_attributes(lowered.field)
-        return type_ if lowered.arrow.nullable else type_.required()
-
-    def part(self, parent: LoweredField, index: int) -> PaimonType:
-        """Return an item, a key or a value."""
-        return self.field(parent.children[index])
+        type_ = self.type(field)
+        self.lose_attributes(field)
+        return type_ if field.is_nullable else type_.required()
 
     def type_text(self, type_: PaimonType) -> str:
         return type_.type_text()
@@ -207,78 +197,69 @@ class _Writer(TypeWriter[PaimonType]):
         self.emission.findings.at_type(field, PAIMON_TYPE, message, help=help)
         return BYTES
 
-    def type_of_field(self, lowered: LoweredField) -> PaimonType:
-        """Return the type of a field with attributes."""
-        field: SchemaField = lowered.field
-        extra = field.extra
-        word = extra.get(paimon.TYPE.key)
+    def type(self, field: SchemaField) -> PaimonType:
+        """Return the type that the attributes of a field name, or else that of its storage."""
+        word = paimon.TYPE.read(field.extra)
         if word is not None:
-            return self.named_type(lowered, str(word))
-        if has_role(extra, Role.BLOB):
-            self.emission.lose(field, "a blob", "BYTES; `paimon.apache.org/type: BLOB` would keep it")
+            return self.named_type(field, word)
+        if has_role(field.extra, Role.BLOB):
+            self.lose(field, "a blob", "BYTES; `paimon.apache.org/type: BLOB` would keep it")
             return BYTES
-        return self.with_extension(lowered)
+        return self.without_extension(field)
 
-    def decimal(self, lowered: LoweredField, arrow_type: Any) -> PaimonType:
-        if not self.holds_decimal(lowered, arrow_type, "a DECIMAL in Paimon", "Paimon", PAIMON_TYPE):
+    def decimal(self, field: SchemaField, arrow_type: Any) -> PaimonType:
+        if not self.holds_decimal(field, arrow_type, "a DECIMAL in Paimon", "Paimon", PAIMON_TYPE):
             return BYTES
         return PaimonType("DECIMAL", (arrow_type.precision, arrow_type.scale))
 
-    def timestamp(self, lowered: LoweredField, arrow_type: Any) -> PaimonType:
+    def timestamp(self, field: SchemaField, arrow_type: Any) -> PaimonType:
         if arrow_type.tz is None:
             return PaimonType("TIMESTAMP", (FRACTION_DIGITS[arrow_type.unit],))
         if arrow_type.tz != "UTC":
-            self.emission.lose(lowered.field, f"the zone {arrow_type.tz}", "UTC")
+            self.lose(field, f"the zone {arrow_type.tz}", "UTC")
         return PaimonType("TIMESTAMP_LTZ", (FRACTION_DIGITS[arrow_type.unit],))
 
-    def time(self, lowered: LoweredField, arrow_type: Any) -> PaimonType:
+    def time(self, field: SchemaField, arrow_type: Any) -> PaimonType:
         digits = FRACTION_DIGITS[arrow_type.unit]
         if digits > 3:
-            self.emission.lose(
-                lowered.field, f"time in {arrow_type.unit}", "time in ms, regardless of the p in TIME(p)"
-            )
+            self.lose(field, f"time in {arrow_type.unit}", "time in ms, regardless of the p in TIME(p)")
         return PaimonType("TIME", (digits,))
 
-    def fixed_size_binary(self, lowered: LoweredField, arrow_type: Any) -> PaimonType:
+    def fixed_size_binary(self, _field: SchemaField, arrow_type: Any) -> PaimonType:
         return PaimonType("BINARY", (arrow_type.byte_width,))
 
-    def struct(self, lowered: LoweredField, arrow_type: Any) -> PaimonType:
-        return PaimonType("ROW", fields=tuple([self.member(child) for child in lowered.children]))
+    def struct(self, field: SchemaField) -> PaimonType:
+        return PaimonType("ROW", fields=tuple([self.member(child) for child in field.children]))
 
-    def list(self, lowered: LoweredField, arrow_type: Any) -> PaimonType:
-        form = list_form(arrow_type)
-        if form is not None:
-            self.lose(lowered, form, "ARRAY")
-        self.lose_child_names(lowered)
-        return PaimonType("ARRAY", parts=(self.part(lowered, 0),))
-
-    def fixed_size_list(self, lowered: LoweredField, arrow_type: Any) -> PaimonType:
-        field: SchemaField = lowered.field
-        self.lose_child_names(lowered)
+    def list(self, field: SchemaField) -> PaimonType:
+        self.lose_list_form(field, "ARRAY")
+        self.lose_child_names(field)
+        (item,) = field.children
+        length = getattr(field.type, "fixed_length", None)
         if has_role(field.extra, Role.BRAIN_FLOATS):
-            self.emission.lose(field, "bfloat16 values", "FLOAT")
-            element = PaimonType("FLOAT").required(not lowered.children[0].arrow.nullable)
+            self.lose(field, "bfloat16 values", "FLOAT")
+            element = PaimonType("FLOAT").required(not item.is_nullable)
         else:
-            element = self.part(lowered, 0)
-        if element.root in VECTOR_ELEMENTS:
-            return PaimonType("VECTOR", (arrow_type.list_size,), (element,))
-        self.emission.lose(field, f"a fixed length of {arrow_type.list_size}", "ARRAY")
+            element = self.field(item)
+        if length is not None and element.root in VECTOR_ELEMENTS:
+            return PaimonType("VECTOR", (length,), (element,))
+        if length is not None:
+            self.lose(field, f"a fixed length of {length}", "ARRAY")
         return PaimonType("ARRAY", parts=(element,))
 
-    def map(self, lowered: LoweredField, arrow_type: Any) -> PaimonType:
-        if arrow_type.keys_sorted:
-            self.emission.lose(lowered.field, "a map with sorted keys", "MAP")
-        self.lose_child_names(lowered)
-        return PaimonType("MAP", parts=(self.key(lowered), self.part(lowered, 1)))
+    def map(self, field: SchemaField) -> PaimonType:
+        if self.arrow_type(field).keys_sorted:
+            self.lose(field, "a map with sorted keys", "MAP")
+        self.lose_child_names(field)
+        return PaimonType("MAP", parts=(self.key(field), self.field(field.children[1])))
 
-    def key(self, lowered: LoweredField) -> PaimonType:
+    def key(self, field: SchemaField) -> PaimonType:
         """Return a map's key, NOT NULL unless an attribute says otherwise."""
-        is_nullable = lowered.field.extra.get(paimon.NULLABLE_KEY.key) is True
-        return self.part(lowered, 0).required(not is_nullable)
+        is_nullable = field.extra.get(paimon.NULLABLE_KEY.key) is True
+        return self.field(field.children[0]).required(not is_nullable)
 
-    def named_type(self, lowered: LoweredField, word: str) -> PaimonType:
+    def named_type(self, field: SchemaField, word: str) -> PaimonType:
         """Return the type that the attribute names, if it goes with the kind."""
-        field: SchemaField = lowered.field
         root = word.partition("(")[0]
         families, problem, help = _WORDS[root]
         if field.type.family not in families:
@@ -286,23 +267,22 @@ class _Writer(TypeWriter[PaimonType]):
                 field, f"{word} is {problem}, and {field.path_text} is {field.type.type_text()}", help
             )
         if root == "MULTISET":
-            return self.multiset(lowered)
+            return self.multiset(field)
         if root == "VECTOR":
-            return self.named_vector(lowered)
+            return self.named_vector(field)
         if root == "ARRAY":
-            return self.named_array(lowered)
+            return self.named_array(field)
         if root == "VARIANT" and field.type.family is Family.STRUCT and not is_variant(field):
             help = "give it the members `value` and `metadata`, both Binary and without Option"
             return self.refuse_word(field, f"{field.path_text} does not have the members of a VARIANT", help)
         try:
             type_ = parse_type(word)
-        except UnreadablePaimonError as error:
+        except MalformedDocumentError as error:
             return self.refuse_word(field, str(error).partition(": ")[2], "write a smaller number")
-        return self.named_leaf(lowered, type_)
+        return self.named_leaf(field, type_)
 
-    def named_leaf(self, lowered: LoweredField, type_: PaimonType) -> PaimonType:
+    def named_leaf(self, field: SchemaField, type_: PaimonType) -> PaimonType:
         """Return a leaf type from its text, after comparing it with the field."""
-        field: SchemaField = lowered.field
         length = getattr(field.type, "fixed_length", None)
         if field.type.family is Family.TIMESTAMP:
             is_local = getattr(field.type, "timezone", None) is not None
@@ -317,60 +297,52 @@ class _Writer(TypeWriter[PaimonType]):
         if length is not None and type_.root == "BINARY" and type_.parameters != (length,):
             message = f"{field.path_text} has {length} bytes, so it cannot be {type_.type_text()}"
             return self.refuse_word(field, message, Help.remove(f": the length makes a BINARY({length})"))
-        self.lose_to_named_type(lowered, type_)
+        self.lose_to_named_type(field, type_)
         return type_
 
-    def lose_to_named_type(self, lowered: LoweredField, type_: PaimonType) -> None:
+    def lose_to_named_type(self, field: SchemaField, type_: PaimonType) -> None:
         """Enter what a worded type does not keep of the layout, or of the digits of a time."""
-        field: SchemaField = lowered.field
-        arrow_type: Any = lowered.arrow.type
+        arrow_type: Any = self.lowered[field].arrow.type
         if type_.root in ("TIME", "TIMESTAMP", "TIMESTAMP_LTZ"):
             # Whatever its precision says, a TIME is stored in milliseconds; moments in the unit that holds the digits.
             stored = 3 if type_.root == "TIME" else -(-type_.parameters[0] // 3) * 3
             if stored < FRACTION_DIGITS[arrow_type.unit]:
-                self.emission.lose(
-                    field, f"{field.type.kind.lower()} in {arrow_type.unit}", type_.type_text()
-                )
+                self.lose(field, f"{field.type.kind.lower()} in {arrow_type.unit}", type_.type_text())
             if getattr(arrow_type, "tz", None) not in (None, "UTC"):
-                self.emission.lose(field, f"the zone {arrow_type.tz}", "UTC")
+                self.lose(field, f"the zone {arrow_type.tz}", "UTC")
         elif pa.types.is_dictionary(arrow_type):
             lost = f"a dictionary with {arrow_type.index_type} indices"
-            self.emission.lose(field, lost, type_.type_text())
+            self.lose(field, lost, type_.type_text())
         elif type_id(arrow_type) in self.table.other:
-            self.emission.lose(field, str(arrow_type), type_.type_text())
+            self.lose(field, str(arrow_type), type_.type_text())
 
-    def multiset(self, lowered: LoweredField) -> PaimonType:
+    def multiset(self, field: SchemaField) -> PaimonType:
         """Return the MULTISET of a map's keys; refuse values that are not Int32."""
-        field: SchemaField = lowered.field
         value = field.children[1]
         if value.type.kind != Int32.__name__ or value.is_nullable:
             message = f"the counts of a MULTISET are Int32, but the values of {field.path_text} are {_type_text(value)}"
             return self.refuse_word(field, message, Help.retype("valueType", "Int32"))
-        self.lose_child_names(lowered)
-        return PaimonType("MULTISET", parts=(self.key(lowered),))
+        self.lose_child_names(field)
+        return PaimonType("MULTISET", parts=(self.key(field),))
 
-    def named_vector(self, lowered: LoweredField) -> PaimonType:
+    def named_vector(self, field: SchemaField) -> PaimonType:
         """Return the VECTOR of a list; refuse one without a length, or with items that no VECTOR has."""
-        field: SchemaField = lowered.field
         if getattr(field.type, "fixed_length", None) is None:
             return self.refuse_word(
                 field, f"{field.path_text} has no length, so it cannot be a VECTOR", "add `fixedLength`"
             )
-        type_ = self.fixed_size_list(lowered, lowered.arrow.type)
+        type_ = self.list(field)
         if type_.root == "VECTOR":
             return type_
         message = f"a VECTOR cannot have elements of type {type_.children[0].type_text()}"
         help = Help.remove_attribute("make the items numbers, or remove the attribute", paimon.TYPE.key)
         return self.refuse_word(field, message, help)
 
-    def named_array(self, lowered: LoweredField) -> PaimonType:
+    def named_array(self, field: SchemaField) -> PaimonType:
         """Return a list, whatever its length: what releases without a VECTOR can store."""
-        arrow_type: Any = lowered.arrow.type
-        if not pa.types.is_fixed_size_list(arrow_type):
-            return self.list(lowered, arrow_type)
-        type_ = self.fixed_size_list(lowered, arrow_type)
+        type_ = self.list(field)
         if type_.root == "VECTOR":
-            self.emission.lose(lowered.field, f"a fixed length of {arrow_type.list_size}", "ARRAY")
+            self.lose(field, f"a fixed length of {type_.parameters[0]}", "ARRAY")
         return PaimonType("ARRAY", parts=type_.parts)
 
     def refuse_word(self, field: SchemaField, message: str, help: str) -> PaimonType:

@@ -8,6 +8,7 @@ Errors: SC421 unusable-table, SC551.
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 
 from schemac.artifacts.targets import Emission
@@ -17,6 +18,7 @@ from schemac.engines.paimon.options import is_true
 from schemac.engines.paimon.reader import member_ids, members, parts, read_schema_file
 from schemac.engines.paimon.table_schema import TableSchema, ids_of, number_fields, schema_files
 from schemac.engines.paimon.types import NestedType, PaimonType, nested_types
+from schemac.importers.importer import read_or_report
 from schemac.language.attributes.builtin import TABLE_IDS, TABLE_RECORD, TABLE_VERSION
 from schemac.language.logical.model import dotted
 from schemac.language.logical.schema_fields import SchemaField, preorder
@@ -106,7 +108,7 @@ def newest_schema(path: str, report: Report) -> tuple[Path, TableSchema] | None:
         message = f"cannot open {path}: there is no `schema/schema-0` in it, nor a later version"
         report.add(UNUSABLE_TABLE, message, file=path, help="give the folder of a Paimon table")
         return None
-    schema = read_schema_file(files[-1], report)
+    schema = read_or_report(partial(read_schema_file, files[-1]), path, report)
     if schema is None:
         return None
     number = int(files[-1].name.removeprefix("schema-"))

@@ -4,7 +4,7 @@ Layer: engines.
 Shape: a table's folder, the `schema` folder in it, or one file of that; the newest version is the manifest, and all of them are the
       history. Types become kinds as Paimon's own conversion to Arrow has it; where a kind says less than the type,
       `paimon.apache.org/type` says the rest, so that a build gives the same file again. What old versions left unsaid is filled in.
-Errors: SC551, SC552. Parsing raises UnreadablePaimonError with the place inside the file.
+Errors: SC551, SC552. Parsing raises MalformedDocumentError with the place inside the file.
 Source: `ArrowFieldTypeConversion`, `SchemaSerializer` and `TableSchema.fromJson` of github.com/apache/paimon, pypaimon 0.2 to 2.1,
       paimon-cpp. Java reads a null as the text "null"; pypaimon writes one where there is no comment, so that here it is an absent key.
 """
@@ -17,16 +17,10 @@ from schemac.arrow.metadata import compact
 from schemac.engines.paimon import attributes as paimon
 from schemac.engines.paimon.options import is_true
 from schemac.engines.paimon.table_schema import NAME, VERSION, TableSchema, data_of, schema_files
-from schemac.engines.paimon.types import (
-    LONGEST,
-    DataField,
-    PaimonType,
-    UnreadablePaimonError,
-    expect,
-    parse_field,
-)
+from schemac.engines.paimon.types import LONGEST, DataField, PaimonType, parse_field
 from schemac.importers import importer
 from schemac.importers.datasets import list_of, map_of, member, optional, struct, with_attributes
+from schemac.importers.importer import MalformedDocumentError, expect
 from schemac.importers.sources import ForeignDocument, has_keys, is_json_with
 from schemac.language.attributes.builtin import DESCRIPTION, TABLE_RECORD
 from schemac.language.logical.model import FieldPath, Part, dotted
@@ -54,11 +48,11 @@ def is_source(path: Path) -> bool:
 
 
 def read_table_schema(document: Any) -> TableSchema:
-    """Return the schema in the JSON of a schema file. Raises UnreadablePaimonError."""
+    """Return the schema in the JSON of a schema file. Raises MalformedDocumentError."""
     document = expect(document, dict, "", "it is not an object")
     missing = [key for key in _NEEDED if document.get(key) is None]
     if missing:
-        raise UnreadablePaimonError("", f"it has no `{missing[0]}`")
+        raise MalformedDocumentError("", f"it has no `{missing[0]}`")
     version = _number(document.get("version", 1), "version")
     trees = expect(document["fields"], list, "fields", "the fields have to be a list")
     fields = tuple([parse_field(field, f"fields[{i}]") for i, field in enumerate(trees)])
@@ -67,7 +61,7 @@ def read_table_schema(document: Any) -> TableSchema:
     for path, id in paths:
         first = paths_by_id.setdefault(id, path)
         if first is not path:
-            raise UnreadablePaimonError(
+            raise MalformedDocumentError(
                 "",
                 f"{dotted(first)} and {dotted(path)} have the same id {id}; pypaimon before 2.0 numbers the"
                 " members of a ROW from 0 again, and readers cannot tell such fields apart: create a new"
@@ -123,16 +117,16 @@ def parts(type_: PaimonType) -> tuple[tuple[Part, PaimonType], ...]:
 
 
 def _number(value: Any, location: str) -> int:
-    """Return a whole number. Raises UnreadablePaimonError for any other value."""
+    """Return a whole number. Raises MalformedDocumentError for any other value."""
     if type(value) is not int:
-        raise UnreadablePaimonError(location, "it is not a whole number")
+        raise MalformedDocumentError(location, "it is not a whole number")
     return value
 
 
 def _names(value: Any, location: str) -> tuple[str, ...]:
-    """Return a list of texts as a tuple. Raises UnreadablePaimonError for any other value."""
+    """Return a list of texts as a tuple. Raises MalformedDocumentError for any other value."""
     if not isinstance(value, list) or not all(isinstance(name, str) for name in value):
-        raise UnreadablePaimonError(location, "it is not a list of names")
+        raise MalformedDocumentError(location, "it is not a list of names")
     return tuple(value)
 
 
@@ -141,7 +135,7 @@ def _options(value: Any, version: int) -> Mapping[str, str]:
     options: dict[str, str] = {}
     for key, item in expect(value, dict, "options", "the options have to be an object").items():
         if isinstance(item, dict | list) or item is None:
-            raise UnreadablePaimonError(f"options.{key}", "an option has to be a text")
+            raise MalformedDocumentError(f"options.{key}", "an option has to be a text")
         options[key] = str(item).lower() if isinstance(item, bool) else str(item)
     for last, key, default in _LEGACY_OPTIONS:
         if version <= last:
@@ -157,14 +151,8 @@ def read(path: Path, report: Report) -> importer.ImportedSchema | None:
     """Return the newest version of a table's schema, and all others."""
     files = schema_files(path)
     if not files:
-        importer.refuse(path, "there is no `schema/schema-0` in it, nor a later version", report)
-        return None
-    tables: list[TableSchema] = []
-    for file in files:
-        table = read_schema_file(file, report)
-        if table is None:
-            return None
-        tables.append(table)
+        raise importer.UnreadableSourceError("there is no `schema/schema-0` in it, nor a later version")
+    tables = list(map(read_schema_file, files))
     conversion = _FromPaimon(str(path), report)
     history = [_version(table, conversion) for table in tables[:-1]]
     newest = _version(tables[-1], conversion)
@@ -188,15 +176,15 @@ def read(path: Path, report: Report) -> importer.ImportedSchema | None:
     )
 
 
-def read_schema_file(file: Path, report: Report) -> TableSchema | None:
-    """Return the content of one schema file; None after reporting why it cannot be read."""
+def read_schema_file(file: Path) -> TableSchema:
+    """Return the content of one schema file. Raises UnreadableSourceError."""
     try:
-        return read_table_schema(importer.json_document(file.read_bytes()))
+        return read_table_schema(importer.json_document(file.read_bytes(), file))
     except (ValueError, RecursionError) as error:
-        importer.refuse_json(file, error, report)
-    except UnreadablePaimonError as error:
-        importer.refuse(file, f"it is not a Paimon schema: {error}", report)
-    return None
+        raise importer.UnreadableSourceError(f"it is not valid JSON: {error}", file=file) from error
+    except MalformedDocumentError as error:
+        reason = f"it is not a Paimon schema: {error}"
+        raise importer.UnreadableSourceError(reason, file=file) from error
 
 
 def _nullable_keys(table: TableSchema) -> list[str]:

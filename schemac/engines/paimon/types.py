@@ -11,12 +11,12 @@ import dataclasses
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple, Self, TypeVar
+from typing import Any, NamedTuple, Self
 
+from schemac.importers.importer import MalformedDocumentError, expect
 from schemac.language.logical.schema_fields import SchemaField
 from schemac.text.source.json_object import Json
 
-T = TypeVar("T")
 LONGEST = 2**31 - 1
 """Length of STRING and BYTES, which are a VARCHAR and a VARBINARY without a limit."""
 VECTOR_ELEMENTS = frozenset({"BOOLEAN", "TINYINT", "SMALLINT", "INT", "BIGINT", "FLOAT", "DOUBLE"})
@@ -36,20 +36,6 @@ _DEFAULTS: dict[str, tuple[int, ...]] = {
 }
 _UNLIMITED = {"STRING": "VARCHAR", "BYTES": "VARBINARY"}
 _ALIASES = {"INTEGER": "INT", "DEC": "DECIMAL", "NUMERIC": "DECIMAL"}
-
-
-class UnreadablePaimonError(Exception):
-    """A place in a schema file that is not as Paimon writes it."""
-
-    def __init__(self, location: str, reason: str) -> None:
-        super().__init__(f"{location}: {reason}" if location else reason)
-
-
-def expect(value: Any, type_: type[T], location: str, reason: str) -> T:
-    """Return a value that is of a type. Raises UnreadablePaimonError with the reason for any other value."""
-    if not isinstance(value, type_):
-        raise UnreadablePaimonError(location, reason)
-    return value
 
 
 PARTS = {
@@ -173,7 +159,7 @@ def nested_types(
 
 
 def parse_type(written: Any, location: str = "type") -> PaimonType:
-    """Return a type in any spelling that a schema file may have. Raises UnreadablePaimonError."""
+    """Return a type in any spelling that a schema file may have. Raises MalformedDocumentError."""
     if isinstance(written, str):
         return _parse_text(written, location)
     if isinstance(written, dict):
@@ -185,7 +171,7 @@ def parse_type(written: Any, location: str = "type") -> PaimonType:
         needed = {"ROW": ("fields",), "VECTOR": ("element", "length")}.get(root, PARTS[root])
         missing = next((key for key in needed if key not in written), None)
         if missing is not None:
-            raise UnreadablePaimonError(location, f"{root} needs `{missing}`")
+            raise MalformedDocumentError(location, f"{root} needs `{missing}`")
         is_required = head.endswith(" NOT NULL")
         if "<" not in head:
             is_required = "NOT NULL" in head
@@ -201,29 +187,29 @@ def parse_type(written: Any, location: str = "type") -> PaimonType:
         if root == "VECTOR":
             type_ = _vector(parts[0], written["length"], location)
         return type_.required(is_required)
-    raise UnreadablePaimonError(location, "a type has to be a text or an object")
+    raise MalformedDocumentError(location, "a type has to be a text or an object")
 
 
 def parse_field(written: Any, location: str) -> DataField:
-    """Return a column or member; a null is an absent key. Raises UnreadablePaimonError."""
+    """Return a column or member; a null is an absent key. Raises MalformedDocumentError."""
     id = expect(written, dict, location, "a field has to be an object").get("id")
     if type(id) is not int or not 0 <= id < 2**31:
-        raise UnreadablePaimonError(location, "a field needs an `id`, a whole number from 0 on")
+        raise MalformedDocumentError(location, "a field needs an `id`, a whole number from 0 on")
     name = expect(written.get("name"), str, location, "a field needs a `name`")
     if "type" not in written:
-        raise UnreadablePaimonError(location, "a field needs a `type`")
+        raise MalformedDocumentError(location, "a field needs a `type`")
     texts = [written.get(key) for key in ("description", "defaultValue")]
     if not all(text is None or isinstance(text, str) for text in texts):
-        raise UnreadablePaimonError(location, "`description` and `defaultValue` have to be texts")
+        raise MalformedDocumentError(location, "`description` and `defaultValue` have to be texts")
     return DataField(id, name, parse_type(written["type"], f"{location}.type"), *texts)
 
 
 def _vector(element: PaimonType, length: Any, location: str) -> PaimonType:
-    """Return a VECTOR. Raises UnreadablePaimonError for an element type or a length that Paimon does not allow."""
+    """Return a VECTOR. Raises MalformedDocumentError for an element type or a length that Paimon does not allow."""
     if element.root not in VECTOR_ELEMENTS:
-        raise UnreadablePaimonError(location, f"a VECTOR cannot have elements of type {element.type_text()}")
+        raise MalformedDocumentError(location, f"a VECTOR cannot have elements of type {element.type_text()}")
     if type(length) is not int or not 1 <= length <= LONGEST:
-        raise UnreadablePaimonError(location, "the `length` of a VECTOR has to be a whole number from 1 on")
+        raise MalformedDocumentError(location, "the `length` of a VECTOR has to be a whole number from 1 on")
     return PaimonType("VECTOR", (length,), (element,))
 
 
@@ -242,12 +228,12 @@ _ZONES = {"TIME": (" WITHOUT TIME ZONE",), "TIMESTAMP": (" WITHOUT TIME ZONE", "
 
 
 def _parse_text(text: str, location: str) -> PaimonType:
-    """Return the type that a text is. Raises UnreadablePaimonError."""
+    """Return the type that a text is. Raises MalformedDocumentError."""
     if match := _GEO.fullmatch(text):
         return PaimonType(match["type"], is_nullable=match["required"] is None)
 
-    def unreadable(reason: str = "") -> UnreadablePaimonError:
-        return UnreadablePaimonError(location, f"'{text}' is not a Paimon type{reason and f': {reason}'}")
+    def unreadable(reason: str = "") -> MalformedDocumentError:
+        return MalformedDocumentError(location, f"'{text}' is not a Paimon type{reason and f': {reason}'}")
 
     def with_nullability(words: str) -> PaimonType:
         """Return the type of words, which may have NULL or NOT NULL at their end."""

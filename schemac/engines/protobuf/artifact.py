@@ -14,6 +14,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from schemac.artifacts.targets import Artifact, ArtifactTarget, Emission
+from schemac.artifacts.type_writer import TypeWriter
 from schemac.engines.json_values import own_tree
 from schemac.engines.protobuf import PROTOBUF_LOSS, PROTOBUF_NAME, PROTOBUF_NUMBER, PROTOBUF_TYPE, types
 from schemac.engines.protobuf.attributes import ENUM_NUMBERS, TYPE
@@ -97,11 +98,16 @@ def emit(compilation: Compilation, emission: Emission) -> list[Artifact]:
     ]
 
 
-class _Writer:
+class _Writer(TypeWriter[LabelledType]):
     """Writes the messages of one dataset, and reports what Protobuf cannot hold."""
 
+    message: MessageText
+    """The message that the type of a field is looked for in; those that it needs are entered."""
+    name: str
+    """The words for what is looked for."""
+
     def __init__(self, compilation: Compilation, emission: Emission) -> None:
-        self._emission = emission
+        super().__init__(emission)
         self._numbers = types.numbers_of(compilation)
         self._reserved = _reserved(compilation, self._numbers)
         self.imported: set[str] = set()
@@ -115,7 +121,7 @@ class _Writer:
             name = types.json_name(types.valid(str(field.segment))).lower()
             first = fields_by_name.setdefault(name, field)
             if first is not field:
-                self._emission.findings.at_name(
+                self.emission.findings.at_name(
                     field,
                     PROTOBUF_NAME,
                     f"{field.path_text} and {first.path_text} have one name in Protobuf or in its JSON",
@@ -134,12 +140,12 @@ class _Writer:
             if not types.is_number(number):
                 message_text = f"{field.path_text} would have the number {number}, which Protobuf reserves or does not have"
                 help = f"leave Protobuf out with `{builtin.TARGETS_OF.key}`, or import the schema from a .proto that has numbers"
-                self._emission.findings.at_name(field, PROTOBUF_NUMBER, message_text, help=help)
+                self.emission.findings.at_name(field, PROTOBUF_NUMBER, message_text, help=help)
             self.field(message, field, str(field.segment), number)
 
     def field(self, message: MessageText, schema_field: SchemaField, name: str, number: int) -> None:
         """Write the line of a field into a message: of a member, or of the value that the message is only there for."""
-        typed = self.type(message, schema_field, name)
+        typed = self.type_in(message, schema_field, name)
         label = f"{typed.label} " if typed.label else ""
         annotation: Json = {}
         if schema_field.is_nullable and typed.is_plain:
@@ -149,49 +155,53 @@ class _Writer:
             inner.lines.append(f"{label}{typed.type} value = 1;")
             typed, label = LabelledType("", inner.name, is_message=True), ""
         elif typed.is_message:
-            self._emission.lose(
-                schema_field, "a value that is always there", "a message, which may be absent"
-            )
+            self.lose(schema_field, "a value that is always there", "a message, which may be absent")
             annotation["required"] = True
         if types.valid(name) != name:
-            self._emission.lose(schema_field, f"the name {name}", types.valid(name))
+            self.lose(schema_field, f"the name {name}", types.valid(name))
             annotation["name"] = name
         annotation |= _type_annotation(schema_field)
         message.lines += _comments(schema_field.extra, annotation)
         message.lines.append(f"{label}{typed.type} {types.valid(name)} = {number};")
 
-    def type(self, message: MessageText, field: SchemaField, name: str) -> LabelledType:
-        """Return the type of a field without its Option; messages that it needs are entered."""
-        match field.type.family:
-            case Family.STRUCT:
-                inner = message.nested(name)
-                self.members(inner, field, field.children)
-                return LabelledType("", inner.name, is_message=True)
-            case Family.LIST:
-                (item,) = field.children
-                if "fixedLength" in own_tree(field.type):
-                    self._emission.lose(field, field.type.type_text(), "a list of any length")
-                return LabelledType("repeated", self.part(message, item, name, Part.ITEM))
-            case Family.MAP:
-                return self._map(message, field, name)
+    def type_in(self, message: MessageText, field: SchemaField, name: str) -> LabelledType:
+        """Return the type of a field without its Option in a message; messages that it needs are entered."""
+        self.message, self.name = message, name
+        return self.type(field)
+
+    def struct(self, field: SchemaField) -> LabelledType:
+        """Return a message with the members."""
+        inner = self.message.nested(self.name)
+        self.members(inner, field, field.children)
+        return LabelledType("", inner.name, is_message=True)
+
+    def list(self, field: SchemaField) -> LabelledType:
+        """Return a repeated type; a length is a loss."""
+        (item,) = field.children
+        if getattr(field.type, "fixed_length", None) is not None:
+            self.lose(field, field.type.type_text(), "a list of any length")
+        return LabelledType("repeated", self.part(self.message, item, self.name, Part.ITEM))
+
+    def leaf(self, field: SchemaField) -> LabelledType:
+        """Return a scalar, an enum of the field's own, or a message that is imported."""
         leaf = types.leaf_of(field)
         if leaf is None:
-            message_text = f"Protobuf cannot hold {field.type.type_text()} ({field.path_text})"
-            self._emission.findings.at_type(
-                field,
-                PROTOBUF_TYPE,
-                message_text,
-                help=Help.leave_out("it", builtin.TARGETS_OF.key, "protobuf"),
-            )
-            return LabelledType("", "bytes")
+            return self.refused(field)
         if not leaf.is_lossless:
-            self._emission.lose(field, field.type.type_text(), leaf.becomes or leaf.type)
+            self.lose(field, field.type.type_text(), leaf.becomes or leaf.type)
         self._check_attribute(field)
         if leaf.type == types.ENUM_TYPE:
-            return LabelledType("", _enum(message, name, ENUM_NUMBERS.read(field.extra) or {}))
+            return LabelledType("", _enum(self.message, self.name, ENUM_NUMBERS.read(field.extra) or {}))
         if leaf.is_message:
             self.imported.add(leaf.type)
         return LabelledType("", leaf.type, leaf.is_message)
+
+    def refused(self, field: SchemaField) -> LabelledType:
+        """Report a type that Protobuf cannot hold."""
+        message = f"Protobuf cannot hold {field.type.type_text()} ({field.path_text})"
+        help = Help.leave_out("it", builtin.TARGETS_OF.key, "protobuf")
+        self.emission.findings.at_type(field, PROTOBUF_TYPE, message, help=help)
+        return LabelledType("", "bytes")
 
     def _check_attribute(self, field: SchemaField) -> None:
         """Refuse the attribute of another type than the usual one at a field that cannot have it."""
@@ -201,20 +211,19 @@ class _Writer:
         possible = [type_ for type_, of in types.USUAL.items() if of == usual.type]
         message = f"{field.path_text} is {usual.type} in Protobuf, which cannot be {requested}"
         help = f"it can be {', '.join(possible)}" if possible else f"remove `{TYPE.key}`"
-        self._emission.findings.at_extra(field, TYPE.key, PROTOBUF_TYPE, message, help=help)
+        self.emission.findings.at_extra(field, TYPE.key, PROTOBUF_TYPE, message, help=help)
 
-    def _map(self, message: MessageText, field: SchemaField, name: str) -> LabelledType:
+    def map(self, field: SchemaField) -> LabelledType:
         """Return a map for plain keys, else a repeated message of entries, and report the loss."""
+        message, name = self.message, self.name
         key, value = field.children
-        if "keysSorted" in own_tree(field.type):
-            self._emission.lose(field, "sorted keys", "keys in any order")
+        if getattr(field.type, "keys_sorted", False):
+            self.lose(field, "sorted keys", "keys in any order")
         if _is_plain_key(key):
-            leaf = self.type(message, key, name)
+            leaf = self.leaf(key)
             return LabelledType("", f"map<{leaf.type}, {self.part(message, value, name, Part.VALUE)}>")
         entry = message.nested(f"{name} entry", "entry")
-        self._emission.lose(
-            field, field.type.type_text(), "a list of entries, in which a key may occur twice"
-        )
+        self.lose(field, field.type.type_text(), "a list of entries, in which a key may occur twice")
         self.field(entry, key, Part.KEY.value, 1)
         self.field(entry, value, Part.VALUE.value, 2)
         return LabelledType("repeated", entry.name)
@@ -222,7 +231,7 @@ class _Writer:
     def part(self, message: MessageText, field: SchemaField, name: str, part: Part) -> str:
         """Return the type of an item or value: a message around it where it may be null, or is a list or a map."""
         if _is_inline(field):
-            return self.type(message, field, f"{name} {part.value}").type
+            return self.type_in(message, field, f"{name} {part.value}").type
         inner = message.nested(f"{name} {part.value}", part.value)
         self.field(inner, field, "value", 1)
         return inner.name

@@ -43,19 +43,16 @@ _FIELDS_OF_WRAPPERS = {"option": 1, "item": 1, "value": 1, "entry": 2}
 _PRESENCE = "features.field_presence"
 
 
-def read(path: Path, report: Report) -> importer.ImportedSchema | None:
+def read(path: Path, _report: Report) -> importer.ImportedSchema:
     """Read the messages of a file."""
     try:
         tables = _Reader(parse(path.read_text(encoding="utf-8"))).tables()
     except MalformedProtoError as error:
-        importer.refuse(path, f"it is not a .proto file: {error}", report)
-        return None
-    except RecursionError:
-        importer.refuse(path, "it is not a .proto file: it is nested too deeply", report)
-        return None
+        raise importer.UnreadableSourceError(f"it is not a .proto file: {error}") from error
+    except RecursionError as error:
+        raise importer.UnreadableSourceError("it is not a .proto file: it is nested too deeply") from error
     if not tables:
-        importer.refuse(path, "it has no top-level message with fields", report)
-        return None
+        raise importer.UnreadableSourceError("it has no top-level message with fields")
     return importer.together(tables)
 
 

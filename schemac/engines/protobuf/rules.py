@@ -10,35 +10,32 @@ from typing import Any, NamedTuple
 
 from schemac.engines.protobuf.syntax import ProtoOption, listed
 from schemac.language.attributes import constraints as value_rules
+from schemac.language.attributes.attribute import Attribute
 from schemac.language.logical.model import Part
 
 FIELD_RULES = "(buf.validate.field)"
-
-
-_NUMBERS = {
-    "gte": value_rules.MINIMUM,
-    "gt": value_rules.EXCLUSIVE_MINIMUM,
-    "lte": value_rules.MAXIMUM,
-    "lt": value_rules.EXCLUSIVE_MAXIMUM,
-}
-
-
-_LENGTHS = {
-    "min_len": (value_rules.MIN_LENGTH,),
-    "max_len": (value_rules.MAX_LENGTH,),
-    "len": (value_rules.MIN_LENGTH, value_rules.MAX_LENGTH),
-}
-
-
-_ITEMS = {"min_items": (value_rules.MIN_ITEMS,), "max_items": (value_rules.MAX_ITEMS,)}
 
 
 _NUMERIC = frozenset(
     {"float", "double"}
     | {f"{sort}{bits}" for sort in ("int", "uint", "sint", "fixed", "sfixed") for bits in (32, 64)}
 )
-
-
+_SIZED = frozenset({"string", "bytes"})
+_CONSTRAINTS: Mapping[str, tuple[Collection[str], tuple[Attribute[Any], ...]]] = {
+    "gte": (_NUMERIC, (value_rules.MINIMUM,)),
+    "gt": (_NUMERIC, (value_rules.EXCLUSIVE_MINIMUM,)),
+    "lte": (_NUMERIC, (value_rules.MAXIMUM,)),
+    "lt": (_NUMERIC, (value_rules.EXCLUSIVE_MAXIMUM,)),
+    **dict.fromkeys(("const", "in"), ({*_NUMERIC, "string"}, (value_rules.ENUM,))),
+    "min_len": (_SIZED, (value_rules.MIN_LENGTH,)),
+    "max_len": (_SIZED, (value_rules.MAX_LENGTH,)),
+    "len": (_SIZED, (value_rules.MIN_LENGTH, value_rules.MAX_LENGTH)),
+    "pattern": (("string",), (value_rules.PATTERN,)),
+    "min_items": (("repeated",), (value_rules.MIN_ITEMS,)),
+    "max_items": (("repeated",), (value_rules.MAX_ITEMS,)),
+    "unique": (("repeated",), (value_rules.UNIQUE_ITEMS,)),
+}
+"""By the name of a rule, the types whose values it is about, and the constraints that mean the same."""
 _NESTED = {"items": Part.ITEM, "keys": Part.KEY, "values": Part.VALUE}
 
 
@@ -115,20 +112,16 @@ def _typed_rules(
             # That no others are allowed is implied in a manifest.
             if not (name == "defined_only" and value is True and enum):
                 yield ProtoRule(parts, {value_rules.ENUM.key: names} if names else {}, text)
-        elif name in _NUMBERS and type_ in _NUMERIC and not _is_outside(rules):
-            yield ProtoRule(parts, {_NUMBERS[name].key: value}, text)
-        elif name in ("const", "in") and type_ in (*_NUMERIC, "string"):
-            yield ProtoRule(parts, {value_rules.ENUM.key: listed(value)}, text)
-        elif name in _LENGTHS and type_ in ("string", "bytes"):
-            yield ProtoRule(parts, {attribute.key: value for attribute in _LENGTHS[name]}, text)
-        elif name in _ITEMS and type_ == "repeated":
-            yield ProtoRule(parts, {attribute.key: value for attribute in _ITEMS[name]}, text)
-        elif name == "unique" and type_ == "repeated" and value is True:
-            yield ProtoRule(parts, {value_rules.UNIQUE_ITEMS.key: True}, text)
-        elif name == "pattern" and type_ == "string":
-            yield ProtoRule(parts, {value_rules.PATTERN.key: value}, text)
         else:
-            yield ProtoRule(parts, {}, text)
+            types, attributes = _CONSTRAINTS.get(name, ((), ()))
+            is_lost = type_ not in types or (name == "unique" and value is not True)
+            is_lost = is_lost or (name in _BOUNDS and _is_outside(rules))
+            constraint = listed(value) if name in ("const", "in") else value
+            constraints = {} if is_lost else {attribute.key: constraint for attribute in attributes}
+            yield ProtoRule(parts, constraints, text)
+
+
+_BOUNDS = ("gte", "gt", "lte", "lt")
 
 
 def _is_outside(rules: Mapping[str, Any]) -> bool:

@@ -13,7 +13,7 @@ import re
 from collections.abc import Collection, Mapping
 from typing import Any, NamedTuple
 
-from schemac.arrow.from_arrow import storage_kind
+from schemac.arrow.from_arrow import extension_of_kind
 from schemac.engines.protobuf.attributes import ENUM_NUMBERS, TYPE
 from schemac.language.attributes.attribute import Family
 from schemac.language.attributes.builtin import is_utc
@@ -126,8 +126,8 @@ def usual_leaf(declared: LogicalType) -> ScalarType | None:
             if type_.unit == "Nanosecond":
                 return ScalarType(DURATION, is_lossless=True)
             return ScalarType(DURATION, becomes=f"{DURATION}, of up to 10,000 years")
-    storage = storage_kind(declared)
-    leaf = None if storage is None else usual_leaf(storage)
+    extension = extension_of_kind(declared)
+    leaf = None if extension is None else usual_leaf(extension.storage)
     return None if leaf is None else leaf._replace(is_lossless=False)
 
 

@@ -12,21 +12,18 @@ from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
 from typing import Any, NamedTuple
 
-from schemac.artifacts.targets import Emission
-from schemac.artifacts.type_writer import RecordTypeWriter, TypeTable
+from schemac.artifacts.type_writer import RecordTypeWriter
 from schemac.engines import json_values
 from schemac.engines.pydantic import PYDANTIC_TYPE
 from schemac.engines.python_source import literal
 from schemac.language.attributes import builtin
-from schemac.language.attributes.attribute import NESTED, Family, Role
+from schemac.language.attributes.attribute import NESTED, Family
 from schemac.language.attributes.builtin import is_utc
-from schemac.language.attributes.registry import has_role
 from schemac.language.constraints import expressions, field_constraints
 from schemac.language.constraints.constraint import Constraint, Value
-from schemac.language.kinds.answers import FRACTION_DIGITS, PER_SECOND
+from schemac.language.kinds.answers import ARROW_UNITS, FRACTION_DIGITS, PER_SECOND
 from schemac.language.logical.model import LogicalType, Part
 from schemac.language.logical.schema_fields import SchemaField
-from schemac.language.physical import LoweredField
 from schemac.text.source.help import Help
 
 
@@ -34,7 +31,7 @@ class Annotation(NamedTuple):
     """What an annotation is made of."""
 
     type: str
-    metadata: tuple[str, ...]
+    metadata: tuple[str, ...] = ()
     """What is behind the type in `Annotated`: the one place for validators and constraints."""
     suffix: str = ""
     """Tells it from others of the same type text."""
@@ -57,21 +54,12 @@ def _binary(length: int | None = None) -> Annotation:
 
 
 _STRICT = ("Field(strict=True)",)
-_TEXT = Annotation("str", _STRICT)
-_TABLE: TypeTable[Annotation] = TypeTable(
-    same={
-        "NA": Annotation("None", ()),
-        "BOOL": Annotation("bool", _STRICT),
-        **{f"INT{bits}": _integer(bits, is_signed=True) for bits in (8, 16, 32, 64)},
-        **{f"UINT{bits}": _integer(bits, is_signed=False) for bits in (8, 16, 32, 64)},
-        "HALF_FLOAT": _before_validator("float", "floating(16)"),
-        "FLOAT": _before_validator("float", "floating(32)"),
-        "DOUBLE": _before_validator("float", "floating(64)"),
-        **dict.fromkeys(("STRING", "LARGE_STRING", "STRING_VIEW"), _TEXT),
-        **dict.fromkeys(("BINARY", "LARGE_BINARY", "BINARY_VIEW"), _binary()),
-        **dict.fromkeys(("DATE32", "DATE64"), _before_validator("date", "day()")),
-    }
-)
+_PLAIN = {
+    Family.NULL: Annotation("None", ()),
+    Family.BOOLEAN: Annotation("bool", _STRICT),
+    Family.TEXT: Annotation("str", _STRICT),
+    Family.DATE: _before_validator("date", "day()"),
+}
 _KEYS = {
     Family.BOOLEAN: "boolean_key",
     Family.INTEGER: "number_key",
@@ -82,38 +70,22 @@ _KEYS = {
 """What makes values of the texts that the keys of an object are."""
 
 
-class Leaves(RecordTypeWriter[Annotation]):
-    """Finds the annotation of each lowered field that has no parts."""
+class AnnotationWriter(RecordTypeWriter[Annotation]):
+    """Finds the annotation of each field; those of types with parts are left to whoever writes classes."""
 
-    blob = _binary()
     json = Annotation("Any", ("BeforeValidator(present)",), "Json")
     uuid = Annotation("UUID", ("BeforeValidator(uuid())",), "Uuid")
 
-    def __init__(self, emission: Emission) -> None:
-        super().__init__(emission, _TABLE)
-
-    def leaf(self, lowered: LoweredField) -> Annotation | None:
-        """Return the annotation; None if null is the only value."""
-        leaf = self.type(lowered, lowered.arrow.type)
-        return None if leaf.type == "None" else leaf
-
-    def key(self, lowered: LoweredField) -> Annotation | None:
+    def key(self, field: SchemaField) -> Annotation | None:
         """Return the annotation of the keys of a map; None after refusing them."""
-        field: SchemaField = lowered.field
         if field.type.family in NESTED:
             self.refused(field)
             return None
-        leaf = self.type(lowered, lowered.arrow.type)
+        leaf = self.leaf(field)
         reader = _KEYS.get(field.type.family)
         # The last of several is asked first.
         validators = () if reader is None else (f"BeforeValidator({reader})",)
         return leaf._replace(metadata=(*leaf.metadata, *validators))
-
-    def brain_float(self, lowered: LoweredField) -> Annotation | None:
-        """Return the annotation of the items of a vector of brain floats; None for any other list."""
-        if not has_role(lowered.field.extra, Role.BRAIN_FLOATS):
-            return None
-        return _before_validator("float", "brain_float()")._replace(suffix="Brain")
 
     def refused(self, field: SchemaField) -> Annotation:
         """Report a type that has no annotation."""
@@ -132,61 +104,52 @@ class Leaves(RecordTypeWriter[Annotation]):
         help = Help.leave_out("pydantic", builtin.TARGETS_OF.key, "pydantic")
         self.emission.findings.at_type(field, PYDANTIC_TYPE, message, help=help)
 
-    def type_text(self, type_: Annotation) -> str:
-        """Return the type of Python."""
-        return type_.type
+    def plain(self, field: SchemaField, type_: Any) -> Annotation | None:
+        """Return the annotation of a type without parts; what Python has no type for is a count, which is a loss."""
+        match type_.family:
+            case Family.INTEGER:
+                return _integer(type_.bits, is_signed=type_.is_signed)
+            case Family.FLOAT:
+                return _before_validator("float", f"floating({type_.bits})")
+            case Family.DECIMAL:
+                return _before_validator("Decimal", f"decimal({type_.precision}, {type_.scale})")
+            case Family.BYTES:
+                return _binary(type_.fixed_length)
+            case Family.TIME:
+                validator = f"time_of_day({FRACTION_DIGITS[ARROW_UNITS[type_.unit]]})"
+                return self._time(field, type_, "time", validator, "time_text")
+            case Family.TIMESTAMP:
+                return self._timestamp(field, type_)
+            case Family.DURATION:
+                self.lose(field, f"a duration in {ARROW_UNITS[type_.unit]}", "its count")
+                return _before_validator("int", "count()")
+        return _PLAIN.get(type_.family)
 
-    def decimal(self, lowered: LoweredField, arrow_type: Any) -> Annotation:
-        """Return the annotation of decimals with all digits."""
-        return _before_validator("Decimal", f"decimal({arrow_type.precision}, {arrow_type.scale})")
-
-    def timestamp(self, lowered: LoweredField, arrow_type: Any) -> Annotation:
+    def _timestamp(self, field: SchemaField, type_: Any) -> Annotation:
         """Return the annotation of timestamps: of instants in UTC, or of local times without a zone."""
-        field: SchemaField = lowered.field
-        digits = FRACTION_DIGITS[arrow_type.unit]
-        zone = arrow_type.tz
+        digits, zone = FRACTION_DIGITS[ARROW_UNITS[type_.unit]], type_.timezone
         if zone is None:
-            return self._time(lowered, arrow_type, "datetime", f"clock({digits})", "timestamp_text")
+            return self._time(field, type_, "datetime", f"clock({digits})", "timestamp_text")
         declared = builtin.CLOCK_ZONE.read(field.extra)
         clock = "UTC" if is_utc(declared or zone) else declared
         margin = "0" if is_utc(zone) else "MARGIN"
         read = repr(None) if clock is None else f'"{clock}"'
-        leaf = self._time(
-            lowered, arrow_type, "datetime", f"instant({digits}, {read}, {margin})", "instant_text"
-        )
+        leaf = self._time(field, type_, "datetime", f"instant({digits}, {read}, {margin})", "instant_text")
         return leaf._replace(suffix="Clock") if declared else leaf
 
-    def time(self, lowered: LoweredField, arrow_type: Any) -> Annotation:
-        """Return the annotation of times of day."""
-        digits = FRACTION_DIGITS[arrow_type.unit]
-        return self._time(lowered, arrow_type, "time", f"time_of_day({digits})", "time_text")
-
     def _time(
-        self, lowered: LoweredField, arrow_type: Any, type_: str, validator: str, writer: str
+        self, field: SchemaField, type_: Any, python_type: str, validator: str, writer: str
     ) -> Annotation:
-        """Return the leaf of a time; nanoseconds become a count, which is reported as a loss."""
-        if arrow_type.unit != "ns":
-            return _before_validator(type_, validator)
-        self.lose(lowered, f"a {type_} with nanoseconds", "a count of nanoseconds")
+        """Return the annotation of a time; nanoseconds become a count, which is reported as a loss."""
+        if type_.unit != "Nanosecond":
+            return _before_validator(python_type, validator)
+        self.lose(field, f"a {python_type} with nanoseconds", "a count of nanoseconds")
         written = f'PlainSerializer({writer}, when_used="json")'
         return Annotation("Nanoseconds", (f"PlainValidator({validator})", written))
 
-    def duration(self, lowered: LoweredField, arrow_type: Any) -> Annotation:
-        """Return the annotation of durations as counts of their unit."""
-        self.lose(lowered, f"a duration in {arrow_type.unit}", "its count")
-        return _before_validator("int", "count()")
 
-    def fixed_size_binary(self, lowered: LoweredField, arrow_type: Any) -> Annotation:
-        """Return the annotation of bytes of one length."""
-        return _binary(arrow_type.byte_width)
-
-    def struct(self, lowered: LoweredField, arrow_type: Any) -> Annotation:
-        """Refuse what has parts."""
-        return self.refused(lowered.field)
-
-    list = fixed_size_list = map = struct
-
-
+BRAIN_FLOAT = _before_validator("float", "brain_float()")._replace(suffix="Brain")
+"""Of the items of a vector of brain floats."""
 _EXACT = frozenset({Family.INTEGER, Family.DECIMAL})
 
 

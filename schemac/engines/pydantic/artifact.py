@@ -24,14 +24,13 @@ from schemac.engines import json_values
 from schemac.engines.pydantic import PYDANTIC_LOSS, annotations
 from schemac.engines.python_source import NOTICE, docstring, identifier, identifiers, literal, module_name
 from schemac.language.attributes import builtin
-from schemac.language.attributes.attribute import Family
+from schemac.language.attributes.attribute import NESTED, Family, Role
 from schemac.language.attributes.constraints import REFERENCES, UNIQUE
+from schemac.language.attributes.registry import has_role
 from schemac.language.constraints.field_constraints import UniqueItems, constraints_at
 from schemac.language.constraints.rows import row_constraints
 from schemac.language.logical.dataset import LogicalDataset
-from schemac.language.logical.model import LogicalType, Part
 from schemac.language.logical.schema_fields import SchemaField
-from schemac.language.physical import LoweredField
 from schemac.text.source.json_object import Json
 from schemac.versions.identity.compilation import Compilation
 
@@ -131,18 +130,18 @@ class ModelClass(NamedTuple):
 def emit(compilation: Compilation, emission: Emission) -> list[Artifact]:
     """Return the module with the models of a dataset."""
     dataset = compilation.dataset
-    module = _Module(dataset, annotations.Leaves(emission))
-    module.model((), compilation.lowered.fields, dataset.schema.extra, dataset.name)
+    module = _Module(dataset, emission)
+    module.model((), dataset.columns, dataset.schema.extra, dataset.name)
     path = f"pydantic/{module_name(dataset.name, 'models')}.py"
     return [Artifact(path, "".join(f"{line}\n" for line in module.lines()).encode())]
 
 
-class _Module:
+class _Module(annotations.AnnotationWriter):
     """Collects the models of one dataset, and writes them as a module."""
 
-    def __init__(self, dataset: LogicalDataset, leaves: annotations.Leaves) -> None:
+    def __init__(self, dataset: LogicalDataset, emission: Emission) -> None:
+        super().__init__(emission)
         self._dataset = dataset
-        self._leaves = leaves
         self._aliases: dict[str, str] = {}
         """Names of types without parts by what they are."""
         self._classes: list[ModelClass] = []
@@ -176,10 +175,10 @@ class _Module:
         yield from body
 
     def model(
-        self, path: Sequence[str], members: Iterable[LoweredField], extra: Mapping[str, Any], title: str
+        self, path: Sequence[str], members: Iterable[SchemaField], extra: Mapping[str, Any], title: str
     ) -> str:
         """Enter the class of a table or struct, and return its name."""
-        fields = {member.arrow.name: member for member in members}
+        fields = {str(member.segment): member for member in members}
         names = identifiers(fields, RESERVED_NAMES)
         self._names[tuple(path)] = names
         lines = [
@@ -194,7 +193,7 @@ class _Module:
         if settings:
             lines += [f"    model_config = {_python(settings)}", ""]
         for name, member in fields.items():
-            lines.append(f"    {names[name]}: {self._field((*path, name), member, names[name])}")
+            lines.append(f"    {names[name]}: {self._field(member, names[name])}")
         if not path:
             lines += self._conditions()
         while lines[-1] == "":
@@ -210,13 +209,13 @@ class _Module:
         extra = self._dataset.schema.extra
         for attribute in (UNIQUE, REFERENCES):
             if attribute.key in extra:
-                self._leaves.emission.lose(None, f"the constraint {attribute.key}", IGNORED)
+                self.lose(None, f"the constraint {attribute.key}", IGNORED)
         written: list[str] = []
         for check in row_constraints(extra, self._dataset.columns).checks:
             try:
                 truth = annotations.condition(check.condition, annotations.python_names(self._names))
             except annotations.UnwritableError:
-                self._leaves.emission.lose(None, f"the condition {check.text}", IGNORED)
+                self.lose(None, f"the condition {check.text}", IGNORED)
                 continue
             written.append(f"        keep_condition({literal(check.text)}, {truth})")
         if written:
@@ -236,23 +235,22 @@ class _Module:
             try:
                 validators.append(annotations.validator(constraint))
             except annotations.UnwritableError:
-                self._leaves.emission.lose(field, f"the constraint {constraint.attribute.key}", IGNORED)
+                self.lose(field, f"the constraint {constraint.attribute.key}", IGNORED)
         return validators
 
-    def _field(self, path: Sequence[str], member: LoweredField, name: str) -> str:
+    def _field(self, field: SchemaField, name: str) -> str:
         """Return what follows a field's colon as source; `Any` after reporting that it is nested too deep."""
-        field: SchemaField = member.field
-        annotation = self._type(path, member)
+        annotation = self._source(field)
         # Brackets in texts count as well.
         changes = ((char in "[(") - (char in "])") for char in annotation if char in "[]()")
         if max(accumulate(changes), default=0) > _MOST_BRACKETS:
             annotation = "Any"
-            self._leaves.refuse_depth(field)
+            self.refuse_depth(field)
         settings: list[str] = []
         if field.is_nullable:
             settings.append("default=None")
-        if name != member.arrow.name:
-            settings.append(f"alias={literal(member.arrow.name)}")
+        if name != field.segment:
+            settings.append(f"alias={literal(str(field.segment))}")
         if builtin.DESCRIPTION.key in field.extra:
             settings.append(f"description={literal(str(field.extra[builtin.DESCRIPTION.key]))}")
         attributes = _attributes(field.extra)
@@ -262,62 +260,56 @@ class _Module:
             return f"{annotation} = None"
         return f"{annotation} = Field({', '.join(settings)})" if settings else annotation
 
-    def _type(self, path: Sequence[str], lowered: LoweredField) -> str:
-        """Return the annotation of a column, a member, an item or a value."""
-        field: SchemaField = lowered.field
-        annotation = self._type_without_none(path, lowered)
+    def _source(self, field: SchemaField) -> str:
+        """Return the annotation of a column, a member, an item or a value as source."""
+        annotation = self.type(field)
+        text = annotation.type
+        if field.type.family not in NESTED and text != "None":
+            text = self._alias(field, annotation)
         if field.extra and not field.is_member:
-            annotation = f"Annotated[{annotation}, {_metadata_text({'extra': dict(field.extra)})}]"
-        return f"{annotation} | None" if field.is_nullable and annotation != "None" else annotation
+            text = f"Annotated[{text}, {_metadata_text({'extra': dict(field.extra)})}]"
+        return f"{text} | None" if field.is_nullable and text != "None" else text
 
-    def _type_without_none(self, path: Sequence[str], lowered: LoweredField) -> str:
-        """Return the annotation of a type that may not be null; the classes of structs are entered."""
-        field: SchemaField = lowered.field
-        tree = _tree(field.type)
-        match field.type.family:
-            case Family.STRUCT:
-                return self.model(path, lowered.children, {}, field.path_text)
-            case Family.LIST:
-                (item,) = lowered.children
-                inner = self._leaves.brain_float(lowered)
-                item_type = self._alias(item.field, inner, _tree(item.field.type)) if inner else ""
-                if inner and item.field.is_nullable:
-                    item_type = f"{item_type} | None"
-                item_type = item_type or self._type((*path, Part.ITEM.value), item)
-                length = tree.get("fixedLength")
-                bounds = f", min_length={length}, max_length={length}" if length is not None else ""
-                metadata = ", ".join([f"Field(strict=True{bounds})", *self._validators(field)])
-                return f"Annotated[list[{item_type}], {metadata}]"
-            case Family.MAP:
-                return self._map(path, lowered, tree)
-        leaf = self._leaves.leaf(lowered)
-        return "None" if leaf is None else self._alias(field, leaf, tree)
+    def struct(self, field: SchemaField) -> annotations.Annotation:
+        """Return the name of a struct's class, which is entered."""
+        path = [segment if isinstance(segment, str) else segment.value for segment in field.path]
+        return annotations.Annotation(self.model(path, field.children, {}, field.path_text))
 
-    def _map(self, path: Sequence[str], lowered: LoweredField, tree: Json) -> str:
-        """Return the source of a `dict` annotation; "None" if its key type has been refused."""
-        key, value = lowered.children
-        field: SchemaField = key.field
-        leaf = self._leaves.key(key)
-        if leaf is None:
-            return "None"
-        del tree["keyType"], tree["valueType"]
-        named = self._alias(field, leaf, _tree(field.type), "Key")
-        if field.extra:
-            named = f"Annotated[{named}, {_metadata_text({'extra': dict(field.extra)})}]"
-        dict_type = f"dict[{named}, {self._type((*path, Part.VALUE.value), value)}]"
-        metadata = (
-            ["Field(strict=True)"] if field.type.family is Family.TEXT else ["WrapValidator(distinct_keys)"]
-        )
+    def list(self, field: SchemaField) -> annotations.Annotation:
+        """Return a `list` with its length and constraints."""
+        (item,) = field.children
+        if has_role(field.extra, Role.BRAIN_FLOATS):
+            item_type = self._alias(item, annotations.BRAIN_FLOAT)
+            item_type = f"{item_type} | None" if item.is_nullable else item_type
+        else:
+            item_type = self._source(item)
+        length = getattr(field.type, "fixed_length", None)
+        bounds = f", min_length={length}, max_length={length}" if length is not None else ""
+        metadata = ", ".join([f"Field(strict=True{bounds})", *self._validators(field)])
+        return annotations.Annotation(f"Annotated[list[{item_type}], {metadata}]")
+
+    def map(self, field: SchemaField) -> annotations.Annotation:
+        """Return a `dict`; "None" if its key type has been refused."""
+        key, value = field.children
+        annotation = self.key(key)
+        if annotation is None:
+            return annotations.Annotation("None")
+        named = self._alias(key, annotation, "Key")
+        if key.extra:
+            named = f"Annotated[{named}, {_metadata_text({'extra': dict(key.extra)})}]"
+        is_text, tree = key.type.family is Family.TEXT, json_values.own_tree(field.type)
+        metadata = ["Field(strict=True)" if is_text else "WrapValidator(distinct_keys)"]
         metadata += [_metadata_text(tree)] if len(tree) > 1 else []
-        return f"Annotated[{dict_type}, {', '.join(metadata)}]"
+        return annotations.Annotation(
+            f"Annotated[dict[{named}, {self._source(value)}], {', '.join(metadata)}]"
+        )
 
-    def _alias(
-        self, field: SchemaField, leaf: annotations.Annotation, tree: Mapping[str, Any], suffix: str = ""
-    ) -> str:
+    def _alias(self, field: SchemaField, leaf: annotations.Annotation, suffix: str = "") -> str:
         """Return the name of a type without parts; its definition is entered once."""
         validators = self._validators(field)
         suffix = f"{suffix}Constrained" if validators else suffix
-        text = f"Annotated[{', '.join([leaf.type, *leaf.metadata, *validators, _metadata_text(tree)])}]"
+        tree = _metadata_text(json_values.own_tree(field.type))
+        text = f"Annotated[{', '.join([leaf.type, *leaf.metadata, *validators, tree])}]"
         if text not in self._aliases:
             word = "".join(
                 part[0].upper() + part[1:] for part in re.findall("[A-Za-z0-9]+", field.type.type_text())
@@ -326,11 +318,6 @@ class _Module:
             used_names = {name.removeprefix("_") for name in self._aliases.values()}
             self._aliases[text] = f"_{identifier(base, used_names)}"
         return self._aliases[text]
-
-
-def _tree(type_: LogicalType) -> Json:
-    """Return a type as a manifest writes it; its attributes are next to it."""
-    return {key: value for key, value in json_values.type_tree(type_).items() if key != "extra"}
 
 
 def _attributes(extra: Mapping[str, Any]) -> Json:

@@ -15,7 +15,7 @@ from pathlib import Path
 
 from schemac.arrow.from_arrow import from_arrow
 from schemac.engines.pydantic.modules import ModelField, Module, choices_of, is_none, name_of
-from schemac.importers.importer import ImportedSchema, Importer, ImportNotes, refuse, together
+from schemac.importers.importer import ImportedSchema, Importer, ImportNotes, UnreadableSourceError, together
 from schemac.language.attributes.builtin import DESCRIPTION
 from schemac.language.logical.model import dotted
 from schemac.language.physical import ArrowField, ArrowType, pa
@@ -88,7 +88,7 @@ class AnnotationTypes:
             return pa.list_(self._type(_without_none(_evaluated(item)) or item, zone))
         if isinstance(annotation, ast.Name | ast.Attribute):
             if (node := self._module.classes.get(name)) is not None:
-                bases = set(self._module.bases(node))
+                bases = set(self._module.bases(name))
                 return _enumeration(node, bases) if bases & _ENUMS else pa.struct(self._fields_of(node))
             if name == "datetime":
                 return pa.timestamp("us", zone)
@@ -163,10 +163,9 @@ def read(path: Path, report: Report) -> ImportedSchema | None:
     module = Module.read(path, report)
     if module is None:
         return None
-    models = [node for node in module.classes.values() if module.descends(node, {_BASE})]
+    models = [node for node in module.classes.values() if module.descends(node.name, {_BASE})]
     if not models:
-        refuse(path, f"it has no class with the base {_BASE} outside of functions", report)
-        return None
+        raise UnreadableSourceError(f"it has no class with the base {_BASE} outside of functions")
     return together([_dataset(node, module, report) for node in models])
 
 
@@ -175,8 +174,10 @@ def _dataset(node: ast.ClassDef, module: Module, report: Report) -> ImportedSche
     notes = ImportNotes()
     descriptions: dict[str, str] = {}
     fields: list[ArrowField] = []
-    types = AnnotationTypes(module, lambda one: [_field(member, types) for member in module.members(one)])
-    for member in module.members(node):
+    types = AnnotationTypes(
+        module, lambda one: [_field(member, types) for member in module.members(one.name)]
+    )
+    for member in module.members(node.name):
         _note(member, notes, descriptions)
         try:
             fields.append(_field(member, types))
@@ -209,8 +210,8 @@ def _field(member: ModelField, types: AnnotationTypes) -> ArrowField:
 def _comments(node: ast.ClassDef, module: Module) -> list[str]:
     """Return one line on the model's name, and one for each base, function or setting that is lost."""
     comments = [f"from the {_BASE} {node.name}"]
-    lineage = module.lineage(node)
-    bases = dict.fromkeys(base for one in lineage for base in module.bases(one) if base)
+    lineage = module.lineage(node.name)
+    bases = dict.fromkeys(base for one in lineage for base in module.bases(one.name) if base)
     foreign = [base for base in bases if base not in _KNOWN and base not in module.classes]
     if foreign:
         comments.append(f"not read: fields of its bases in other files, {', '.join(foreign)}")

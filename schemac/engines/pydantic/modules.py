@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, NamedTuple, Self
 
 from schemac.engines.json_values import UUID_TYPE
-from schemac.importers.importer import first_line, refuse
+from schemac.importers.importer import UnreadableSourceError, first_line
 from schemac.language.attributes.builtin import DOMAIN
 from schemac.text.source.json_object import Json
 from schemac.text.source.report import Report
@@ -251,10 +251,11 @@ class Module:
             lines = source.content.splitlines(keepends=True)
             at = sum(map(len, lines[: (error.lineno or 1) - 1])) + max((error.offset or 1) - 1, 0)
             reason = f"it is not valid Python: {error.msg}"
-            refuse(path, reason, report, source=source, span=Span(at, min(at + 1, len(source.content))))
+            span = Span(at, min(at + 1, len(source.content)))
+            raise UnreadableSourceError(reason, source=source, span=span) from error
         except (ValueError, RecursionError, MemoryError) as error:
-            refuse(path, f"it is not valid Python: {first_line(error)}", report, source=source)
-        return None
+            reason = f"it is not valid Python: {first_line(error)}"
+            raise UnreadableSourceError(reason, source=source) from error
 
     def _name(self, target: ast.expr | None, value: ast.expr | None) -> None:
         """Record the meaning of a name."""
@@ -266,34 +267,33 @@ class Module:
         if target.id in self._several:
             del self.values[target.id]
 
-    def bases(self, node: ast.ClassDef) -> list[str]:
+    def bases(self, class_name: str) -> list[str]:
         """Return the names of a class's bases, those of other modules by the names that they have there."""
-        names = [name_of(base) for base in node.bases]
+        names = [name_of(base) for base in self.classes[class_name].bases]
         return [self._imported.get(name, name) if name not in self.classes else name for name in names]
 
-    def lineage(self, node: ast.ClassDef) -> list[ast.ClassDef]:
+    def lineage(self, class_name: str) -> list[ast.ClassDef]:
         """Return the classes of the file that a class has its fields from, the most basic first."""
-        class_defs: list[ast.ClassDef] = []
+        names: list[str] = []
 
-        def enter(class_def: ast.ClassDef, above: tuple[str, ...]) -> None:
-            for base in reversed(self.bases(class_def)):
-                below = self.classes.get(base)
-                if below is not None and below.name not in above:
-                    enter(below, (*above, below.name))
-            if class_def not in class_defs:
-                class_defs.append(class_def)
+        def enter(name: str, above: tuple[str, ...]) -> None:
+            for base in reversed(self.bases(name)):
+                if base in self.classes and base not in above:
+                    enter(base, (*above, base))
+            if name not in names:
+                names.append(name)
 
-        enter(node, (node.name,))
-        return class_defs
+        enter(class_name, (class_name,))
+        return [self.classes[name] for name in names]
 
-    def descends(self, node: ast.ClassDef, from_: Collection[str]) -> bool:
+    def descends(self, class_name: str, from_: Collection[str]) -> bool:
         """Whether a class has one of some bases, directly or through others of the file."""
-        return any(base in from_ for one in self.lineage(node) for base in self.bases(one))
+        return any(base in from_ for one in self.lineage(class_name) for base in self.bases(one.name))
 
-    def members(self, node: ast.ClassDef) -> list[ModelField]:
+    def members(self, class_name: str) -> list[ModelField]:
         """Return the fields of a class, those of its bases first; a field that is declared again keeps its place."""
         members: dict[str, ModelField] = {}
-        for one in self.lineage(node):
+        for one in self.lineage(class_name):
             for statement in one.body:
                 if isinstance(statement, ast.AnnAssign) and isinstance(statement.target, ast.Name):
                     name = statement.target.id

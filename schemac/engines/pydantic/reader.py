@@ -14,7 +14,7 @@ from typing import Any
 
 from schemac.engines.pydantic import modules
 from schemac.importers.datasets import any_json, enumerated, fitting, member, with_attributes
-from schemac.importers.importer import ImportedSchema, Importer, ImportNotes, refuse, together
+from schemac.importers.importer import ImportedSchema, Importer, ImportNotes, UnreadableSourceError, together
 from schemac.language.attributes.builtin import DEPRECATED, DESCRIPTION, DOMAIN
 from schemac.language.attributes.constraints import UNIQUE_ITEMS
 from schemac.language.logical.model import FieldPath, Part
@@ -29,20 +29,12 @@ _OF_PROGRAMS = (
 )
 
 
-class _UnreadableError(Exception):
-    """Why a file has no table."""
-
-
 def read(path: Path, report: Report) -> ImportedSchema | None:
     """Read the models of a file."""
     module = modules.Module.read(path, report)
     if module is None:
         return None
-    try:
-        return together(_Reader(module).tables())
-    except _UnreadableError as error:
-        refuse(path, str(error), report, help=_OF_PROGRAMS)
-        return None
+    return together(_Reader(module).tables())
 
 
 class _Reader:
@@ -58,18 +50,24 @@ class _Reader:
 
     def tables(self) -> list[ImportedSchema]:
         """Return the models that no other is made of, in the order of the file."""
-        models = [name for name in self._classes if self._is_model(name) and self._fields(name)]
+        module = self._module
+        models = [
+            name
+            for name in self._classes
+            if self._module.descends(name, modules.BASES) and module.members(name)
+        ]
         used = {
             node.id
             for name in models
-            for member in self._fields(name)
+            for member in module.members(name)
             for node in ast.walk(member.annotation)
             if isinstance(node, ast.Name)
         }
-        used |= {base for name in models for base in self._bases(name)}
+        used |= {base for name in models for base in module.bases(name)}
         tables = [self._table(name) for name in models if name not in used]
         if not tables:
-            raise _UnreadableError("it has no model with fields that is not part of another model")
+            reason = "it has no model with fields that is not part of another model"
+            raise UnreadableSourceError(reason, help=_OF_PROGRAMS)
         return tables
 
     def _table(self, name: str) -> ImportedSchema:
@@ -86,18 +84,6 @@ class _Reader:
         schema: Json = {"fields": self._members(name, ()), "extra": attributes}
         title = config.get("title")
         return ImportedSchema(schema, name=title if isinstance(title, str) else name, notes=self._notes)
-
-    def _is_model(self, name: str) -> bool:
-        """Whether a class derives from a base class of models."""
-        return self._module.descends(self._classes[name], modules.BASES)
-
-    def _bases(self, name: str) -> list[str]:
-        """Return the names of the classes that a model derives from directly."""
-        return self._module.bases(self._classes[name])
-
-    def _fields(self, name: str) -> list[modules.ModelField]:
-        """Return the members of a model, those that it inherits first."""
-        return self._module.members(self._classes[name])
 
     def _config(self, name: str) -> Json:
         """Return the settings of a model: of its head, of `model_config`, and of the class `Config` that pydantic 1 has."""
@@ -129,10 +115,10 @@ class _Reader:
 
     def _members(self, name: str, holder: FieldPath) -> list[Json]:
         """Return the fields of a model; note the validators and settings that are lost."""
-        for one in reversed(self._module.lineage(self._classes[name])):
+        for one in reversed(self._module.lineage(name)):
             if one.name == name or one.name not in modules.BASES:
                 self._note_rules(one.name, holder)
-        return [self._member(member, holder) for member in self._fields(name)]
+        return [self._member(member, holder) for member in self._module.members(name)]
 
     def _note_rules(self, name: str, holder: FieldPath) -> None:
         """Note the settings and functions of a model about its values."""
@@ -182,7 +168,7 @@ class _Reader:
     def _type(self, node: ast.expr, path: FieldPath) -> Json:
         """Return the type of an annotation, with its attributes as `extra` next to the outermost kind."""
         if len(path) > _DEEPEST:
-            raise _UnreadableError("it is nested too deeply")
+            raise UnreadableSourceError("it is nested too deeply", help=_OF_PROGRAMS)
         if isinstance(node, ast.Constant):
             if isinstance(node.value, str):
                 try:
@@ -213,9 +199,9 @@ class _Reader:
         name = modules.name_of(node)
         if name in self._aliases:
             return self._inside(name, lambda: self._type(self._aliases[name], path), path)
-        if name in self._classes and self._is_model(name):
+        if name in self._classes and self._module.descends(name, modules.BASES):
             return self._inside(name, lambda: {"kind": "Struct", "fields": self._members(name, path)}, path)
-        if name in self._classes and any(base.endswith("Enum") for base in self._bases(name)):
+        if name in self._classes and any(base.endswith("Enum") for base in self._module.bases(name)):
             values = [
                 modules.literal(one.value) for one in self._classes[name].body if isinstance(one, ast.Assign)
             ]

@@ -11,12 +11,13 @@ Source: Spark 4.3's `pyspark.sql.types` and Arrow conversion; the metadata keys 
 """
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
 from schemac.arrow.metadata import EXTENSION_METADATA, EXTENSION_NAME, compact, registered_extension_metadata
 from schemac.artifacts.targets import Artifact, ArtifactTarget, Emission
-from schemac.artifacts.type_writer import TypeTable, TypeWriter, is_lost
+from schemac.artifacts.type_writer import ArrowTypeWriter, TypeTable, is_lost
 from schemac.engines.spark import SPARK_LOSS, SPARK_PROPERTY, SPARK_TYPE
 from schemac.engines.spark import attributes as spark
 from schemac.engines.spark import columns as lance_spark
@@ -30,7 +31,7 @@ from schemac.language.attributes.builtin import DESCRIPTION, TABLE_VERSION
 from schemac.language.attributes.registry import has_role
 from schemac.language.logical.dataset import primary_key
 from schemac.language.logical.schema_fields import SchemaField
-from schemac.language.physical import LoweredField, LoweredSchema, pa
+from schemac.language.physical import LoweredSchema, pa
 from schemac.text.source.help import Help
 from schemac.text.source.json_object import Json
 from schemac.versions.identity.compilation import Compilation
@@ -95,8 +96,8 @@ DDL_FILE = "spark/create_table.sql"
 
 def to_fields(lowered: LoweredSchema, emission: Emission) -> list[SparkField]:
     """Return the columns as Spark has them; what it cannot keep is entered in the emission."""
-    writer = _Writer(emission)
-    return [writer.field(top) for top in lowered.fields]
+    writer = _Writer(emission, _TYPES, lowered)
+    return [writer.field(top.field) for top in lowered.fields]
 
 
 def emit(compilation: Compilation, emission: Emission) -> list[Artifact]:
@@ -174,28 +175,20 @@ _INSTANT = SparkType("timestamp", "TIMESTAMP")
 _CLOCK_READING = SparkType("timestamp_ntz", "TIMESTAMP_NTZ")
 
 
-class _Writer(TypeWriter[SparkType]):
-    """Finds Spark's type for each lowered field."""
+class _Writer(ArrowTypeWriter[SparkType]):
+    """Finds Spark's type for each field."""
 
-    def __init__(self, emission: Emission) -> None:
-        super().__init__(emission, _TYPES)
-
-    def field(self, lowered: LoweredField) -> SparkField:
+    def field(self, field: SchemaField) -> SparkField:
         """Return a column or member, with its metadata and comment."""
-        arrow = lowered.arrow
-        type_ = self.type(lowered, arrow.type)
-        extra = lowered.field.extra
+        lowered, type_ = self.lowered[field], self.type(field)
         metadata = type_.metadata
         comment: str | None = None
-        if extra:
+        if field.extra:
             metadata = {**metadata, **_without_empty_metadata(lowered.metadata)}
-            comment = extra.get(DESCRIPTION.key)
+            comment = field.extra.get(DESCRIPTION.key)
             if comment is not None:
                 metadata[lance_spark.COMMENT] = comment
-        return SparkField(arrow.name, type_, arrow.nullable, metadata, comment)
-
-    def type(self, lowered: LoweredField, arrow_type: Any) -> SparkType:
-        return self.special(lowered, arrow_type) or super().type(lowered, arrow_type)
+        return SparkField(lowered.arrow.name, type_, field.is_nullable, metadata, comment)
 
     def type_text(self, type_: SparkType) -> str:
         return str(type_.json)
@@ -214,40 +207,29 @@ class _Writer(TypeWriter[SparkType]):
         )
         return SparkType("void", "VOID")
 
-    def special(self, lowered: LoweredField, arrow_type: Any) -> SparkType | None:
-        """Return the type that an attribute or extension type decides; None if the Arrow type does."""
-        field: SchemaField = lowered.field
+    def type(self, field: SchemaField) -> SparkType:
+        """Return the type of a field, with what an attribute or an extension type makes of it."""
+        arrow_type: Any = self.lowered[field].arrow.type
         word = spark.TYPE.read(field.extra)
-        if word is not None:
-            storage = self.plainly(lowered, arrow_type)
-            if word == "variant":
-                self.emission.lose(field, "a VARIANT", "nothing: lance-spark refuses it", artifact=DDL_FILE)
-            return SparkType(word, word.upper(), storage.metadata, storage.quotations)
-        if has_role(field.extra, Role.BLOB):
+        if word is None and has_role(field.extra, Role.BLOB):
             is_typed = arrow_type.id == pa.lib.Type_STRUCT
-            return SparkType(
-                "binary",
-                "BINARY",
-                {EXTENSION_NAME: lance_spark.BLOB_EXTENSION} if is_typed else {lance_spark.BLOB: "true"},
-            )
+            mark = {EXTENSION_NAME: lance_spark.BLOB_EXTENSION} if is_typed else {lance_spark.BLOB: "true"}
+            return SparkType("binary", "BINARY", mark)
+        type_ = super().type(field)
         if isinstance(arrow_type, pa.BaseExtensionType):
-            storage = self.plainly(lowered, arrow_type.storage_type)
             mark = {**_without_empty_metadata(registered_extension_metadata(arrow_type))}
             if arrow_type.extension_name == "arrow.json" and field.parent is not None:
                 # Lance gives JSON back with large offsets, and below the top the connector reads it as it was marked.
                 mark[lance_spark.LARGE_STRING] = "true"
-            return SparkType(storage.json, storage.ddl, {**storage.metadata, **mark}, storage.quotations)
-        return None
+            type_ = replace(type_, metadata={**type_.metadata, **mark})
+        if word is None:
+            return type_
+        if word == "variant":
+            self.lose(field, "a VARIANT", "nothing: lance-spark refuses it", artifact=DDL_FILE)
+        return replace(type_, json=word, ddl=word.upper())
 
-    def plainly(self, lowered: LoweredField, arrow_type: Any) -> SparkType:
-        """Return the type of a storage type, without attributes."""
-        field: SchemaField = lowered.field
-        return self.type(
-            LoweredField(lowered.arrow, lowered.children, field.without_attributes()), arrow_type
-        )
-
-    def decimal(self, lowered: LoweredField, arrow_type: Any) -> SparkType:
-        field, precision, scale = lowered.field, arrow_type.precision, arrow_type.scale
+    def decimal(self, field: SchemaField, arrow_type: Any) -> SparkType:
+        precision, scale = arrow_type.precision, arrow_type.scale
         if not 0 <= scale <= precision:
             rule = "at most the precision" if scale > precision else "zero or more"
             self.emission.findings.at_type(
@@ -258,82 +240,80 @@ class _Writer(TypeWriter[SparkType]):
                 help="change the scale, or leave Spark out with `schemac.dev/targets`",
             )
         if precision > MOST_DIGITS:
-            self.emission.lose(field, f"decimal({precision}, {scale})", "string")
+            self.lose(field, f"decimal({precision}, {scale})", "string")
             return SparkType("string", "STRING")
         if arrow_type.bit_width != 128:
-            self.emission.lose(field, f"decimal of {arrow_type.bit_width} bits", "decimal of 128 bits")
+            self.lose(field, f"decimal of {arrow_type.bit_width} bits", "decimal of 128 bits")
         return SparkType(f"decimal({precision},{scale})", f"DECIMAL({precision},{scale})")
 
-    def timestamp(self, lowered: LoweredField, arrow_type: Any) -> SparkType:
+    def timestamp(self, field: SchemaField, arrow_type: Any) -> SparkType:
         if arrow_type.unit != "us":
-            self.emission.lose(lowered.field, f"timestamp in {arrow_type.unit}", "timestamp in us")
+            self.lose(field, f"timestamp in {arrow_type.unit}", "timestamp in us")
         zone = arrow_type.tz
         if zone is None:
             return _CLOCK_READING
         if zone != "UTC":
-            self.emission.lose(lowered.field, f"the zone {zone}", "the zone of the session")
+            self.lose(field, f"the zone {zone}", "the zone of the session")
         return _INSTANT
 
-    def time(self, lowered: LoweredField, arrow_type: Any) -> SparkType:
+    def time(self, field: SchemaField, arrow_type: Any) -> SparkType:
         precision = {"s": 0, "ms": 3, "us": 6, "ns": 6}[arrow_type.unit]
         if arrow_type.unit == "ns":
-            self.emission.lose(lowered.field, "time in ns", "time(6)")
+            self.lose(field, "time in ns", "time(6)")
         return SparkType(f"time({precision})", f"TIME({precision})")
 
-    def duration(self, lowered: LoweredField, arrow_type: Any) -> SparkType:
+    def duration(self, field: SchemaField, arrow_type: Any) -> SparkType:
         if arrow_type.unit != "us":
-            self.emission.lose(lowered.field, f"duration in {arrow_type.unit}", "interval in us")
+            self.lose(field, f"duration in {arrow_type.unit}", "interval in us")
         return SparkType("interval day to second", "INTERVAL DAY TO SECOND")
 
-    def fixed_size_binary(self, lowered: LoweredField, arrow_type: Any) -> SparkType:
+    def fixed_size_binary(self, _field: SchemaField, arrow_type: Any) -> SparkType:
         return SparkType("binary", "BINARY", {lance_spark.BYTE_WIDTH: arrow_type.byte_width})
 
-    def struct(self, lowered: LoweredField, arrow_type: Any) -> SparkType:
-        members = [self.field(child) for child in lowered.children]
+    def struct(self, field: SchemaField) -> SparkType:
+        members = [self.field(child) for child in field.children]
         inner = ", ".join(member.ddl(": ") for member in members)
         return SparkType(struct_type(members), f"STRUCT<{inner}>")
 
-    def list(self, lowered: LoweredField, arrow_type: Any) -> SparkType:
-        if arrow_type.id == pa.lib.Type_LARGE_LIST:
-            return self.list_of(lowered, arrow_type, {lance_spark.LARGE_LIST: "true"})
-        if arrow_type.id != pa.lib.Type_LIST:
-            self.lose(lowered, "a list of views", "a list")
-        return self.list_of(lowered, arrow_type, {})
-
-    def fixed_size_list(self, lowered: LoweredField, arrow_type: Any) -> SparkType:
-        return self.list_of(lowered, arrow_type, {lance_spark.VECTOR_SIZE: arrow_type.list_size})
-
-    def list_of(self, lowered: LoweredField, arrow_type: Any, metadata: Json) -> SparkType:
-        """Return the array of a field's items, with the rest of the field's metadata."""
-        field: SchemaField = lowered.field
-        (child,) = lowered.children
-        if has_role(field.extra, Role.BRAIN_FLOATS):
-            self.emission.lose(field, "bfloat16 values", "float")
-            item = _float_item(child)
+    def list(self, field: SchemaField) -> SparkType:
+        arrow_type, metadata = self.arrow_type(field), Json()
+        if arrow_type.id == pa.lib.Type_FIXED_SIZE_LIST:
+            metadata[lance_spark.VECTOR_SIZE] = arrow_type.list_size
+        elif arrow_type.id == pa.lib.Type_LARGE_LIST:
+            metadata[lance_spark.LARGE_LIST] = "true"
+        elif arrow_type.id != pa.lib.Type_LIST:
+            self.lose(field, "a list of views", "a list")
+        (child,) = field.children
+        lowered, is_brain = self.lowered[child], has_role(field.extra, Role.BRAIN_FLOATS)
+        if is_brain:
+            self.lose(field, "bfloat16 values", "float")
         elif lance_spark.VECTOR_SIZE in metadata and arrow_type.value_type.id == pa.lib.Type_HALF_FLOAT:
             metadata[lance_spark.FLOAT16] = "true"
-            item = _float_item(child)
+        if is_brain or lance_spark.FLOAT16 in metadata:
+            # The metadata of the vector marks its items.
+            float_, marks = SparkType("float", "FLOAT"), {**_without_empty_metadata(lowered.metadata)}
+            item = SparkField("element", float_, child.is_nullable, marks, None)
         else:
             item = self.field(child)
-        if child.arrow.name != "item":
-            metadata[lance_spark.CHILD_NAME] = child.arrow.name
+        if lowered.arrow.name != "item":
+            metadata[lance_spark.CHILD_NAME] = lowered.arrow.name
         json = {"containsNull": item.is_nullable, "elementType": item.type.json, "type": "array"}
         quoted, quotations = self.child_metadata(field, lance_spark.ITEM_KEYS, [item])
         return SparkType(json, f"ARRAY<{item.type.ddl}>", {**metadata, **quoted}, quotations)
 
-    def map(self, lowered: LoweredField, arrow_type: Any) -> SparkType:
-        if arrow_type.keys_sorted:
-            self.emission.lose(lowered.field, "a map with sorted keys", "a map")
-        key, value = (self.field(child) for child in lowered.children)
+    def map(self, field: SchemaField) -> SparkType:
+        if self.arrow_type(field).keys_sorted:
+            self.lose(field, "a map with sorted keys", "a map")
+        key, value = map(self.field, field.children)
         if (key.name, value.name) != ("key", "value"):
-            self.emission.lose(lowered.field, f"the names {key.name} and {value.name}", "key and value")
+            self.lose(field, f"the names {key.name} and {value.name}", "key and value")
         json = {
             "keyType": key.type.json,
             "type": "map",
             "valueContainsNull": value.is_nullable,
             "valueType": value.type.json,
         }
-        quoted, quotations = self.child_metadata(lowered.field, lance_spark.ENTRY_KEYS, [key, value])
+        quoted, quotations = self.child_metadata(field, lance_spark.ENTRY_KEYS, [key, value])
         return SparkType(json, f"MAP<{key.type.ddl}, {value.type.ddl}>", quoted, quotations)
 
     def child_metadata(
@@ -360,17 +340,6 @@ class _Writer(TypeWriter[SparkType]):
         return {key: compact(child.metadata) for key, child in marked.items()}, quotations
 
 
-def _float_item(child: LoweredField) -> SparkField:
-    """Return the item of a vector of 16 bit floats, which the vector's metadata marks."""
-    return SparkField(
-        "element",
-        SparkType("float", "FLOAT"),
-        child.arrow.nullable,
-        {**_without_empty_metadata(child.metadata)},
-        None,
-    )
-
-
 def _without_empty_metadata(texts: Mapping[str, str]) -> Mapping[str, str]:
     """Return metadata without that of an extension type if it is empty, for which Spark has no entry."""
     if texts.get(EXTENSION_METADATA) != "":
@@ -380,10 +349,9 @@ def _without_empty_metadata(texts: Mapping[str, str]) -> Mapping[str, str]:
 
 def types(compilation: Compilation, emission: Emission) -> dict[SchemaField, str]:
     """Return Spark's types as its SQL writes them."""
-    writer = _Writer(emission)
+    writer = _Writer(emission, _TYPES, compilation.lowered)
     return {
-        field.field: writer.type(field, field.arrow.type).ddl + ("" if field.arrow.nullable else " NOT NULL")
-        for field in compilation.lowered.preorder()
+        field: writer.type(field).ddl + ("" if field.is_nullable else " NOT NULL") for field in writer.lowered
     }
 
 

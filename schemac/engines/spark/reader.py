@@ -17,7 +17,13 @@ from schemac.engines.spark import attributes as words
 from schemac.engines.spark import columns as lance_spark
 from schemac.engines.spark.connector import ATOMIC, blob_type
 from schemac.importers.datasets import from_arrow_schema
-from schemac.importers.importer import ImportedSchema, Importer, ImportNotes, refuse, refuse_column
+from schemac.importers.importer import (
+    ImportedSchema,
+    Importer,
+    ImportNotes,
+    UnreadableSourceError,
+    refuse_column,
+)
 from schemac.language.attributes.builtin import DESCRIPTION
 from schemac.language.logical.model import FieldPath, Part, dotted
 from schemac.language.physical import ArrowField, ArrowType, pa
@@ -52,36 +58,33 @@ class _MalformedError(Exception):
         super().__init__(f"at {dotted(path)}, {reason}" if path else reason)
 
 
-def read(path: Path, report: Report) -> ImportedSchema | None:
+def read(path: Path, report: Report) -> ImportedSchema:
     """Return the schema of a file with a StructType's JSON."""
     try:
         document = json.loads(path.read_bytes())
     except (ValueError, RecursionError) as error:
-        refuse(path, f"it is not valid JSON: {error}", report)
-        return None
+        raise UnreadableSourceError(f"it is not valid JSON: {error}") from error
     return from_struct_type(document, str(path), report)
 
 
 def from_struct_type(
     document: Any, file: str, report: Report, notes: ImportNotes | None = None
-) -> ImportedSchema | None:
-    """Return the schema of a StructType in its JSON form; columns without a kind are in the report."""
+) -> ImportedSchema:
+    """Return the schema of a StructType in its JSON form; columns without a kind are in the report. Raises UnreadableSourceError."""
     notes = notes if notes is not None else ImportNotes()
     reader = _Reader(notes)
     fields: list[ArrowField] = []
     try:
         # Half a character has a form in JSON, but no text can hold it.
         json.dumps(document, ensure_ascii=False).encode()
-    except UnicodeEncodeError:
-        refuse(file, "a name or text in it is not valid Unicode", report)
-        return None
-    except (TypeError, ValueError, RecursionError):
-        refuse(file, "it is not a StructType: it is nested too deeply, or not valid JSON", report)
-        return None
+    except UnicodeEncodeError as error:
+        raise UnreadableSourceError("a name or text in it is not valid Unicode") from error
+    except (TypeError, ValueError, RecursionError) as error:
+        reason = "it is not a StructType: it is nested too deeply, or not valid JSON"
+        raise UnreadableSourceError(reason) from error
     if not isinstance(document, dict) or document.get("type") != "struct":
         reason = "the JSON has to be an object with `type: struct` and `fields`"
-        refuse(file, f"it is not a StructType: {reason}", report)
-        return None
+        raise UnreadableSourceError(f"it is not a StructType: {reason}")
     try:
         for member in _entry(document, "fields", list, ()):
             try:
@@ -90,8 +93,7 @@ def from_struct_type(
                 message = f"{dotted(error.path)}: there is no kind for Spark's {error}"
                 refuse_column(error.path, message, file, report)
     except _MalformedError as error:
-        refuse(file, f"it is not a StructType: {error}", report)
-        return None
+        raise UnreadableSourceError(f"it is not a StructType: {error}") from error
     return ImportedSchema(from_arrow_schema(pa.schema(fields), file, report, notes.add), notes=notes)
 
 

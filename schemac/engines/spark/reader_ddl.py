@@ -13,6 +13,7 @@ Source: SqlBaseParser.g4 of Spark 4 (`dataType`) and the table properties of lan
 
 import re
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -90,40 +91,31 @@ _NAME = "ddl"
 
 def read(path: Path, report: Report) -> importer.ImportedSchema | None:
     """Return the schemas of a file with statements."""
-    text = importer.script_text(path, report)
-    return None if text is None else from_ddl(text, str(path), report)
+    return from_ddl(importer.script_text(path), str(path), report)
 
 
 def from_ddl(text: str, file: str, report: Report) -> importer.ImportedSchema | None:
     """Return the schemas of CREATE TABLE statements, or of a list of columns as `StructType.fromDDL` takes it."""
-    if (source := importer.script_source(text, file, report)) is None:
-        return None
+    source = importer.script_source(text, file)
     try:
         tables = read_script(split_words(source.content), source.content)
     except MalformedTypeError as error:
         others = [
             f.name for engine in engines() for f in engine.formats if ".sql" in f.suffixes and f.name != _NAME
         ]
-        importer.refuse(
-            file,
-            str(error),
-            report,
-            source=source,
-            span=error.span,
-            help=f"it is read as DDL of Spark; for another dialect, add --from {', --from '.join(others)}",
-        )
-        return None
-    if (names := importer.script_names(tables, source, report)) is None:
-        return None
-    datasets = [_imported(table, name, file, report) for table, name in zip(tables, names, strict=True)]
+        help = f"it is read as DDL of Spark; for another dialect, add --from {', --from '.join(others)}"
+        raise importer.UnreadableSourceError(str(error), source=source, span=error.span, help=help) from error
+    names = importer.script_names(tables, source)
+    datasets = [
+        importer.read_or_report(partial(_imported, table, name, file, report), file, report)
+        for table, name in zip(tables, names, strict=True)
+    ]
     whole = [imported for imported in datasets if imported is not None]
-    return replace(whole[0], others=tuple(whole[1:])) if len(whole) == len(datasets) else None
+    return importer.together(whole) if len(whole) == len(datasets) else None
 
 
-def _imported(
-    table: CreateTable, name: str | None, file: str, report: Report
-) -> importer.ImportedSchema | None:
-    """Return a table as a dataset; None after reporting a type that has no kind."""
+def _imported(table: CreateTable, name: str | None, file: str, report: Report) -> importer.ImportedSchema:
+    """Return a table as a dataset; columns without a kind are in the report."""
     notes = importer.ImportNotes()
     # Spark makes the columns of a key required, whatever the case of their names in it.
     folded_key = {name.casefold() for name in table.key}
@@ -144,8 +136,6 @@ def _imported(
         extra |= stored
         del rest[lance_spark.FILE_FORMAT_VERSION]
     imported = from_struct_type({"type": "struct", "fields": columns}, file, report, notes)
-    if imported is None:
-        return None
     if table.comment is not None:
         extra[DESCRIPTION.key] = table.comment
     if table.partitions and partition is not None:

@@ -6,7 +6,6 @@ value; `Option` is not a field but makes its field nullable. Arrow calls the sam
 """
 
 from collections.abc import Mapping, Sequence
-from copy import copy
 from typing import Any, NamedTuple, Self, TypeVar
 
 from schemac.language.attributes.attribute import Attribute, Family, Inheritance
@@ -78,12 +77,6 @@ class SchemaField:
         self.doubled = doubled
         parts = type_.parts()
         self.children = tuple([SchemaField(self, part) for part in parts]) if parts else ()
-
-    def without_attributes(self) -> "SchemaField":
-        """Return the same place with nothing declared there but its type."""
-        bare = copy(self)
-        bare.extra = _NO_EXTRA
-        return bare
 
     @property
     def is_nullable(self) -> bool:

@@ -14,7 +14,6 @@ import pytest
 import schemac
 from schemac.engines.iceberg.live_table import differences
 from schemac.engines.iceberg.reader import metadata_file, parse_schema, read_file
-from schemac.text.source.report import Report
 from tests.conformance.manifest_types import POSITIONS, TYPES, Manifest
 
 PYTHON = os.environ.get("ICEBERG_SPARK_PYTHON")
@@ -70,7 +69,7 @@ def test_lose_what_the_losses_say(tmp_path: Path) -> None:
         (dataset,) = schemac.compile_text(json.dumps(manifest))
         file_ = metadata_file(tmp_path / "warehouse" / manifest["name"])
         assert file_ is not None
-        metadata = read_file(file_, Report())
+        metadata = read_file(file_)
         assert metadata is not None
         lines = list(differences(parse_schema(dataset.to_iceberg()), metadata.current, by_name=True))
         found = {line.split("`")[1] for line in lines}

@@ -11,7 +11,8 @@ import pytest
 
 import schemac
 from schemac.cli.main import main
-from schemac.engines.iceberg.reader import UnreadableIcebergError, parse_metadata, parse_schema
+from schemac.engines.iceberg.reader import parse_metadata, parse_schema
+from schemac.importers.importer import MalformedDocumentError
 from tests.engines.iceberg.test_oracle import IcebergDrawing
 from tests.engines.iceberg.test_tables import ROWS
 
@@ -248,7 +249,7 @@ def test_survive_any_mutation() -> None:
             at = at[key]
         try:
             parse_metadata(json.loads(json.dumps(tree)))
-        except UnreadableIcebergError:
+        except MalformedDocumentError:
             continue
 
 
