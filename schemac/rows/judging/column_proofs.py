@@ -28,16 +28,9 @@ from schemac.rows.judging.arrays import (
     role_of,
     storage_type,
 )
+from schemac.rows.judging.proofs import Parts, Proof, Proven, joined_masks, mask_or_none, nested_proof
 from schemac.rows.judging.scalars import zone_of, zone_of_clock
-from schemac.rows.judging.text_proofs import (
-    Proof,
-    Proven,
-    TextProof,
-    joined_masks,
-    mask_or_none,
-    proven_lists,
-    proven_structs,
-)
+from schemac.rows.judging.text_proofs import TextProof
 from schemac.rows.judging.typed_values import binary_width, is_same_but_range, range_of
 
 Kernel = Callable[[pa.Array], pa.Array]
@@ -117,20 +110,20 @@ def _typed_proof(member: pa.Field, source: pa.Field) -> Proof | None:
         return _scalar_proof(member, source)
     if is_list(target_type) and is_list(source_type):
         items = _typed_proof(target_type.value_field, source_type.value_field)
-        return None if items is None else _list_proof(member, source, items)
+        return nested_proof(member, [items], lambda array: _split_lists(array, member), source)
     if is_.is_map(target_type) and is_.is_map(source_type):
         key = _typed_proof(target_type.key_field, source_type.key_field)
         item = _typed_proof(target_type.item_field, source_type.item_field)
         return None if key is None or item is None else _map_proof(member, source, key, item)
     if is_.is_struct(target_type) and is_.is_struct(source_type):
-        parts: list[tuple[int, Proof]] = []
-        for part in target_type:
-            place = source_type.get_field_index(part.name)
-            proof = _typed_proof(part, source_type.field(place)) if place >= 0 else None
-            if proof is None:
-                return None
-            parts.append((place, proof))
-        return _struct_proof(member, source, parts)
+        places = [source_type.get_field_index(part.name) for part in target_type]
+        if not places:
+            return lambda array: _without_members(array, member)
+        proofs = [
+            _typed_proof(part, source_type.field(place)) if place >= 0 else None
+            for part, place in zip(target_type, places, strict=True)
+        ]
+        return nested_proof(member, proofs, lambda array: _split_structs(array, member, places), source)
     return None
 
 
@@ -242,21 +235,25 @@ def _timestamp_proof(member: pa.Field, source: pa.Field) -> Proof:
     return ColumnProof(member, source, misfits, converted)
 
 
-def _list_proof(member: pa.Field, source: pa.Field, items: Proof) -> Proof:
-    """Return what reads lists, and vectors, whose items `items` reads."""
-    type_ = nullable_type(member, source)
+def _split_lists(array: pa.Array, member: pa.Field) -> Parts:
+    """Split lists, and vectors, into their items."""
+    # With nothing below null.
+    lists = lists_of(array, array.flatten()) if pa.types.is_fixed_size_list(array.type) else compact(array)
+    is_there = lists.is_valid().to_numpy(zero_copy_only=False)
+    lengths = pc.list_value_length(lists).drop_null().to_numpy()
+    return Parts([lists.flatten()], is_there, _forbidden_nulls(member, array), lengths)
 
-    def read(array: pa.Array) -> Proven:
-        is_vector = pa.types.is_fixed_size_list(array.type)
-        # With nothing below null.
-        lists = lists_of(array, array.flatten()) if is_vector else compact(array)
-        is_there = lists.is_valid().to_numpy(zero_copy_only=False)
-        lengths = pc.list_value_length(lists).drop_null().to_numpy()
-        return proven_lists(
-            member, type_, is_there, lengths, items(lists.flatten()), _forbidden_nulls(member, array)
-        )
 
-    return read
+def _split_structs(array: pa.Array, member: pa.Field, places: Sequence[int]) -> Parts:
+    """Split structs into the members at some places."""
+    members, is_there = array.flatten(), array.is_valid().to_numpy(zero_copy_only=False)
+    return Parts([members[place] for place in places], is_there, _forbidden_nulls(member, array))
+
+
+def _without_members(array: pa.Array, member: pa.Field) -> Proven:
+    """Read structs without members, of which Arrow makes none from arrays."""
+    structs = pa.array([{} if there else None for there in array.is_valid().to_pylist()], pa.struct([]))
+    return Proven(structs, _forbidden_nulls(member, array))
 
 
 def _map_proof(member: pa.Field, source: pa.Field, key: Proof, item: Proof) -> Proof:
@@ -286,21 +283,6 @@ def _map_proof(member: pa.Field, source: pa.Field, key: Proof, item: Proof) -> P
         is_in = is_certain.take(rows)
         maps = maps_of(lists.filter(is_certain), proven_keys.filter(is_in), proven_items.filter(is_in), type_)
         return Proven(_at_certain_rows(maps, is_certain), doubtful)
-
-    return read
-
-
-def _struct_proof(member: pa.Field, source: pa.Field, parts: Sequence[tuple[int, Proof]]) -> Proof:
-    """Return what reads structs by the proofs of their members, each with its number in the source."""
-    type_ = nullable_type(member, source)
-
-    def read(array: pa.Array) -> Proven:
-        is_there, absent = array.is_valid(), _forbidden_nulls(member, array)
-        if not parts:
-            return Proven(pa.array([{} if there else None for there in is_there.to_pylist()], type_), absent)
-        members = array.flatten()
-        proven = [proof(members[place]) for place, proof in parts]
-        return proven_structs(type_, is_there.to_numpy(zero_copy_only=False), proven, absent)
 
     return read
 

@@ -33,18 +33,18 @@ from schemac.rows.judging.judge import (
     absent_reader,
     json_reader,
     malformed_reason,
+    parse_record,
     value_at,
 )
+from schemac.rows.judging.proofs import Proven
 from schemac.rows.judging.reasons import Reason, Reasons, reason_array, repeated
 from schemac.rows.judging.scalars import clock_of, pattern_value_reader, with_zones, zone_of
 from schemac.rows.judging.settings import LONGEST_VALUE, Coerce, Step, ValidationSettings
-from schemac.rows.judging.text_proofs import Proven
-from schemac.rows.judging.tokens import BLANK, NotJsonError, parse, token_text
+from schemac.rows.judging.tokens import NotJsonError, parse, token_text
 from schemac.rows.judging.typed_values import nullable_array, raw_values, typed_reader
 from schemac.rows.judging.values import BrokenRuleError
 from schemac.rows.validation.constraints import add_broken_values, object_texts
 from schemac.rows.validation.result import JudgedBatch
-from schemac.text.source.json_object import Json
 
 WORTH_A_LOOK = 20
 """Texts that are read one by one, of which it is worth to know whether they are alike."""
@@ -154,7 +154,8 @@ class Validator:
         folders: Sequence[tuple[tuple[Step, ...], str]] = (),
     ) -> None:
         self.schema, self.settings, self.folders = schema, settings, folders
-        if not inputs:
+        reads_all = inputs is None
+        if inputs is None:
             origins = {label: settings.origin_of(label) for label in schema.names}
             inputs = [
                 FieldInput(label, "nothing")
@@ -167,6 +168,7 @@ class Validator:
         labels = [one.label for one in self.inputs if one.form == "record"]
         self._judge = RecordReader(pa.schema([schema.field(label) for label in labels]), settings)
         assert not self._judge.uncovered, self._judge.uncovered
+        self._reads_records = bool(reads_all or labels or folders)
         self._places = {label: steps for label, steps, _ in self._judge.json_readers}
         self._tokens = _record_tokens(self._judge, [steps for steps, _ in folders]) if labels else None
         self._readers: dict[tuple[str, pa.DataType], FieldReader] = {}
@@ -174,9 +176,7 @@ class Validator:
     def validate(self, batch: pa.RecordBatch) -> JudgedBatch:
         """Return the values of each record, and the reasons of those that do not fit."""
         reasons = Reasons()
-        columns, unexpected = (
-            self._split_records(batch, reasons) if self._places or self.folders else ({}, {})
-        )
+        columns, unexpected = self._split_records(batch, reasons) if self._reads_records else ({}, {})
         arrays = []
         for one in self.inputs:
             if one.form == "record":
@@ -248,7 +248,11 @@ class Validator:
         if len(rows):
             tokens: dict[tuple[Step, ...], list[str]] = {steps: [] for steps in columns}
             for row, text in zip(rows.tolist(), texts.take(pa.array(rows)).to_pylist(), strict=True):
-                record, unexpected_keys = self._read_alone(text, row, reasons), RecordReasons()
+                # One that is not there has no values.
+                record, unexpected_keys = parse_record("{}" if text is None else text), RecordReasons()
+                if record is None:
+                    record = {}
+                    reasons.refuse(row, malformed_reason(text))
                 self._judge.add_unexpected(record, unexpected_keys)
                 if unexpected_keys:
                     unexpected[row] = unexpected_keys
@@ -267,19 +271,6 @@ class Validator:
                 if value is not None and value_text != names[row].as_py() and row not in reasons.whole:
                     reasons.refuse(row, Reason("", CONFLICT, None))
         return {label: columns[steps] for label, steps in self._places.items()}, unexpected
-
-    def _read_alone(self, text: str | None, row: int, reasons: Reasons) -> Json:
-        """Return the record in a text; an empty one for null, and for what is no record, which is refused."""
-        try:
-            record = {} if text is None else parse(text)
-        except NotJsonError:
-            record = None
-        # A record is an object: a number or a list where a record should be is as unreadable as a broken one.
-        if type(record) is dict and (text is None or text.lstrip(BLANK).startswith("{")):
-            return record
-        assert text is not None
-        reasons.refuse(row, malformed_reason(text))
-        return {}
 
 
 NO_RECORD = Reason("", MALFORMED, None)
