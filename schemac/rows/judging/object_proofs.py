@@ -8,7 +8,6 @@ Rule: pyarrow makes integers of booleans, texts of their subclasses and instants
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, timedelta, timezone
 from decimal import Decimal
 from itertools import chain
@@ -100,11 +99,6 @@ def object_proof(member: pa.Field, settings: ValidationSettings) -> Proof | None
     )
 
 
-def _all_doubtful(member: pa.Field, count: int) -> Proven:
-    """Return nulls that are all in doubt."""
-    return Proven(pa.nulls(count, nullable_type(member)), pa.array(np.ones(count, bool)))
-
-
 def _class_mask(values: Objects, *classes: type) -> list[bool] | None:
     """Return which objects are of some classes, or None; None if all of them are."""
     allowed = {_NONE, *classes}
@@ -125,51 +119,14 @@ def _doubt_mask(certain: list[bool] | None) -> pa.Array | None:
     return None if certain is None else pc.invert(pa.array(certain, pa.bool_()))
 
 
-@dataclass(frozen=True)
-class _ObjectScalars:
-    """Reads objects of some classes: pyarrow makes an array of them, which `proof` reads."""
-
-    member: pa.Field
-    classes: tuple[type, ...]
-    array_of: Callable[[Objects], pa.Array]
-    proof: Proof
-    looked_at: Callable[[Any], Any] | None = None
-    """What makes an object doubtful, such as the `tzinfo` of a time."""
-    is_known: Callable[[Any], bool] = bool
-    """Whether objects of which this is looked at are in doubt for no other reason."""
-
-    def __call__(self, values: Objects) -> Proven:
-        certain = _class_mask(values, *self.classes)
-        values = _certain_objects(values, certain)
-        try:
-            known = self._known(values)
-            array = self.array_of(_certain_objects(values, known))
-        except _NOT_ARROW:
-            return _all_doubtful(self.member, len(values))
-        proven, doubtful = self.proof(array)
-        return Proven(proven, joined_masks(doubtful, joined_masks(_doubt_mask(certain), _doubt_mask(known))))
-
-    def _known(self, values: Objects) -> list[bool] | None:
-        """Return which objects pyarrow reads as they are, or None; None if all are."""
-        if self.looked_at is None:
-            return None
-        looks = {self.looked_at(value) for value in values if value is not None}
-        known = {look for look in looks if self.is_known(look)}
-        if looks == known:
-            return None
-        return [value is None or self.looked_at(value) in known for value in values]
-
-
 def _scalar_proof(member: pa.Field) -> Proof | None:
     """Return what reads objects without parts, by the classes that the type of their field takes; None if none is certain."""
     is_, data_type, role = pa.types, storage_type(member.type), role_of(member)
     if is_.is_floating(data_type) or role is Role.BRAIN_FLOATS:
         text = TextProof.of(member)
-        if text is None:
-            return None
         # Integers beyond those that a double has pyarrow refuses.
-        return _ObjectScalars(
-            member, (float, int), lambda values: pa.array(values, pa.float64()), text.of_doubles
+        return (
+            None if text is None else _class_proof(member, (float, int), pa.float64(), proof=text.of_doubles)
         )
     if role not in (None, Role.BLOB):
         return None
@@ -233,13 +190,41 @@ def _class_proof(
     array_of: Callable[[Objects], pa.Array] | None = None,
     looked_at: Callable[[Any], Any] | None = None,
     is_known: Callable[[Any], bool] = bool,
+    proof: Proof | None = None,
 ) -> Proof | None:
-    """Return what reads objects of some classes; None where no value of such a type can be proven."""
-    proof = column_proof(member, pa.field(member.name, source_type), ())
-    if proof is None:
+    """Return what reads objects of some classes: pyarrow makes an array of them, which `proof` reads; None where no value of such a type can be proven.
+
+    Of an object something may be looked at, such as the `tzinfo` of a time: it is in doubt unless that is known.
+    """
+    read_array = proof or column_proof(member, pa.field(member.name, source_type), ())
+    if read_array is None:
         return None
-    array_of = array_of or (lambda values: pa.array(values, source_type))
-    return _ObjectScalars(member, classes, array_of, proof, looked_at, is_known)
+    make_array = array_of or (lambda values: pa.array(values, source_type))
+
+    def read(values: Objects) -> Proven:
+        certain = _class_mask(values, *classes)
+        values = _certain_objects(values, certain)
+        try:
+            known = None if looked_at is None else _known_mask(values, looked_at, is_known)
+            array = make_array(_certain_objects(values, known))
+        except _NOT_ARROW:
+            nulls = pa.nulls(len(values), nullable_type(member))
+            return Proven(nulls, pa.array(np.ones(len(values), bool)))
+        proven, doubtful = read_array(array)
+        return Proven(proven, joined_masks(doubtful, joined_masks(_doubt_mask(certain), _doubt_mask(known))))
+
+    return read
+
+
+def _known_mask(
+    values: Objects, looked_at: Callable[[Any], Any], is_known: Callable[[Any], bool]
+) -> list[bool] | None:
+    """Return which objects pyarrow reads as they are, or None; None if all are."""
+    looks = {looked_at(value) for value in values if value is not None}
+    known = {look for look in looks if is_known(look)}
+    if looks == known:
+        return None
+    return [value is None or looked_at(value) in known for value in values]
 
 
 def _cast_from(source_type: pa.DataType, target_type: pa.DataType) -> Callable[[Objects], pa.Array]:

@@ -113,6 +113,11 @@ def _null_mask(is_there: Any) -> pa.Array | None:
     return None if is_there.all() else pa.array(~is_there)
 
 
+def forbidden_nulls(member: pa.Field, array: pa.Array) -> pa.Array | None:
+    """Return which values are null though they must not be; None if none is."""
+    return array.is_null() if array.null_count and not member.nullable else None
+
+
 def joined_masks(a: pa.Array | None, b: pa.Array | None) -> pa.Array | None:
     """Return where one of two masks is true; None is false everywhere."""
     return b if a is None else a if b is None else pc.or_(a, b)

@@ -28,7 +28,7 @@ from schemac.rows.judging.arrays import (
     storage_type,
     to_field,
 )
-from schemac.rows.judging.proofs import Proven, joined_masks, mask_or_none, with_nulls_at
+from schemac.rows.judging.proofs import Proven, forbidden_nulls, joined_masks, mask_or_none, with_nulls_at
 from schemac.rows.judging.scalars import TokenKind, zone_of
 from schemac.rows.judging.settings import FLOAT16_LARGEST, FLOAT32_LARGEST, FLOAT64_LARGEST
 from schemac.rows.judging.values import LARGEST_BRAIN_FLOAT
@@ -149,29 +149,25 @@ class TextProof:
 
     def read(self, texts: pa.Array, *, is_number: bool = False) -> Proven:
         """Read texts that are values, or null."""
-        absent = mask_or_none(texts.is_null()) if not self.member.nullable and texts.null_count else None
-        values, doubtful = self.form.read(texts, is_number=is_number)
-        return Proven(self._to_nullable_type(values), joined_masks(absent, doubtful))
+        return self._of_field(texts, self.form.read(texts, is_number=is_number))
 
     def of_doubles(self, values: pa.Array) -> Proven:
         """Read doubles as the texts that Python writes for them would be read."""
-        absent = mask_or_none(values.is_null()) if not self.member.nullable and values.null_count else None
-        rounded, doubtful = self.form.within_limits(values, None)
-        return Proven(self._to_nullable_type(rounded), joined_masks(absent, doubtful))
+        return self._of_field(values, self.form.within_limits(values, None))
+
+    def _of_field(self, source: pa.Array, proven: Proven) -> Proven:
+        """Return values of a source in the nullable type of the field, where a null may be in doubt."""
+        target, values = self._type, proven.values
+        if role_of(self.member) is Role.BRAIN_FLOATS:
+            values = to_field(values, self.member.with_type(storage_type(self.member.type)))
+        values = values.view(target) if pa.types.is_duration(target) else values
+        values = values if values.type.equals(target) else values.cast(target)
+        return Proven(values, joined_masks(forbidden_nulls(self.member, source), proven.doubtful))
 
     @cached_property
     def _type(self) -> pa.DataType:
         """Return the nullable type of the field, which the values come out in."""
         return nullable_type(self.member)
-
-    def _to_nullable_type(self, values: pa.Array) -> pa.Array:
-        """Return parsed values in the nullable type of the field."""
-        target = self._type
-        if role_of(self.member) is Role.BRAIN_FLOATS:
-            values = to_field(values, self.member.with_type(storage_type(self.member.type)))
-        if pa.types.is_duration(target):
-            return values.view(target)
-        return values if values.type.equals(target) else values.cast(target)
 
 
 def text_form(field: pa.Field) -> TextForm | None:

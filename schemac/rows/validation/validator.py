@@ -327,23 +327,15 @@ def column_readers(schema: pa.Schema, source: pa.Schema, settings: ValidationSet
     return [FieldReader.of_column(member, columns.field(member.name), settings) for member in zoned]
 
 
-def validated_columns(columns: Sequence[FieldReader], batch: pa.RecordBatch) -> JudgedBatch:
-    """Return a batch whose columns have the names of fields, validated."""
-    names = [one.member.name for one in columns]
-    arrays, reasons = validated_fields(columns, [batch.column(name) for name in names])
-    rows = pa.RecordBatch.from_arrays(arrays, names=names)
-    return JudgedBatch(rows, reasons, lambda rows: batch.take(pa.array(rows, pa.int64())))
-
-
-def validated_fields(fields: Sequence[FieldReader], columns: Iterable[Any]) -> tuple[list[pa.Array], Reasons]:
-    """Return the values of fields, and the reasons by row."""
-    arrays: list[pa.Array] = []
-    reasons = Reasons()
-    for one, column in zip(fields, columns, strict=True):
+def validated_columns(readers: Sequence[FieldReader], columns: Iterable[Any]) -> JudgedBatch:
+    """Return the values of fields that were read from columns, and the reasons by row."""
+    arrays, reasons = [], Reasons()
+    for one, column in zip(readers, columns, strict=True):
         array, field_reasons = one.validated(column)
         arrays.append(array)
         reasons.add_all(field_reasons)
-    return arrays, reasons
+    names = [one.member.name for one in readers]
+    return JudgedBatch(pa.RecordBatch.from_arrays(arrays, names=names), reasons)
 
 
 def _pattern_reader(one: FieldInput, member: pa.Field, settings: ValidationSettings) -> Reader:
