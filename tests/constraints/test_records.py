@@ -26,7 +26,6 @@ from schemac.language.constraints.constraint import shown
 from schemac.language.constraints.field_constraints import CONSTRAINTS
 from schemac.language.kinds.answers import PER_SECOND
 from schemac.language.logical.model import LogicalType
-from schemac.rows.judging.arrays import value_type
 from schemac.rows.judging.typed_values import nullable_array
 from tests.constraints.cases import (
     COMPARED,
@@ -38,7 +37,7 @@ from tests.constraints.cases import (
     values_of,
 )
 from tests.engines.exact_json import exact, takes, validator_of
-from tests.judging.records import RecordJudge
+from tests.judging.records import RecordJudge, value_type
 
 CASES = list(cases())
 FEW = pytest.param(5, 0, id="few")

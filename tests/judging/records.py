@@ -3,6 +3,11 @@
 from dataclasses import dataclass
 from typing import Any
 
+import pyarrow as pa
+
+from schemac.language.attributes.attribute import Role
+from schemac.language.physical import with_parts
+from schemac.rows.judging.arrays import is_scalar, role_of, storage_type
 from schemac.rows.judging.judge import RecordReader, RecordReasons, malformed_reason, parse_record, value_at
 from schemac.rows.judging.reasons import Reason
 
@@ -29,3 +34,14 @@ class RecordJudge(RecordReader):
             values[label] = read(value_at(record, steps), label, reasons)
         self.add_unexpected(record, reasons)
         return JudgedRecord(None if reasons else values, tuple(reasons))
+
+
+def value_type(field: pa.Field) -> pa.DataType:
+    """Return the type without extensions and dictionaries."""
+    data_type = field.type
+    if role_of(field) is Role.BLOB:
+        return pa.large_binary()
+    if is_scalar(field):
+        return storage_type(data_type)
+    # The metadata of a part may say what its storage stands for.
+    return with_parts(data_type, lambda part: part.with_type(value_type(part)))

@@ -2,11 +2,11 @@
 
 import pyarrow as pa
 
-from schemac.rows.judging.arrays import to_field, value_type
+from schemac.rows.judging.arrays import to_field
 from schemac.rows.judging.settings import ValidationSettings
 from schemac.rows.judging.typed_values import nullable_array
 from schemac.rows.validation.validator import TEXT, Validator
-from tests.judging.records import RecordJudge
+from tests.judging.records import RecordJudge, value_type
 from tests.pipeline.test_batch_records import SCHEMA, lines_of, shown
 
 RECORDS = 1_000

@@ -407,28 +407,17 @@ def _blob(array: pa.Array, storage: pa.StructType) -> pa.Array:
     return pa.StructArray.from_arrays(children, fields=list(storage), mask=mask_of(array))
 
 
-def value_type(field: pa.Field) -> pa.DataType:
-    """Return the type without extensions and dictionaries."""
-    data_type = field.type
-    if role_of(field) is Role.BLOB:
-        return pa.large_binary()
-    if is_scalar(field):
-        return storage_type(data_type)
-    # The metadata of a part may say what its storage stands for.
-    return with_parts(data_type, lambda part: part.with_type(value_type(part)))
-
-
 def nullable_type(member: pa.Field, source: pa.Field | None = None) -> pa.DataType:
     """Return the nullable type of a field; `source` is the field that its values come from, where they have a type."""
     target_type, is_ = member.type, pa.types
     if source is not None and keeps_value(member, source):
         return storage_type(source.type)
     if is_scalar(member):
-        result = value_type(member)
+        result = storage_type(target_type)
         if is_string(result):
             return pa.large_string()
         # Bytes of another length than the field's are kept, too.
-        return pa.large_binary() if is_bytes(result) else result
+        return pa.large_binary() if is_bytes(result) or role_of(member) is Role.BLOB else result
     source_type = None if source is None else storage_type(source.type)
     if is_.is_struct(target_type):
         has_parts = source_type is not None and is_.is_struct(source_type)

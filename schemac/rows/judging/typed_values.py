@@ -43,10 +43,10 @@ from schemac.rows.judging.judge import (
     unless_absent,
 )
 from schemac.rows.judging.scalars import (
-    Clock,
     Scalar,
     nanoseconds_of_years,
     scalar_of,
+    shown_in,
     zone_of,
     zone_of_clock,
 )
@@ -207,9 +207,9 @@ def _text_writer(member: pa.Field, target_type: pa.DataType, source: pa.Field) -
     if is_fine:
         return (lambda x: count_text(x, source_type)), None
     if is_instant and is_.is_timestamp(target_type) and target_type.tz is None:
-        clock = Clock(zone_of_clock("UTC", zone_of(member)))
+        zone = zone_of_clock("UTC", zone_of(member))
         factor = 10**9 // ARROW_PER_SECOND[source_type.unit]
-        return (lambda x: cast_text(clock.shown(x * factor) // 1000, pa.timestamp("us"))), None
+        return (lambda x: cast_text(shown_in(zone, x * factor) // 1000, pa.timestamp("us"))), None
     return (lambda x: cast_text(x, source_type) + ("Z" if is_instant else "")), None
 
 

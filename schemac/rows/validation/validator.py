@@ -23,7 +23,6 @@ from schemac.rows.judging.arrays import (
     plain_layout,
     storage_field,
     storage_schema,
-    storage_type,
 )
 from schemac.rows.judging.column_proofs import column_proof
 from schemac.rows.judging.judge import (
@@ -38,7 +37,7 @@ from schemac.rows.judging.judge import (
 )
 from schemac.rows.judging.proofs import Proven
 from schemac.rows.judging.reasons import Reason, Reasons, reason_array, repeated
-from schemac.rows.judging.scalars import clock_of, pattern_value_reader, with_zones, zone_of
+from schemac.rows.judging.scalars import pattern_value_reader, with_zones
 from schemac.rows.judging.settings import LONGEST_VALUE, Coerce, Step, ValidationSettings
 from schemac.rows.judging.tokens import NotJsonError, parse, token_text
 from schemac.rows.judging.typed_values import nullable_array, raw_values, typed_reader
@@ -340,9 +339,7 @@ def validated_columns(readers: Sequence[FieldReader], columns: Iterable[Any]) ->
 
 def _pattern_reader(one: FieldInput, member: pa.Field, settings: ValidationSettings) -> Reader:
     """Compile the reader of texts that Java's patterns read."""
-    data_type = storage_type(member.type)
-    clock = clock_of(data_type, zone_of(member)) if pa.types.is_timestamp(data_type) else None
-    value_of, absent = pattern_value_reader(data_type, clock, has_zone=one.has_zone), absent_reader(member)
+    value_of, absent = pattern_value_reader(member, has_zone=one.has_zone), absent_reader(member)
     nulls = frozenset(("", *settings.null_values))
 
     def read(found: Any, path: Any, reasons: RecordReasons) -> Any:
