@@ -381,15 +381,9 @@ def _value_text(value: Any) -> str:
     if value is None:
         return ""
     if isinstance(value, list) and value and not any(isinstance(item, dict) for item in value):
-        items = (
-            ", ".join(map(_value_text, item)) if isinstance(item, list) else _value_text(item)
-            for item in value
-        )
-        return "\n".join(items)
+        lists = (item if isinstance(item, list) else [item] for item in value)
+        return "\n".join(", ".join(map(_value_text, items)) for items in lists)
     return json_or_text(value)
-
-
-# History
 
 
 def read_history(versions: Sequence[LockedSchemaVersion]) -> History:
