@@ -1,9 +1,8 @@
 """The contents of the pages, read from manifests, locks and engines; and what the versions of a dataset were, each thing told once.
 
 Layer: documentation.
-Shape: from a history, a page compares any two versions. What changes has steps, each from a version on; what two steps mean is the
-same where their states are. A page that has versions of n fields and c changes has n + c of them, however many pairs of versions
-there are.
+Shape: from a history, a page compares any two versions. What changes has steps, each from a version on; what two steps mean is the same
+       where their states are. So a page of n fields and c changes has n + c steps, however many pairs of versions there are.
 """
 
 import dataclasses
