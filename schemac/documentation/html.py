@@ -9,7 +9,7 @@ the site.
 """
 
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from importlib.resources import files
 from itertools import chain
 from typing import TYPE_CHECKING, Any
@@ -21,7 +21,7 @@ from markdown_it import MarkdownIt
 from markdown_it.token import Token
 from markupsafe import Markup
 
-from schemac.documentation.model import DatasetPage, FieldPage, History, HistoryStep, Site
+from schemac.documentation.model import DatasetPage, FieldPage, History, Site, json_or_text
 from schemac.documentation.picture import draw
 from schemac.language.attributes.builtin import Classification
 from schemac.language.logical.facts import Fact
@@ -76,7 +76,7 @@ def environment_of_pages() -> jinja2.Environment:
     environment.filters |= {
         "plain": plain,
         "prose": prose,
-        "text": _text,
+        "text": json_or_text,
         "json": lambda value: json.dumps(value, ensure_ascii=False),
         "url": quote,
         "history": _history_data,
@@ -139,38 +139,8 @@ def _search_entry(name: str, in_: str, type: str, text: str, url: str) -> Json:
 
 
 def _history_data(history: History) -> Markup:
-    """Return the data by which `site.js` compares versions; an unchanged order is listed once, and hidden characters are visible."""
-    orders = [
-        order if n == 0 or order != history.orders[n - 1] else None for n, order in enumerate(history.orders)
-    ]
-    fields = {
-        id_: {
-            "paths": [
-                (step.since, step.parent, printable(step.name), printable(step.path)) for step in one.paths
-            ],
-            "types": _steps_data(one.types),
-            "attributes": _attributes_data(one.attributes),
-        }
-        for id_, one in history.fields.items()
-    }
-    whole = {"orders": orders, "schema": _attributes_data(history.schema), "fields": fields}
-    return htmlsafe_json_dumps(whole, separators=(",", ":"))
-
-
-def _attributes_data(steps_by_key: Mapping[str, Sequence[HistoryStep]]) -> Json:
-    """Return the steps of attributes for JSON, by key."""
-    return {printable(key): _steps_data(steps) for key, steps in sorted(steps_by_key.items())}
-
-
-def _steps_data(steps: Sequence[HistoryStep]) -> list[tuple[int, int, str | None, str]]:
-    """Return steps for JSON: since which version, the number of the state, the value as a text or null, and the words."""
-    texts = (None if one.value is None else printable(_text(one.value), keep="\n") for one in steps)
-    return [(one.since, one.state, text, one.words) for one, text in zip(steps, texts, strict=True)]
-
-
-def _text(value: Any) -> str:
-    """Return a value as a text: as it is if it is one, else as JSON."""
-    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)
+    """Return the data by which `site.js` compares versions."""
+    return htmlsafe_json_dumps(history, default=vars, separators=(",", ":"))
 
 
 def comparison_page(comparisons: "Sequence[Comparison]", against: str, summary: str) -> bytes:

@@ -1,9 +1,8 @@
 """The contents of the pages, read from manifests, locks and engines; and what the versions of a dataset were, each thing told once.
 
 Layer: documentation.
-Shape: from a history, a page compares any two versions. What changes has steps, each from a version on; what two steps mean is the
-same where their states are. A page that has versions of n fields and c changes has n + c of them, however many pairs of versions
-there are.
+Shape: from a history, a page compares any two versions. What changes has steps, each from a version on; what two steps mean is the same
+       where their states are. So a page of n fields and c changes has n + c steps, however many pairs of versions there are.
 """
 
 import dataclasses
@@ -30,6 +29,7 @@ from schemac.project.manifests import CompiledFile
 from schemac.project.options import CompileOptions
 from schemac.project.targets import emit_targets, engines_of
 from schemac.registry.installed import engine
+from schemac.text.source.phrases import printable
 from schemac.text.source.report import Report
 from schemac.versions.evolution.changes import Change
 from schemac.versions.evolution.diff import AttributeFact, attribute_facts, diff, schema_facts, type_facts
@@ -46,8 +46,8 @@ class HistoryStep(NamedTuple):
     """The version's index."""
     state: int
     """The same number where it means the same; a type whose parts change is the same type with another text."""
-    value: Any
-    """As a change has it; None if there is nothing."""
+    text: str | None
+    """None if there is nothing."""
     words: str = ""
     """What changed then; empty for what was there before."""
 
@@ -63,24 +63,27 @@ class PathStep(NamedTuple):
     path: str
 
 
+AttributeSteps = dict[str, list[HistoryStep]]
+"""Those attributes that changed, by key."""
+
+
 @dataclass
 class FieldHistory:
     """A field, or a part of one, through all versions."""
 
     paths: list[PathStep] = dataclasses.field(default_factory=list)
     types: list[HistoryStep] = dataclasses.field(default_factory=list)
-    attributes: dict[str, list[HistoryStep]] = dataclasses.field(default_factory=dict)
-    """Those that changed."""
+    attributes: AttributeSteps = dataclasses.field(default_factory=dict)
 
 
 @dataclass
 class History:
-    """All versions of a dataset."""
+    """All versions of a dataset, as `site.js` compares them: its texts have no hidden characters."""
 
-    orders: list[tuple[int, ...]] = dataclasses.field(default_factory=list)
-    """The ids of each version's fields and parts, parents first."""
-    schema: dict[str, list[HistoryStep]] = dataclasses.field(default_factory=dict)
-    """The schema's own attributes that changed."""
+    orders: list[tuple[int, ...] | None] = dataclasses.field(default_factory=list)
+    """The ids of each version's fields and parts, parents first; None where they are those of the version before."""
+    schema: AttributeSteps = dataclasses.field(default_factory=dict)
+    """The attributes of the schema itself."""
     fields: dict[int, FieldHistory] = dataclasses.field(default_factory=dict)
 
 
@@ -377,25 +380,20 @@ def _value_text(value: Any) -> str:
     if value is None:
         return ""
     if isinstance(value, list) and value and not any(isinstance(item, dict) for item in value):
-        items = (
-            ", ".join(map(_value_text, item)) if isinstance(item, list) else _value_text(item)
-            for item in value
-        )
-        return "\n".join(items)
-    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)
-
-
-# History
+        lists = (item if isinstance(item, list) else [item] for item in value)
+        return "\n".join(", ".join(map(_value_text, items)) for items in lists)
+    return json_or_text(value)
 
 
 def read_history(versions: Sequence[LockedSchemaVersion]) -> History:
     """Return what all versions of one lock were, oldest first."""
-    history = History()
+    history, order = History(), None
     schema = _AttributeReader(schema_facts, history.schema)
     readers: dict[int, _FieldReader] = {}
     for number, version in enumerate(versions):
-        fields = preorder(version.dataset.columns)
-        history.orders.append(tuple([version.ids[field] for field in fields]))
+        fields, before = preorder(version.dataset.columns), order
+        order = tuple([version.ids[field] for field in fields])
+        history.orders.append(None if order == before else order)
         schema.add(number, version, version.dataset.schema.extra)
         for field in fields:
             id_ = version.ids[field]
@@ -403,15 +401,16 @@ def read_history(versions: Sequence[LockedSchemaVersion]) -> History:
                 readers[id_] = _FieldReader(history.fields.setdefault(id_, FieldHistory()))
             parent = version.ids[field.parent] if field.parent is not None else None
             readers[id_].add(number, field, parent)
+    history.schema = dict(sorted(history.schema.items()))
+    for one in history.fields.values():
+        one.attributes = dict(sorted(one.attributes.items()))
     return history
 
 
 class _AttributeReader:
     """Reads the steps of attributes out of what each version has of them."""
 
-    def __init__(
-        self, facts: Callable[[Any, Any], Iterable[AttributeFact]], steps: dict[str, list[HistoryStep]]
-    ) -> None:
+    def __init__(self, facts: Callable[[Any, Any], Iterable[AttributeFact]], steps: AttributeSteps) -> None:
         self._facts = facts
         self._steps = steps
         self._first = 0
@@ -433,12 +432,24 @@ class _AttributeReader:
                 if others:
                     # Several facts of one attribute; it is told as a whole.
                     before, after = self._extra.get(key), extra.get(key)
-                steps = self._steps.setdefault(key, [HistoryStep(self._first, 0, before)])
+                first = HistoryStep(self._first, 0, _history_text(before))
+                steps = self._steps.setdefault(printable(key), [first])
                 states = self._states.setdefault(key, [self._last])
                 is_alike = (not any(fact[3] == key for fact in self._facts(one, now)) for one in states)
                 state = _state_of(now, states, is_alike)
-                steps.append(HistoryStep(number, state, after, _facts_text(fact for fact, *_ in facts)))
+                words = _facts_text(fact for fact, *_ in facts)
+                steps.append(HistoryStep(number, state, _history_text(after), words))
         self._last, self._extra = now, extra
+
+
+def _history_text(value: Any) -> str | None:
+    """Return the value of an attribute as a text without hidden characters; None if there is none."""
+    return None if value is None else printable(json_or_text(value), keep="\n")
+
+
+def json_or_text(value: Any) -> str:
+    """Return a value as a text: as it is if it is one, else as JSON."""
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)
 
 
 class _FieldReader:
@@ -452,10 +463,11 @@ class _FieldReader:
 
     def add(self, number: int, field: SchemaField, parent: int | None) -> None:
         """Add the steps of one version."""
-        path = PathStep(number, parent, str(field.segment) if field.is_member else "", field.path_text)
+        name = printable(str(field.segment)) if field.is_member else ""
+        path = PathStep(number, parent, name, printable(field.path_text))
         if not self._history.paths or self._history.paths[-1][1:] != path[1:]:
             self._history.paths.append(path)
-        types, text = self._history.types, type_text_of(field)
+        types, text = self._history.types, printable(type_text_of(field), keep="\n")
         state = _state_of(field, self._states, (not _facts_of_types(one, field) for one in self._states))
         words = ""
         if types and types[-1].state != state:

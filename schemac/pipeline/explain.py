@@ -30,7 +30,7 @@ from schemac.pipeline.spark.executors import active
 from schemac.pipeline.spark.failures import spark_errors_reported
 from schemac.rows.judging.arrays import is_list, is_scalar, storage_type
 from schemac.rows.judging.judge import Reader, RecordReasons, cell_reader, json_reader
-from schemac.rows.judging.scalars import clock_of, zone_of
+from schemac.rows.judging.scalars import clock_zone, zone_of
 from schemac.rows.judging.tokens import parse
 from schemac.rows.validation.validator import FieldInput
 from schemac.text.source.catalogue import BACKFILL_SETTING, UNKNOWN_FIELD
@@ -221,7 +221,7 @@ def _breakable_rules(
         named |= {"cast", "range", "precision", "length", "type", "key", "required", "unexpected"}
     data_type = storage_type(member.type)
     if pa.types.is_timestamp(data_type) and data_type.tz is not None:
-        zone = clock_of(data_type, zone_of(member)).zone
+        zone = clock_zone(member)
         named |= {"zone"} if zone is None else set() if zone == "UTC" else {"zone-gap", "zone-overlap"}
     constraints = constraints_of(schema)
     named |= {one.rule for place in constraints.columns for one in place.each()}

@@ -26,8 +26,6 @@ from schemac.language.constraints.constraint import shown
 from schemac.language.constraints.field_constraints import CONSTRAINTS
 from schemac.language.kinds.answers import PER_SECOND
 from schemac.language.logical.model import LogicalType
-from schemac.rows.judging.arrays import value_type
-from schemac.rows.judging.judge import RecordReader
 from schemac.rows.judging.typed_values import nullable_array
 from tests.constraints.cases import (
     COMPARED,
@@ -39,6 +37,7 @@ from tests.constraints.cases import (
     values_of,
 )
 from tests.engines.exact_json import exact, takes, validator_of
+from tests.judging.records import RecordJudge, value_type
 
 CASES = list(cases())
 FEW = pytest.param(5, 0, id="few")
@@ -121,7 +120,7 @@ def _clocks(type_: LogicalType, value: int) -> list[str]:
 
 def verdicts(field: pa.Field, found: list[str]) -> dict[str, str]:
     """The rules that values break by the judge and the Arrow arrays, empty for none; without those that the judge refuses."""
-    judge = RecordReader(pa.schema([field]))
+    judge = RecordJudge(pa.schema([field]))
     judged = {token: judge.json(f'{{"{field.name}": {token}}}').values for token in found}
     taken = {token: values[field.name] for token, values in judged.items() if values is not None}
     is_text = pa.types.is_decimal(field.type) and pa.types.is_string(value_type(field))
@@ -195,7 +194,7 @@ def test_say_the_same_of_every_condition() -> None:
     """The models find those conditions false that Arrow arrays find false."""
     dataset = dataset_of_conditions()
     schema = dataset.to_arrow()
-    judge = RecordReader(schema)
+    judge = RecordJudge(schema)
     judged = [(text, judge.json(text).values) for text in records_of_conditions()]
     taken = [(text, values) for text, values in judged if values is not None]
     arrays = [

@@ -4,9 +4,10 @@ from collections.abc import Mapping
 
 import pyarrow as pa
 
-from schemac.rows.judging.judge import JudgedRecord, RecordReasons, cell_reader
+from schemac.rows.judging.judge import RecordReasons, cell_reader
 from schemac.rows.judging.scalars import with_zones
 from schemac.rows.judging.settings import FieldOrigin, ValidationSettings
+from tests.judging.records import JudgedRecord
 
 
 class CellReader:

@@ -10,10 +10,10 @@ import pytest
 from pydantic import BaseModel, ValidationError
 
 import schemac
-from schemac.rows.judging.arrays import value_type
 from tests.engines.exact_json import exact, takes, validator_of
 from tests.engines.pydantic.test_artifact import model, rule_of
 from tests.judging import value_corpus as corpus
+from tests.judging.records import value_type
 
 READ_BY_SCHEMAS = ("plain", "berlin")
 """Settings that a schema can say: the others are about a source, such as numbers that count the seconds since 1970."""

@@ -12,10 +12,10 @@ import pytest
 from pydantic import BaseModel, ValidationError
 
 import schemac
-from schemac.rows.judging.judge import RecordReader
 from schemac.rows.judging.settings import Coerce, FieldOrigin, Unexpected, ValidationSettings
 from schemac.rows.validation.validator import TEXT, Validator
 from tests.judging.cells import CellReader
+from tests.judging.records import RecordJudge
 
 FIELDS = pa.schema([
     pa.field("int", pa.int64()), pa.field("text", pa.string()), pa.field("bytes", pa.binary()), pa.field("json", pa.json_()), pa.field("float", pa.float64()),
@@ -36,7 +36,7 @@ def nested(depth: int, brackets: tuple[str, str], inner: str = '"\\u00e9"') -> s
     return opened * depth + inner + closed * depth
 
 
-def _has_values_or_reasons(judge: RecordReader, depth: int, brackets: tuple[str, str], name: str) -> None:
+def _has_values_or_reasons(judge: RecordJudge, depth: int, brackets: tuple[str, str], name: str) -> None:
     found = judge.json(f'{{"{name}": {nested(depth, brackets)}}}')
     assert (found.values is None) == bool(found.reasons)
     if depth * len(brackets[0].strip('"aé:')) < 860 and name == "json":
@@ -49,7 +49,7 @@ NAMES = [*FIELDS.names, "no_field"]
 @pytest.mark.parametrize("number", range(len(SETTINGS)))
 def test_every_depth_of_a_record_has_values_or_reasons(number: int) -> None:
     """Each combination of depth, brackets and field with one of the settings: each two of the four meet."""
-    judge = RecordReader(FIELDS, SETTINGS[number])
+    judge = RecordJudge(FIELDS, SETTINGS[number])
     for (i, depth), (j, brackets), (k, name) in product(*map(enumerate, (DEPTHS, BRACKETS, NAMES))):
         if (i + j + k) % len(SETTINGS) == number:
             _has_values_or_reasons(judge, depth, brackets, name)
@@ -60,7 +60,7 @@ def test_every_depth_of_a_record_has_values_or_reasons(number: int) -> None:
 def test_every_depth_of_a_record_has_values_or_reasons_with_all_settings(
     settings: ValidationSettings,
 ) -> None:
-    judge = RecordReader(FIELDS, settings)
+    judge = RecordJudge(FIELDS, settings)
     for depth, brackets, name in product(DEPTHS, BRACKETS, NAMES):
         _has_values_or_reasons(judge, depth, brackets, name)
 
@@ -74,7 +74,7 @@ def _is_nothing_to_the_next_one(depth: int, brackets: tuple[str, str], name: str
         pa.record_batch([pa.array(texts)], [TEXT])
     )
     reasons = validated.reasons.by_row()
-    alone = [RecordReader(OF_TWO_RECORDS).json(text).reasons for text in texts]
+    alone = [RecordJudge(OF_TWO_RECORDS).json(text).reasons for text in texts]
     assert [tuple(reasons.get(row, ())) for row in (0, 1)] == alone
 
 
@@ -192,7 +192,7 @@ RULES = {"int": ("range", "cast"), "float": ("range",), "decimal": ("range",)}
 
 @pytest.mark.parametrize("number", BEYOND)
 def test_numbers_beyond_a_double_are_never_texts(number: str) -> None:
-    judge = RecordReader(FIELDS)
+    judge = RecordJudge(FIELDS)
     for name in ("int", "text", "bytes", "float", "at", "flag", "decimal"):
         (reason,) = judge.json(f'{{"{name}": {number}}}').reasons
         assert reason.rule in RULES.get(name, ("type",))
@@ -201,7 +201,7 @@ def test_numbers_beyond_a_double_are_never_texts(number: str) -> None:
         (reason,) = judge.json(f'{{"{name}": {value.replace("NUMBER", number)}}}').reasons
         assert (reason.rule, reason.value) == ("type", number)
     assert judge.json(f'{{"json": {number}}}').values == {**dict.fromkeys(FIELDS.names), "json": number}
-    coerced = RecordReader(FIELDS, ValidationSettings(coerce=Coerce.TEXT))
+    coerced = RecordJudge(FIELDS, ValidationSettings(coerce=Coerce.TEXT))
     assert (coerced.json(f'{{"text": {number}}}').values or {})["text"] == number
     (reason,) = coerced.json(f'{{"float": {number}}}').reasons
     assert reason.rule == "range"
@@ -244,7 +244,7 @@ def test_expect_what_every_feature_of_geojson_has(record: str, paths: list[str])
     schema = pa.schema([pa.field("x", pa.float64())])
     fields = {"x": FieldOrigin("geometry.coordinates[0]")}
     settings = ValidationSettings(unexpected=Unexpected.REJECT, fields=fields, is_geojson=True)
-    assert [one.path for one in RecordReader(schema, settings).json(record).reasons] == paths
+    assert [one.path for one in RecordJudge(schema, settings).json(record).reasons] == paths
 
 
 @pytest.mark.parametrize("piece", ['"[\\', '"\\', '["', '"', "\\", '{"'])
@@ -253,7 +253,7 @@ def test_no_unfinished_text_takes_long(piece: str) -> None:
     text = '{"a":"' + piece * 100_000
     start = time.process_time()
     for _ in range(2):
-        assert [one.rule for one in RecordReader(pa.schema([("a", pa.int32())])).json(text).reasons] == [
+        assert [one.rule for one in RecordJudge(pa.schema([("a", pa.int32())])).json(text).reasons] == [
             "malformed"
         ]
     assert time.process_time() - start < 5
@@ -261,7 +261,7 @@ def test_no_unfinished_text_takes_long(piece: str) -> None:
 
 def test_no_keys_of_one_hash_take_long() -> None:
     keys = [pa.field("key", pa.decimal128(38, 0), nullable=False), pa.field("value", pa.int8())]
-    judge = RecordReader(pa.schema([("a", pa.map_(*keys))]))
+    judge = RecordJudge(pa.schema([("a", pa.map_(*keys))]))
     members = ",".join(f'"{(2**61 - 1) * i}":1' for i in range(1, 8000))
     start = time.process_time()
     assert judge.json(f'{{"a": {{{members}}}}}').reasons == ()

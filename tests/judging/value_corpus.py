@@ -16,12 +16,12 @@ import pyarrow as pa
 
 import schemac
 from schemac.rows.judging.arrays import to_field
-from schemac.rows.judging.judge import RecordReader
 from schemac.rows.judging.settings import Coerce, FieldOrigin, ValidationSettings
 from schemac.rows.judging.typed_values import nullable_array
 from schemac.rows.validation.result import Validation
 from tests.engines.json_records import COLUMNS
 from tests.judging.cells import CellReader
+from tests.judging.records import RecordJudge
 
 FOLDER = Path(__file__).parent / "corpus"
 _BRAIN = {b"ARROW:extension:name": b"lance.bfloat16"}
@@ -90,7 +90,7 @@ def outcomes(
 ) -> Iterator[dict[str, str]]:
     """For each text the outcome in every field."""
     judges = [
-        (RecordReader(pa.schema([field]), settings), CellReader(pa.schema([field]), settings))
+        (RecordJudge(pa.schema([field]), settings), CellReader(pa.schema([field]), settings))
         for field in schema
     ]
     for text in texts:

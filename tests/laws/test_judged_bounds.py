@@ -8,9 +8,9 @@ import pyarrow as pa
 import pytest
 
 import schemac
-from schemac.rows.judging.judge import RecordReader
 from tests.conformance.boundaries import DAY, EPOCH, PER_SECOND, YEARS, Bounded, all_types
 from tests.conformance.manifest_types import member
+from tests.judging.records import RecordJudge
 
 TYPES = {
     label: bounded
@@ -42,7 +42,7 @@ def test_take_what_a_type_holds(label: str) -> None:
     text = json.dumps({"name": "t", "fields": [member("f", bounded.manifest)]})
     (dataset,) = schemac.compile_text(text)
     schema = dataset.to_arrow()
-    judge, taken = RecordReader(schema), 0
+    judge, taken = RecordJudge(schema), 0
     for value in {*bounded.values, 0}:
         said = token(bounded, value)
         if said is not None:

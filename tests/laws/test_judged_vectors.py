@@ -8,10 +8,10 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from schemac.rows.judging.judge import RecordReader
 from schemac.rows.judging.settings import ValidationSettings
 from schemac.rows.validation.result import JudgedBatch
 from schemac.rows.validation.validator import TEXT, Validator
+from tests.judging.records import RecordJudge
 
 TYPES = (pa.float16(), pa.float32(), pa.float64())
 
@@ -51,7 +51,7 @@ def test_read_together_what_each_is_alone(data_type: pa.DataType, numbers: list[
     member = pa.field("v", pa.list_(data_type))
     together = validated(member, f"[{', '.join(numbers)}]")
     alone = [
-        RecordReader(pa.schema([pa.field("v", data_type)])).json(f'{{"v": {number}}}') for number in numbers
+        RecordJudge(pa.schema([pa.field("v", data_type)])).json(f'{{"v": {number}}}') for number in numbers
     ]
     reasons = [why._replace(path=f"v[{i}]") for i, one in enumerate(alone) for why in one.reasons]
     assert together.reasons.by_row().get(0, []) == reasons

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 from unittest import mock
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
@@ -18,9 +19,11 @@ from schemac.pipeline.reading.cutting import RecordTexts, TextBatches
 from schemac.pipeline.reading.files import FileSplit, SourceFile
 from schemac.pipeline.record_tasks import RecordTask
 from schemac.pipeline.spark.packed import ERRORS, RAW
+from schemac.rows.judging.json_proofs import RecordTokens
 from schemac.rows.judging.reasons import Reasons
+from schemac.rows.judging.settings import Step
 from schemac.rows.validation import validator
-from schemac.rows.validation.validator import FieldInput, FieldReader, Validator
+from schemac.rows.validation.validator import FieldInput, FieldReader
 
 
 def job_of(path: Path, form: str, **told: Any) -> Job:
@@ -69,15 +72,16 @@ def doubts_counted() -> Iterator[set[int]]:
             rows.update(pc.indices_nonzero(doubts).to_pylist())
         return known(self, array)
 
-    exact = Validator._read_alone
+    split = RecordTokens.__call__
 
-    def read(self: Validator, text: str | None, row: int, records: Any) -> Any:
-        rows.add(row)
-        return exact(self, text, row, records)
+    def read(self: RecordTokens, texts: pa.Array) -> tuple[dict[tuple[Step, ...], pa.Array], Any]:
+        columns, odd = split(self, texts)
+        rows.update(np.flatnonzero(odd).tolist())
+        return columns, odd
 
     with (
         mock.patch.object(FieldReader, "validated", validated),
-        mock.patch.object(Validator, "_read_alone", read),
+        mock.patch.object(RecordTokens, "__call__", read),
     ):
         yield rows
 

@@ -13,9 +13,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from schemac.rows.judging.json_proofs import RecordTokens, json_proof
-from schemac.rows.judging.judge import RecordReader
 from schemac.rows.judging.settings import ValidationSettings
 from schemac.rows.judging.text_proofs import TextForm, TextProof, text_form
+from tests.judging.records import RecordJudge
 
 FIELD = pa.field
 
@@ -124,7 +124,7 @@ def test_integers_with_a_point_are_those_of_the_judge(number: int, zeros: int) -
     text = f"{number}.{'0' * zeros}" if zeros else str(number)
     for data_type in (pa.int8(), pa.uint16(), pa.int64(), pa.uint64()):
         (found,) = read(data_type, text)
-        values = RecordReader(pa.schema([("v", data_type)])).json(f'{{"v": {text}}}').values
+        values = RecordJudge(pa.schema([("v", data_type)])).json(f'{{"v": {text}}}').values
         if found is not ...:
             assert values is not None
             assert found == values["v"]
@@ -146,7 +146,7 @@ def test_points_are_read_in_records_and_in_cells() -> None:
 def test_instants_of_all_spellings_are_those_of_the_judge(clock: str, zone: str) -> None:
     data_type, text = pa.timestamp("us", "UTC"), f"2024-02-29T{clock}{zone}"
     values = (
-        RecordReader(pa.schema([("v", data_type)]), ValidationSettings(timezone="UTC"))
+        RecordJudge(pa.schema([("v", data_type)]), ValidationSettings(timezone="UTC"))
         .json(f'{{"v": "{text}"}}')
         .values
     )

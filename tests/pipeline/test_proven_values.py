@@ -2,11 +2,11 @@
 
 import pyarrow as pa
 
-from schemac.rows.judging.arrays import to_field, value_type
-from schemac.rows.judging.judge import RecordReader
+from schemac.rows.judging.arrays import to_field
 from schemac.rows.judging.settings import ValidationSettings
 from schemac.rows.judging.typed_values import nullable_array
 from schemac.rows.validation.validator import TEXT, Validator
+from tests.judging.records import RecordJudge, value_type
 from tests.pipeline.test_batch_records import SCHEMA, lines_of, shown
 
 RECORDS = 1_000
@@ -20,7 +20,7 @@ def test_prove_the_values_that_the_judge_reads() -> None:
     reasons = found.reasons.by_row()
     good = [row for row in range(len(lines)) if row not in reasons]
     assert len(good) > RECORDS / 2
-    judge = RecordReader(schema)
+    judge = RecordJudge(schema)
     judged = [judge.json(line) for line in lines]
     assert [one.reasons for one in judged] == [tuple(reasons.get(row, ())) for row in range(len(lines))]
     told = [one.values for one in judged if one.values is not None]

@@ -17,7 +17,6 @@ from schemac.artifacts.dataset import CheckedDataset
 from schemac.language.attributes.attribute import Family
 from schemac.language.constraints.field_constraints import CONSTRAINTS
 from schemac.rows.judging.arrays import plain_layout, to_batches
-from schemac.rows.judging.judge import RecordReader
 from schemac.rows.judging.typed_values import raw_values
 from schemac.rows.samples.patterns import generator_of
 from schemac.rows.samples.sampler import Sampler
@@ -27,6 +26,7 @@ from tests.conformance.manifest_types import POSITIONS, TYPES
 from tests.constraints.cases import PATTERNS, cases, dataset_of
 from tests.engines import crossing
 from tests.judging.cells import CellReader
+from tests.judging.records import RecordJudge
 
 ROOT = Path(__file__).parents[2]
 PLACES = [one if one in crossing.FEW[::4] else pytest.param(one, marks=pytest.mark.long) for one in POSITIONS]
@@ -188,7 +188,7 @@ def test_break_the_rules_of_every_type(place: str, step: int) -> None:
         except schemac.SchemaError:
             # A type that cannot stand there.
             continue
-        if RecordReader(dataset.to_arrow(metadata=True)).uncovered:
+        if RecordJudge(dataset.to_arrow(metadata=True)).uncovered:
             # A key that no record of JSON has.
             continue
         found = wrong_rows(dataset, 7, {})
@@ -219,7 +219,7 @@ def test_break_every_constraint() -> None:
 @pytest.mark.long
 def test_hold_wrong_records_of_every_dataset() -> None:
     for dataset, others in datasets().values():
-        if not RecordReader(dataset.to_arrow(metadata=True)).uncovered:
+        if not RecordJudge(dataset.to_arrow(metadata=True)).uncovered:
             check_forms(dataset, wrong_rows(dataset, 7, others))
 
 
@@ -368,7 +368,7 @@ def test_write_cells_that_are_read_back() -> None:
     schema = dataset.to_arrow(metadata=True)
     for line, row in zip(csv_lines(schema, batch), json_lines(schema, batch), strict=True):
         cells = dict(zip(schema.names, next(csv.reader([line])), strict=True))
-        judge, reader = RecordReader(schema), CellReader(schema)
+        judge, reader = RecordJudge(schema), CellReader(schema)
         assert (
             reader.csv({name: cell or None for name, cell in cells.items()}).values == judge.json(row).values
         )

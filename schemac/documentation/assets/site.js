@@ -120,7 +120,7 @@ if (filters) {
 
 // --- two versions -----------------------------------------------------------
 
-// Steps are [since, state, text, words], paths [since, parent, name, path]; `schemac/documentation/history.py` makes them.
+// Steps are [since, state, text, words], paths [since, parent, name, path]; `schemac/documentation/model.py` makes them.
 
 function at(steps, version) {
   let found = null;

@@ -209,24 +209,12 @@ def to_field(array: pa.Array, field: pa.Field) -> pa.Array:
         return _struct(array, target)
     if pa.types.is_fixed_size_list(target):
         return _fixed_size_list(array, target, field.name)
-    if pa.types.is_list(target) or pa.types.is_large_list(target):
-        array = _unsliced(array)
-        validity, offsets = array.buffers()[:2]
-        if pa.types.is_large_list(target) and not pa.types.is_large_list(array.type):
-            offsets = array.offsets.cast(pa.int64()).buffers()[1]
-        values = to_field(array.values, target.value_field)
-        return pa.Array.from_buffers(target, len(array), [validity, offsets], array.null_count, 0, [values])
-    if pa.types.is_list_view(target) or pa.types.is_large_list_view(target):
-        is_large = pa.types.is_large_list_view(target)
-        lists = pa.large_list(target.value_field) if is_large else pa.list_(target.value_field)
-        return _list_views(to_field(array, field.with_type(lists)), target)
     if pa.types.is_map(target):
-        array = _unsliced(array)
-        validity, offsets = array.buffers()[:2]
-        keys = to_field(array.keys, target.key_field)
-        items = to_field(array.items, target.item_field)
-        entries = pa.StructArray.from_arrays([keys, items], fields=[target.key_field, target.item_field])
-        return pa.Array.from_buffers(target, len(array), [validity, offsets], array.null_count, 0, [entries])
+        lists = entries_of(array)
+        keys, items = lists.flatten().flatten()
+        return maps_of(lists, to_field(keys, target.key_field), to_field(items, target.item_field), target)
+    if target.id in _LISTS:
+        return _lists(array, to_field(array.flatten(), target.value_field), target)
     if pa.types.is_dictionary(target):
         return _dictionary(array, target)
     return _cast_values(array, target)
@@ -266,14 +254,8 @@ def decimal_texts(decimals: pa.Array, target: pa.DataType) -> pa.Array:
     return pa.array(texts, target)
 
 
-def _unsliced(array: pa.Array) -> pa.Array:
-    """Return an array whose buffers begin with its first value, copied if it has an offset."""
-    return array if array.offset == 0 else array.take(pa.array(range(len(array)), pa.int64()))
-
-
 def _struct(array: pa.Array, target: pa.StructType) -> pa.Array:
     """Return structs with the target's members in its order, null below null. Raises MissingMemberError."""
-    array = _unsliced(array)
     if not target.num_fields:
         return array.cast(target)
     # What lies below null is null: it may be a list of no items, which is not what the vector of a struct may be.
@@ -287,17 +269,27 @@ def _struct(array: pa.Array, target: pa.StructType) -> pa.Array:
         if array.null_count:
             member = _with_zeros_below_null(member, field, array.is_valid())
         children.append(to_field(member, field))
-    mask = array.is_null() if array.null_count else None
-    return pa.StructArray.from_arrays(children, fields=list(target), mask=mask)
+    return pa.StructArray.from_arrays(children, fields=list(target), mask=mask_of(array))
 
 
-def _list_views(lists: pa.Array, target: pa.DataType) -> pa.Array:
-    """Return lists as views of lists, to which Arrow casts none."""
-    offsets = lists.offsets
-    sizes = pc.subtract(offsets.slice(1), offsets.slice(0, len(lists)))
-    made = pa.LargeListViewArray if pa.types.is_large_list_view(target) else pa.ListViewArray
-    mask = lists.is_null() if lists.null_count else None
-    return made.from_arrays(offsets.slice(0, len(lists)), sizes, lists.values, type=target, mask=mask)
+_LISTS = {
+    pa.lib.Type_LIST: pa.ListArray,
+    pa.lib.Type_LARGE_LIST: pa.LargeListArray,
+    pa.lib.Type_LIST_VIEW: pa.ListViewArray,
+    pa.lib.Type_LARGE_LIST_VIEW: pa.LargeListViewArray,
+}
+
+
+def _lists(lists: pa.Array, items: pa.Array, target: pa.DataType) -> pa.Array:
+    """Return lists of other items, as many in each as there were, in a type of lists or of views of lists."""
+    offsets, is_ = lists_of(lists, items).offsets, pa.types
+    if is_.is_large_list(target) or is_.is_large_list_view(target):
+        offsets = offsets.cast(pa.int64())
+    parts = [offsets, items]
+    if is_.is_list_view(target) or is_.is_large_list_view(target):
+        starts = offsets.slice(0, len(lists))
+        parts = [starts, pc.subtract(offsets.slice(1), starts), items]
+    return _LISTS[target.id].from_arrays(*parts, type=target, mask=mask_of(lists))
 
 
 def _fixed_size_list(array: pa.Array, target: pa.DataType, label: str) -> pa.Array:
@@ -402,8 +394,8 @@ def _bfloat16(array: pa.Array) -> pa.Array:
     rounded = pc.bit_wise_and(pc.shift_right(pc.add(bits, pc.add(odd, 0x7FFF)), 16), 0xFFFF)
     is_nan = pc.is_nan(array)
     halves = pc.if_else(is_nan, pa.scalar(0x7FC0, pa.int64()), rounded).cast(pa.uint16())
-    halves = _unsliced(halves)
-    return pa.Array.from_buffers(pa.binary(2), len(halves), halves.buffers(), halves.null_count)
+    buffers = halves.buffers()
+    return pa.Array.from_buffers(pa.binary(2), len(halves), buffers, halves.null_count, halves.offset)
 
 
 def _blob(array: pa.Array, storage: pa.StructType) -> pa.Array:
@@ -412,19 +404,7 @@ def _blob(array: pa.Array, storage: pa.StructType) -> pa.Array:
     children = [
         bytes_of if member.name == "data" else pa.nulls(len(array), member.type) for member in storage
     ]
-    mask = array.is_null() if array.null_count else None
-    return pa.StructArray.from_arrays(children, fields=list(storage), mask=mask)
-
-
-def value_type(field: pa.Field) -> pa.DataType:
-    """Return the type without extensions and dictionaries."""
-    data_type = field.type
-    if role_of(field) is Role.BLOB:
-        return pa.large_binary()
-    if is_scalar(field):
-        return storage_type(data_type)
-    # The metadata of a part may say what its storage stands for.
-    return with_parts(data_type, lambda part: part.with_type(value_type(part)))
+    return pa.StructArray.from_arrays(children, fields=list(storage), mask=mask_of(array))
 
 
 def nullable_type(member: pa.Field, source: pa.Field | None = None) -> pa.DataType:
@@ -433,11 +413,11 @@ def nullable_type(member: pa.Field, source: pa.Field | None = None) -> pa.DataTy
     if source is not None and keeps_value(member, source):
         return storage_type(source.type)
     if is_scalar(member):
-        result = value_type(member)
+        result = storage_type(target_type)
         if is_string(result):
             return pa.large_string()
         # Bytes of another length than the field's are kept, too.
-        return pa.large_binary() if is_bytes(result) else result
+        return pa.large_binary() if is_bytes(result) or role_of(member) is Role.BLOB else result
     source_type = None if source is None else storage_type(source.type)
     if is_.is_struct(target_type):
         has_parts = source_type is not None and is_.is_struct(source_type)

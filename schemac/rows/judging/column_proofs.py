@@ -7,8 +7,6 @@ Rule: whatever is not proven is in doubt; a proof says nothing about a rule of i
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from functools import cached_property
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -28,61 +26,20 @@ from schemac.rows.judging.arrays import (
     role_of,
     storage_type,
 )
-from schemac.rows.judging.scalars import zone_of, zone_of_clock
-from schemac.rows.judging.text_proofs import (
+from schemac.rows.judging.proofs import (
+    Parts,
     Proof,
     Proven,
-    TextProof,
+    forbidden_nulls,
     joined_masks,
     mask_or_none,
-    proven_lists,
-    proven_structs,
+    nested_proof,
 )
+from schemac.rows.judging.scalars import zone_of, zone_of_clock
+from schemac.rows.judging.text_proofs import TextProof
 from schemac.rows.judging.typed_values import binary_width, is_same_but_range, range_of
 
 Kernel = Callable[[pa.Array], pa.Array]
-
-
-@dataclass(frozen=True)
-class ColumnProof:
-    """Reads the values of a column that are certainly values of a field: all of them, but for `misfits` and forbidden nulls."""
-
-    member: pa.Field
-    source: pa.Field
-    misfits: Kernel | None = None
-    """Gives a mask of the values in doubt, whatever it has for null."""
-    converted: Kernel | None = None
-    """Makes the values of the field out of those that are certain; None for a cast."""
-
-    def __call__(self, array: pa.Array) -> Proven:
-        """Read values."""
-        doubtful = _forbidden_nulls(self.member, array)
-        if self.misfits is not None:
-            doubtful = joined_masks(mask_or_none(self.misfits(array)), doubtful)
-        if doubtful is None:
-            return Proven(self._convert(array), None)
-        is_certain = pc.invert(doubtful)
-        return Proven(_at_certain_rows(self._convert(array.filter(is_certain)), is_certain), doubtful)
-
-    @cached_property
-    def _type(self) -> pa.DataType:
-        """Return the type of the values that it gives."""
-        return nullable_type(self.member, self.source)
-
-    def _convert(self, array: pa.Array) -> pa.Array:
-        """Return values that are not in doubt."""
-        return array.cast(self._type) if self.converted is None else self.converted(array)
-
-
-def _at_certain_rows(values: pa.Array, is_certain: pa.Array) -> pa.Array:
-    """Return values where something is certain, null elsewhere."""
-    places = pc.subtract(pc.cumulative_sum(is_certain.cast(pa.int64())), 1)
-    return values.take(pc.if_else(is_certain, places, pa.scalar(None, pa.int64())))
-
-
-def _forbidden_nulls(member: pa.Field, array: pa.Array) -> pa.Array | None:
-    """Return which values are null though they must not be; None if none is."""
-    return array.is_null() if array.null_count and not member.nullable else None
 
 
 def column_proof(member: pa.Field, source: pa.Field, null_texts: Sequence[str]) -> Proof | None:
@@ -112,25 +69,25 @@ def _typed_proof(member: pa.Field, source: pa.Field) -> Proof | None:
     """Return what takes values as they are stored, by their counts, or part by part."""
     target_type, source_type, is_ = member.type, storage_type(source.type), pa.types
     if keeps_value(member, source):
-        return ColumnProof(member, source, converted=lambda array: array)
+        return _proof(member, source, converted=lambda array: array)
     if is_scalar(member):
         return _scalar_proof(member, source)
     if is_list(target_type) and is_list(source_type):
         items = _typed_proof(target_type.value_field, source_type.value_field)
-        return None if items is None else _list_proof(member, source, items)
+        return nested_proof(member, [items], lambda array: _split_lists(array, member), source)
     if is_.is_map(target_type) and is_.is_map(source_type):
         key = _typed_proof(target_type.key_field, source_type.key_field)
         item = _typed_proof(target_type.item_field, source_type.item_field)
         return None if key is None or item is None else _map_proof(member, source, key, item)
     if is_.is_struct(target_type) and is_.is_struct(source_type):
-        parts: list[tuple[int, Proof]] = []
-        for part in target_type:
-            place = source_type.get_field_index(part.name)
-            proof = _typed_proof(part, source_type.field(place)) if place >= 0 else None
-            if proof is None:
-                return None
-            parts.append((place, proof))
-        return _struct_proof(member, source, parts)
+        places = [source_type.get_field_index(part.name) for part in target_type]
+        if not places:
+            return lambda array: _without_members(array, member)
+        proofs = [
+            _typed_proof(part, source_type.field(place)) if place >= 0 else None
+            for part, place in zip(target_type, places, strict=True)
+        ]
+        return nested_proof(member, proofs, lambda array: _split_structs(array, member, places), source)
     return None
 
 
@@ -142,7 +99,7 @@ def _scalar_proof(member: pa.Field, source: pa.Field) -> Proof | None:
     if role_of(member) is not None or isinstance(member.type, pa.BaseExtensionType):
         return None
     if is_string(target_type):
-        return ColumnProof(member, source, _text_misfits(source)) if is_string(source_type) else None
+        return _proof(member, source, _text_misfits(source)) if is_string(source_type) else None
     if is_.is_timestamp(target_type):
         if not is_.is_timestamp(source_type):
             return None
@@ -153,19 +110,47 @@ def _scalar_proof(member: pa.Field, source: pa.Field) -> Proof | None:
     if is_.is_integer(target_type) and is_.is_integer(source_type):
         (low, high), (least, greatest) = integer_limits(target_type), integer_limits(source_type)
         if low <= least and greatest <= high:
-            return ColumnProof(member, source)
+            return _proof(member, source)
         low, high = max(low, least), min(high, greatest)
-        return ColumnProof(member, source, lambda array: _outside(array, low, high))
+        return _proof(member, source, lambda array: _outside(array, low, high))
     if is_.is_decimal(target_type) and is_.is_decimal(source_type):
         has_room = (
             target_type.scale >= source_type.scale
             and target_type.precision - target_type.scale >= source_type.precision - source_type.scale
         )
-        return ColumnProof(member, source) if has_room else None
+        return _proof(member, source) if has_room else None
     if is_.is_null(target_type) or not is_same_but_range(target_type, source_type):
         return None
     limits = range_of(target_type)
-    return ColumnProof(member, source, None if limits is None else lambda array: _out_of_range(array, limits))
+    return _proof(member, source, None if limits is None else lambda array: _out_of_range(array, limits))
+
+
+def _proof(
+    member: pa.Field, source: pa.Field, misfits: Kernel | None = None, converted: Kernel | None = None
+) -> Proof:
+    """Return what reads all values of a column but for `misfits`, a mask of those in doubt, and forbidden nulls.
+
+    `converted` makes the values of the field out of those that are certain; None for a cast.
+    """
+    type_ = nullable_type(member, source)
+    convert = converted or (lambda array: array.cast(type_))
+
+    def read(array: pa.Array) -> Proven:
+        doubtful = forbidden_nulls(member, array)
+        if misfits is not None:
+            doubtful = joined_masks(mask_or_none(misfits(array)), doubtful)
+        if doubtful is None:
+            return Proven(convert(array), None)
+        is_certain = pc.invert(doubtful)
+        return Proven(_at_certain_rows(convert(array.filter(is_certain)), is_certain), doubtful)
+
+    return read
+
+
+def _at_certain_rows(values: pa.Array, is_certain: pa.Array) -> pa.Array:
+    """Return values where something is certain, null elsewhere."""
+    places = pc.subtract(pc.cumulative_sum(is_certain.cast(pa.int64())), 1)
+    return values.take(pc.if_else(is_certain, places, pa.scalar(None, pa.int64())))
 
 
 class NotUnicodeError(ValueError):
@@ -196,8 +181,8 @@ def _bytes_proof(member: pa.Field, source: pa.Field) -> Proof:
         return array.cast(type_)
 
     if width is None or (pa.types.is_fixed_size_binary(source_type) and source_type.byte_width == width):
-        return ColumnProof(member, source, None, converted)
-    return ColumnProof(member, source, lambda array: pc.not_equal(pc.binary_length(array), width), converted)
+        return _proof(member, source, None, converted)
+    return _proof(member, source, lambda array: pc.not_equal(pc.binary_length(array), width), converted)
 
 
 def _out_of_range(array: pa.Array, limits: tuple[int, int]) -> pa.Array:
@@ -239,24 +224,28 @@ def _timestamp_proof(member: pa.Field, source: pa.Field) -> Proof:
             counts = pc.multiply(counts, factor) if factor else pc.divide(counts, step)
         return counts.view(type_)
 
-    return ColumnProof(member, source, misfits, converted)
+    return _proof(member, source, misfits, converted)
 
 
-def _list_proof(member: pa.Field, source: pa.Field, items: Proof) -> Proof:
-    """Return what reads lists, and vectors, whose items `items` reads."""
-    type_ = nullable_type(member, source)
+def _split_lists(array: pa.Array, member: pa.Field) -> Parts:
+    """Split lists, and vectors, into their items."""
+    # With nothing below null.
+    lists = lists_of(array, array.flatten()) if pa.types.is_fixed_size_list(array.type) else compact(array)
+    is_there = lists.is_valid().to_numpy(zero_copy_only=False)
+    lengths = pc.list_value_length(lists).drop_null().to_numpy()
+    return Parts([lists.flatten()], is_there, forbidden_nulls(member, array), lengths)
 
-    def read(array: pa.Array) -> Proven:
-        is_vector = pa.types.is_fixed_size_list(array.type)
-        # With nothing below null.
-        lists = lists_of(array, array.flatten()) if is_vector else compact(array)
-        is_there = lists.is_valid().to_numpy(zero_copy_only=False)
-        lengths = pc.list_value_length(lists).drop_null().to_numpy()
-        return proven_lists(
-            member, type_, is_there, lengths, items(lists.flatten()), _forbidden_nulls(member, array)
-        )
 
-    return read
+def _split_structs(array: pa.Array, member: pa.Field, places: Sequence[int]) -> Parts:
+    """Split structs into the members at some places."""
+    members, is_there = array.flatten(), array.is_valid().to_numpy(zero_copy_only=False)
+    return Parts([members[place] for place in places], is_there, forbidden_nulls(member, array))
+
+
+def _without_members(array: pa.Array, member: pa.Field) -> Proven:
+    """Read structs without members, of which Arrow makes none from arrays."""
+    structs = pa.array([{} if there else None for there in array.is_valid().to_pylist()], pa.struct([]))
+    return Proven(structs, forbidden_nulls(member, array))
 
 
 def _map_proof(member: pa.Field, source: pa.Field, key: Proof, item: Proof) -> Proof:
@@ -279,28 +268,13 @@ def _map_proof(member: pa.Field, source: pa.Field, key: Proof, item: Proof) -> P
         if wrong is not None:
             twice = pa.concat_arrays([twice, rows.filter(wrong)])
         in_doubt = mask_or_none(pc.is_in(pa.array(range(len(lists)), rows.type), value_set=twice))
-        doubtful = joined_masks(in_doubt, _forbidden_nulls(member, array))
+        doubtful = joined_masks(in_doubt, forbidden_nulls(member, array))
         if doubtful is None:
             return Proven(maps_of(lists, proven_keys, proven_items, type_), None)
         is_certain = pc.invert(doubtful)
         is_in = is_certain.take(rows)
         maps = maps_of(lists.filter(is_certain), proven_keys.filter(is_in), proven_items.filter(is_in), type_)
         return Proven(_at_certain_rows(maps, is_certain), doubtful)
-
-    return read
-
-
-def _struct_proof(member: pa.Field, source: pa.Field, parts: Sequence[tuple[int, Proof]]) -> Proof:
-    """Return what reads structs by the proofs of their members, each with its number in the source."""
-    type_ = nullable_type(member, source)
-
-    def read(array: pa.Array) -> Proven:
-        is_there, absent = array.is_valid(), _forbidden_nulls(member, array)
-        if not parts:
-            return Proven(pa.array([{} if there else None for there in is_there.to_pylist()], type_), absent)
-        members = array.flatten()
-        proven = [proof(members[place]) for place, proof in parts]
-        return proven_structs(type_, is_there.to_numpy(zero_copy_only=False), proven, absent)
 
     return read
 

@@ -20,21 +20,21 @@ import pyarrow.compute as pc
 from msgspec import Raw
 
 from schemac.language.attributes.attribute import Role
-from schemac.rows.judging.arrays import is_list, is_scalar, is_string, nullable_type, role_of, storage_type
-from schemac.rows.judging.scalars import TokenKind
-from schemac.rows.judging.settings import Step, Unexpected, ValidationSettings
-from schemac.rows.judging.text_proofs import (
+from schemac.rows.judging.arrays import is_list, is_scalar, role_of
+from schemac.rows.judging.proofs import (
+    Parts,
     Proof,
     Proven,
-    TextProof,
+    has_text_keys,
     joined_masks,
     mask_or_none,
+    nested_proof,
     numpy_mask,
-    proven_lists,
-    proven_maps,
-    proven_structs,
     with_nulls_at,
 )
+from schemac.rows.judging.scalars import TokenKind
+from schemac.rows.judging.settings import Step, Unexpected, ValidationSettings
+from schemac.rows.judging.text_proofs import TextProof
 from schemac.rows.judging.tokens import (
     LONGEST_KEY,
     LONGEST_NUMBER,
@@ -282,19 +282,15 @@ def json_proof(member: pa.Field, settings: ValidationSettings) -> Proof | None:
         nulls = [json_string(text) for text in settings.null_values if json_string(text) == f'"{text}"']
         return None if text is None else _leaf_proof(text, pa.array([*_ABSENT.to_pylist(), *nulls]))
     if is_list(data_type):
-        item = json_proof(data_type.value_field, settings)
-        return None if item is None else _list_proof(member, item)
+        items = json_proof(data_type.value_field, settings)
+        return nested_proof(member, [items], lambda tokens: _split_lists(tokens, member))
     if pa.types.is_map(data_type):
-        value = json_proof(data_type.item_field, settings)
-        key = data_type.key_field
-        is_text = is_scalar(key) and is_string(storage_type(key.type)) and role_of(key) is None
-        return None if value is None or not is_text else _map_proof(member, value)
-    parts = [json_proof(part, settings) for part in data_type]
-    if not parts or any(part is None for part in parts):
-        return None
+        items = json_proof(data_type.item_field, settings) if has_text_keys(member) else None
+        return nested_proof(member, [items], lambda tokens: _split_maps(tokens, member))
     labels = frozenset(part.name for part in data_type)
-    known = labels if settings.unexpected is Unexpected.REJECT else None
-    return _struct_proof(member, [part for part in parts if part is not None], MemberTokens(labels, known))
+    members = MemberTokens(labels, labels if settings.unexpected is Unexpected.REJECT else None)
+    proofs = [json_proof(part, settings) for part in data_type]
+    return nested_proof(member, proofs, lambda tokens: _split_structs(tokens, member, members))
 
 
 def _leaf_proof(text: TextProof, nulls: pa.Array) -> Proof:
@@ -331,71 +327,55 @@ def _bracket_masks(tokens: pa.Array, bracket: str, member: pa.Field) -> tuple[pa
     return is_there, mask_or_none(others)
 
 
-def _list_proof(member: pa.Field, item: Proof) -> Proof:
-    """Read tokens of arrays as lists."""
-    type_ = nullable_type(member)
-
-    def read(tokens: pa.Array) -> Proven:
-        is_there, doubtful = _bracket_masks(tokens, "[", member)
-        lists = tokens.filter(is_there)
-        content = pc.binary_slice(lists.cast(pa.binary()), 1, -1).cast(pa.string())
-        data = _text_bytes(content)
-        if any(mark in data for mark in b'"[{'):
-            decoded = _decode_lists(_json_list(_bytes_of(lists)))
-            lengths = np.fromiter(map(len, decoded), np.int32, len(decoded))
-            item_tokens = text_array(list(chain.from_iterable(decoded)))
-        else:
-            # Numbers, truth values and nulls: every comma stands between two of them.
-            if any(blank in data for blank in b" \t\r\n"):
-                content = pc.replace_substring_regex(content, "[ \t\r\n]+", "")
-            split = pc.split_pattern(with_nulls_at(content, mask_or_none(pc.equal(content, ""))), ",")
-            lengths = pc.fill_null(pc.list_value_length(split), 0).to_numpy()
-            item_tokens = split.flatten()
-        return proven_lists(member, type_, numpy_mask(is_there), lengths, item(item_tokens), doubtful)
-
-    return read
+def _split_lists(tokens: pa.Array, member: pa.Field) -> Parts:
+    """Split tokens of arrays into those of their items."""
+    is_there, doubtful = _bracket_masks(tokens, "[", member)
+    lists = tokens.filter(is_there)
+    content = pc.binary_slice(lists.cast(pa.binary()), 1, -1).cast(pa.string())
+    data = _text_bytes(content)
+    if any(mark in data for mark in b'"[{'):
+        decoded = _decode_lists(_json_list(_bytes_of(lists)))
+        lengths = np.fromiter(map(len, decoded), np.int32, len(decoded))
+        items = text_array(list(chain.from_iterable(decoded)))
+    else:
+        # Numbers, truth values and nulls: every comma stands between two of them.
+        if any(blank in data for blank in b" \t\r\n"):
+            content = pc.replace_substring_regex(content, "[ \t\r\n]+", "")
+        split = pc.split_pattern(with_nulls_at(content, mask_or_none(pc.equal(content, ""))), ",")
+        lengths = pc.fill_null(pc.list_value_length(split), 0).to_numpy()
+        items = split.flatten()
+    return Parts([items], numpy_mask(is_there), doubtful, lengths)
 
 
-def _map_proof(member: pa.Field, item: Proof) -> Proof:
-    """Read tokens of objects as maps with keys that are texts; in doubt is one whose key may be there twice, or is too long."""
-    type_ = nullable_type(member)
-
-    def read(tokens: pa.Array) -> Proven:
-        is_there, doubtful = _bracket_masks(tokens, "{", member)
-        objects = tokens.filter(is_there)
-        texts = _bytes_of(objects)
-        maps = _decode_objects(_json_list(texts))
-        lengths = np.fromiter(map(len, maps), np.int32, len(maps))
-        keys = pa.array(list(chain.from_iterable(maps)), pa.string())
-        tokens_of = text_array(list(chain.from_iterable(map(dict.values, maps))))
-        counts = np.zeros(len(keys) + 1, np.int64)
-        np.cumsum(np.ones(len(keys), np.int64) + _colons(keys) + _colons(tokens_of), out=counts[1:])
-        ends = np.cumsum(lengths)
-        counted = counts[ends] - counts[ends - lengths]
-        # An escape may stand in a key, whose colons are not those of its text then; very long keys are refused.
-        is_odd = counted != [text.count(b":") for text in texts]
-        is_odd |= numpy_mask(pc.match_substring(objects, "\\"))
-        is_map = numpy_mask(is_there)
-        rows = np.zeros(len(tokens), bool)
-        rows[is_map] = is_odd
-        items = item(tokens_of)
-        is_long = mask_or_none(pc.greater_equal(pc.binary_length(keys), LONGEST_KEY))
-        items = items._replace(doubtful=joined_masks(items.doubtful, is_long))
-        return proven_maps(
-            type_, is_map, lengths, keys, items, joined_masks(doubtful, mask_or_none(pa.array(rows)))
-        )
-
-    return read
+def _split_maps(tokens: pa.Array, member: pa.Field) -> Parts:
+    """Split tokens of objects into keys, which are texts, and items; in doubt is one whose key may be there twice, or is too long."""
+    is_there, doubtful = _bracket_masks(tokens, "{", member)
+    objects = tokens.filter(is_there)
+    texts = _bytes_of(objects)
+    maps = _decode_objects(_json_list(texts))
+    lengths = np.fromiter(map(len, maps), np.int32, len(maps))
+    keys = pa.array(list(chain.from_iterable(maps)), pa.string())
+    items = text_array(list(chain.from_iterable(map(dict.values, maps))))
+    counts = np.zeros(len(keys) + 1, np.int64)
+    np.cumsum(np.ones(len(keys), np.int64) + _colons(keys) + _colons(items), out=counts[1:])
+    ends = np.cumsum(lengths)
+    counted = counts[ends] - counts[ends - lengths]
+    # An escape may stand in a key, whose colons are not those of its text then; very long keys are refused.
+    is_odd = counted != [text.count(b":") for text in texts]
+    is_odd |= numpy_mask(pc.match_substring(objects, "\\"))
+    is_odd[
+        np.repeat(np.arange(len(maps)), lengths)[
+            numpy_mask(pc.greater_equal(pc.binary_length(keys), LONGEST_KEY))
+        ]
+    ] = True
+    is_map = numpy_mask(is_there)
+    rows = np.zeros(len(tokens), bool)
+    rows[is_map] = is_odd
+    return Parts([items], is_map, joined_masks(doubtful, mask_or_none(pa.array(rows))), lengths, keys)
 
 
-def _struct_proof(member: pa.Field, parts: Sequence[Proof], members: MemberTokens) -> Proof:
-    """Read tokens of objects as structs; `members` takes them apart."""
-    type_ = nullable_type(member)
-
-    def read(tokens: pa.Array) -> Proven:
-        is_there, doubtful = _bracket_masks(tokens, "{", member)
-        columns, unsound = members.of_tokens(tokens.filter(is_there))
-        proven = [proof(columns[part.name]) for part, proof in zip(member.type, parts, strict=True)]
-        return proven_structs(type_, numpy_mask(is_there), proven, doubtful, unsound)
-
-    return read
+def _split_structs(tokens: pa.Array, member: pa.Field, members: MemberTokens) -> Parts:
+    """Split tokens of objects into those of their members, which `members` takes apart."""
+    is_there, doubtful = _bracket_masks(tokens, "{", member)
+    columns, is_odd = members.of_tokens(tokens.filter(is_there))
+    return Parts([columns[part.name] for part in member.type], numpy_mask(is_there), doubtful, is_odd=is_odd)

@@ -10,7 +10,6 @@ Rule: what the judge does not know it does not judge: `uncovered` names the fiel
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from operator import eq
 from typing import Any
 
@@ -279,20 +278,8 @@ def add_unexpected(record: dict[str, Any], known: frozenset[str], path: Path, re
             reasons.add((path, "." + label) if path else label, "unexpected", label)
 
 
-@dataclass(frozen=True, slots=True)
-class JudgedRecord:
-    """The values of a record, None if it does not fit, and the reasons why it does not.
-
-    Values are what `typed_values.nullable_array` takes: counts for dates and timestamps, in the unit of their type; `Decimal`; bytes; a list of
-    pairs for a map.
-    """
-
-    values: dict[str, Any] | None
-    reasons: tuple[Reason, ...]
-
-
 class RecordReader:
-    """Reads whole records of JSON for a schema: the definition of which of them fit."""
+    """The readers of the fields of records of JSON, and the keys that these may have."""
 
     def __init__(self, schema: pa.Schema, settings: ValidationSettings | None = None) -> None:
         self.settings = settings = settings or ValidationSettings()
@@ -324,27 +311,6 @@ class RecordReader:
                     keys |= {*GEOJSON_GEOMETRY}
                 self.objects.append((steps, frozenset(keys), ".".join(map(str, steps))))
 
-    def json(self, text: str) -> JudgedRecord:
-        """Read the text of a record; return its values or the reasons against it."""
-        assert not self.uncovered, self.uncovered
-        try:
-            record = parse(text)
-        except NotJsonError:
-            return JudgedRecord(None, (malformed_reason(text),))
-        # A record is an object: a number or a list where a record should be is as unreadable as a broken one.
-        if type(record) is not dict or not text.lstrip(BLANK).startswith("{"):
-            return JudgedRecord(None, (malformed_reason(text),))
-        values, reasons = self.read(record)
-        return JudgedRecord(None if reasons else values, tuple(reasons))
-
-    def read(self, record: dict[str, Any]) -> tuple[dict[str, Any], RecordReasons]:
-        """Return the values of a record that was parsed, also if others are wrong, and the reasons."""
-        reasons, values = RecordReasons(), {}
-        for label, steps, read in self.json_readers:
-            values[label] = read(value_at(record, steps), label, reasons)
-        self.add_unexpected(record, reasons)
-        return values, reasons
-
     def add_unexpected(self, record: dict[str, Any], reasons: RecordReasons) -> None:
         """Object to each key of a record, and of the objects in it, that no field takes."""
         for steps, known, path in self.objects:
@@ -367,6 +333,16 @@ def _field_reader(judge: RecordReader, member: pa.Field) -> tuple[tuple[Step, ..
     else:
         steps = parse_steps(origin.path)
     return steps, json_reader(member, judge.settings, origin.epoch)
+
+
+def parse_record(text: str) -> dict[str, Any] | None:
+    """Return the record in a text, which is an object; None if it is malformed."""
+    try:
+        record = parse(text)
+    except NotJsonError:
+        return None
+    # A number or a list where a record should be is as unreadable as a broken one.
+    return record if type(record) is dict and text.lstrip(BLANK).startswith("{") else None
 
 
 def value_at(value: Any, steps: tuple[Step, ...]) -> Any:

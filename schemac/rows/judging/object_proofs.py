@@ -1,14 +1,13 @@
 """Reads columns of Python objects by Arrow, as far as an object is certainly a value of its field.
 
 Layer: rows.
-Shape: an `ObjectProof` takes the objects of one field, one for each row, and gives what `Proven` has. `members_of` takes dicts apart,
+Shape: a proof takes the objects of one field, one for each row. `members_of` takes dicts apart,
        one column of objects for each name.
 Rule: pyarrow makes integers of booleans, texts of their subclasses and instants of clocks, so an object counts only if its class is
       one of those that the field names. Whatever else there is stays in doubt, and so does a column of which pyarrow makes no array.
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, timedelta, timezone
 from decimal import Decimal
 from itertools import chain
@@ -33,21 +32,13 @@ from schemac.rows.judging.arrays import (
     storage_type,
 )
 from schemac.rows.judging.column_proofs import column_proof
+from schemac.rows.judging.proofs import Parts, Proof, Proven, has_text_keys, joined_masks, nested_proof
 from schemac.rows.judging.scalars import zone_of
 from schemac.rows.judging.settings import Unexpected, ValidationSettings
-from schemac.rows.judging.text_proofs import (
-    Proof,
-    Proven,
-    TextProof,
-    joined_masks,
-    proven_lists,
-    proven_maps,
-    proven_structs,
-)
+from schemac.rows.judging.text_proofs import TextProof
 from schemac.rows.judging.tokens import is_uuid
 
 Objects = Sequence[Any]
-ObjectProof = Callable[[Objects], Proven]
 
 _NONE = type(None)
 _NOT_ARROW = (ValueError, TypeError, ArithmeticError)
@@ -88,7 +79,7 @@ def members_of(dicts: Sequence[dict[Any, Any]], names: Sequence[str]) -> MemberV
     return MemberValues(columns, others, odd)
 
 
-def object_proof(member: pa.Field, settings: ValidationSettings) -> ObjectProof | None:
+def object_proof(member: pa.Field, settings: ValidationSettings) -> Proof | None:
     """Compile the proof for a field; None where every object is in doubt."""
     data_type = member.type
     if settings.null_values or settings.fields:
@@ -96,22 +87,16 @@ def object_proof(member: pa.Field, settings: ValidationSettings) -> ObjectProof 
     if is_scalar(member):
         return _scalar_proof(member)
     if is_list(data_type):
-        item = object_proof(data_type.value_field, settings)
-        return None if item is None else _list_proof(member, item)
+        items = object_proof(data_type.value_field, settings)
+        return nested_proof(member, [items], lambda values: _split_lists(values, member))
     if pa.types.is_map(data_type):
-        key, item = data_type.key_field, object_proof(data_type.item_field, settings)
-        is_of_text = is_string(storage_type(key.type)) and role_of(key) is None
-        return None if item is None or not is_of_text else _map_proof(member, item)
-    parts = [object_proof(part, settings) for part in data_type]
-    if not parts or any(part is None for part in parts):
-        return None
+        items = object_proof(data_type.item_field, settings) if has_text_keys(member) else None
+        return nested_proof(member, [items], lambda values: _split_maps(values, member))
     takes_others = settings.unexpected is not Unexpected.REJECT
-    return _struct_proof(member, [part for part in parts if part is not None], takes_others=takes_others)
-
-
-def _all_doubtful(member: pa.Field, count: int) -> Proven:
-    """Return nulls that are all in doubt."""
-    return Proven(pa.nulls(count, nullable_type(member)), pa.array(np.ones(count, bool)))
+    proofs = [object_proof(part, settings) for part in data_type]
+    return nested_proof(
+        member, proofs, lambda values: _split_structs(values, member, takes_others=takes_others)
+    )
 
 
 def _class_mask(values: Objects, *classes: type) -> list[bool] | None:
@@ -134,51 +119,14 @@ def _doubt_mask(certain: list[bool] | None) -> pa.Array | None:
     return None if certain is None else pc.invert(pa.array(certain, pa.bool_()))
 
 
-@dataclass(frozen=True)
-class _ObjectScalars:
-    """Reads objects of some classes: pyarrow makes an array of them, which `proof` reads."""
-
-    member: pa.Field
-    classes: tuple[type, ...]
-    array_of: Callable[[Objects], pa.Array]
-    proof: Proof
-    looked_at: Callable[[Any], Any] | None = None
-    """What makes an object doubtful, such as the `tzinfo` of a time."""
-    is_known: Callable[[Any], bool] = bool
-    """Whether objects of which this is looked at are in doubt for no other reason."""
-
-    def __call__(self, values: Objects) -> Proven:
-        certain = _class_mask(values, *self.classes)
-        values = _certain_objects(values, certain)
-        try:
-            known = self._known(values)
-            array = self.array_of(_certain_objects(values, known))
-        except _NOT_ARROW:
-            return _all_doubtful(self.member, len(values))
-        proven, doubtful = self.proof(array)
-        return Proven(proven, joined_masks(doubtful, joined_masks(_doubt_mask(certain), _doubt_mask(known))))
-
-    def _known(self, values: Objects) -> list[bool] | None:
-        """Return which objects pyarrow reads as they are, or None; None if all are."""
-        if self.looked_at is None:
-            return None
-        looks = {self.looked_at(value) for value in values if value is not None}
-        known = {look for look in looks if self.is_known(look)}
-        if looks == known:
-            return None
-        return [value is None or self.looked_at(value) in known for value in values]
-
-
-def _scalar_proof(member: pa.Field) -> ObjectProof | None:
+def _scalar_proof(member: pa.Field) -> Proof | None:
     """Return what reads objects without parts, by the classes that the type of their field takes; None if none is certain."""
     is_, data_type, role = pa.types, storage_type(member.type), role_of(member)
     if is_.is_floating(data_type) or role is Role.BRAIN_FLOATS:
         text = TextProof.of(member)
-        if text is None:
-            return None
         # Integers beyond those that a double has pyarrow refuses.
-        return _ObjectScalars(
-            member, (float, int), lambda values: pa.array(values, pa.float64()), text.of_doubles
+        return (
+            None if text is None else _class_proof(member, (float, int), pa.float64(), proof=text.of_doubles)
         )
     if role not in (None, Role.BLOB):
         return None
@@ -242,13 +190,41 @@ def _class_proof(
     array_of: Callable[[Objects], pa.Array] | None = None,
     looked_at: Callable[[Any], Any] | None = None,
     is_known: Callable[[Any], bool] = bool,
-) -> ObjectProof | None:
-    """Return what reads objects of some classes; None where no value of such a type can be proven."""
-    proof = column_proof(member, pa.field(member.name, source_type), ())
-    if proof is None:
+    proof: Proof | None = None,
+) -> Proof | None:
+    """Return what reads objects of some classes: pyarrow makes an array of them, which `proof` reads; None where no value of such a type can be proven.
+
+    Of an object something may be looked at, such as the `tzinfo` of a time: it is in doubt unless that is known.
+    """
+    read_array = proof or column_proof(member, pa.field(member.name, source_type), ())
+    if read_array is None:
         return None
-    array_of = array_of or (lambda values: pa.array(values, source_type))
-    return _ObjectScalars(member, classes, array_of, proof, looked_at, is_known)
+    make_array = array_of or (lambda values: pa.array(values, source_type))
+
+    def read(values: Objects) -> Proven:
+        certain = _class_mask(values, *classes)
+        values = _certain_objects(values, certain)
+        try:
+            known = None if looked_at is None else _known_mask(values, looked_at, is_known)
+            array = make_array(_certain_objects(values, known))
+        except _NOT_ARROW:
+            nulls = pa.nulls(len(values), nullable_type(member))
+            return Proven(nulls, pa.array(np.ones(len(values), bool)))
+        proven, doubtful = read_array(array)
+        return Proven(proven, joined_masks(doubtful, joined_masks(_doubt_mask(certain), _doubt_mask(known))))
+
+    return read
+
+
+def _known_mask(
+    values: Objects, looked_at: Callable[[Any], Any], is_known: Callable[[Any], bool]
+) -> list[bool] | None:
+    """Return which objects pyarrow reads as they are, or None; None if all are."""
+    looks = {looked_at(value) for value in values if value is not None}
+    known = {look for look in looks if is_known(look)}
+    if looks == known:
+        return None
+    return [value is None or looked_at(value) in known for value in values]
 
 
 def _cast_from(source_type: pa.DataType, target_type: pa.DataType) -> Callable[[Objects], pa.Array]:
@@ -271,47 +247,31 @@ def _objects_of_class(
     )
 
 
-def _list_proof(member: pa.Field, item: ObjectProof) -> ObjectProof:
-    """Read lists and tuples as lists."""
-    type_ = nullable_type(member)
-
-    def read(values: Objects) -> Proven:
-        lists, is_there, doubtful = _objects_of_class(member, values, list, tuple)
-        items = item(list(chain.from_iterable(lists)))
-        return proven_lists(member, type_, is_there, list(map(len, lists)), items, doubtful)
-
-    return read
+def _split_lists(values: Objects, member: pa.Field) -> Parts:
+    """Split lists and tuples into their items."""
+    lists, is_there, doubtful = _objects_of_class(member, values, list, tuple)
+    return Parts([list(chain.from_iterable(lists))], is_there, doubtful, list(map(len, lists)))
 
 
-def _map_proof(member: pa.Field, item: ObjectProof) -> ObjectProof:
-    """Read dicts as maps; all are in doubt if a key is no text."""
-    type_ = nullable_type(member)
-
-    def read(values: Objects) -> Proven:
-        dicts, is_there, doubtful = _objects_of_class(member, values, dict)
-        labels = list(chain.from_iterable(dicts))
-        items = item(list(chain.from_iterable(map(dict.values, dicts))))
-        if not {str}.issuperset(map(type, labels)):
-            return _all_doubtful(member, len(values))
-        try:
-            keys = pa.array(labels, type_.key_type)
-        except _NOT_ARROW:
-            return _all_doubtful(member, len(values))
-        return proven_maps(type_, is_there, list(map(len, dicts)), keys, items, doubtful)
-
-    return read
+def _split_maps(values: Objects, member: pa.Field) -> Parts:
+    """Split dicts into keys and items; all are in doubt if a key is no text."""
+    dicts, is_there, doubtful = _objects_of_class(member, values, dict)
+    labels = list(chain.from_iterable(dicts))
+    try:
+        keys = pa.array(labels, pa.large_string()) if {str}.issuperset(map(type, labels)) else None
+    except _NOT_ARROW:
+        keys = None
+    if keys is None:
+        nothing = np.zeros(len(values), bool)
+        return Parts([[]], nothing, pa.array(~nothing), [], pa.array([], pa.large_string()))
+    items = list(chain.from_iterable(map(dict.values, dicts)))
+    return Parts([items], is_there, doubtful, list(map(len, dicts)), keys)
 
 
-def _struct_proof(member: pa.Field, parts: Sequence[ObjectProof], *, takes_others: bool) -> ObjectProof:
-    """Read dicts as structs; in doubt is one with further keys, unless it `takes_others` that are plain."""
-    type_, names = nullable_type(member), [part.name for part in member.type]
-
-    def read(values: Objects) -> Proven:
-        dicts, is_there, doubtful = _objects_of_class(member, values, dict)
-        columns, others, odd = members_of(dicts, names)
-        is_odd = np.zeros(len(dicts), bool)
-        is_odd[odd if takes_others else others] = True
-        proven = [proof(column) for column, proof in zip(columns, parts, strict=True)]
-        return proven_structs(type_, is_there, proven, doubtful, is_odd)
-
-    return read
+def _split_structs(values: Objects, member: pa.Field, *, takes_others: bool) -> Parts:
+    """Split dicts into their members; in doubt is one with further keys, unless it `takes_others` that are plain."""
+    dicts, is_there, doubtful = _objects_of_class(member, values, dict)
+    columns, others, odd = members_of(dicts, [part.name for part in member.type])
+    is_odd = np.zeros(len(dicts), bool)
+    is_odd[odd if takes_others else others] = True
+    return Parts(columns, is_there, doubtful, is_odd=is_odd)

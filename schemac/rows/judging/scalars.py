@@ -74,10 +74,9 @@ def scalar_of(field: pa.Field, epoch: str | None = None) -> Scalar | None:
         token = TokenKind.STRING if epoch is None else TokenKind.NUMBER
         if is_.is_date(data_type):
             return Scalar(token, _day_reader(data_type, epoch))
-        clock = clock_of(data_type, zone_of(field))
         if epoch is not None:
-            return Scalar(token, timestamp_count_reader(data_type, epoch, clock))
-        return Scalar(token, _timestamp_text_reader(data_type, clock))
+            return Scalar(token, _timestamp_count_reader(data_type, epoch, clock_zone(field)))
+        return Scalar(token, _timestamp_text_reader(data_type, clock_zone(field)))
     if is_string(data_type):
         return Scalar(TokenKind.STRING, lambda t: t, is_identity=True)
     if is_.is_boolean(data_type):
@@ -95,15 +94,10 @@ def scalar_of(field: pa.Field, epoch: str | None = None) -> Scalar | None:
         width_bytes = None if is_binary(data_type) else data_type.byte_width
         return Scalar(TokenKind.STRING, lambda t: values.bytes_of(t, width_bytes))
     if is_.is_time(data_type):
-        return Scalar(TokenKind.STRING, time_reader(data_type))
+        return Scalar(TokenKind.STRING, _time_reader(data_type))
     if is_.is_duration(data_type):
         return Scalar(TokenKind.NUMBER, values.count_of)
     return Scalar(TokenKind.ANY, _refuse_value) if is_.is_null(data_type) else None
-
-
-def clock_of(data_type: pa.DataType, zone: str | None) -> "Clock":
-    """Return the clock of a timestamp, whose zone is that of the field or its own."""
-    return Clock(zone_of_clock(data_type.tz or "UTC", zone))
 
 
 def _refuse_value(_: str) -> NoReturn:
@@ -159,22 +153,21 @@ def zone_of_clock(field_zone: str, declared: str | None) -> str | None:
     return "UTC" if is_utc(zone) else zone
 
 
-@dataclass(frozen=True)
-class Clock:
-    """The clock that local times of a field are read from; `zone` is None if it is not set."""
+def clock_zone(field: pa.Field) -> str | None:
+    """Return the zone of the clock that local times of a timestamp are read from; None if it is not set."""
+    return zone_of_clock(storage_type(field.type).tz or "UTC", zone_of(field))
 
-    zone: str | None
 
-    @property
-    def rules(self) -> tzinfo | None:
-        """The rules of the zone; None if it is not set."""
-        return None if self.zone is None else find_zone(self.zone)
+def shown_in(zone: str | None, instant: int) -> int:
+    """Return the local time in a zone, UTC if it is not set, at an instant; both in nanoseconds."""
+    rules = find_zone(zone or "UTC")
+    assert rules is not None, zone
+    return local_time_at(instant, rules)
 
-    def shown(self, instant: int) -> int:
-        """Return the local time at an instant, both in nanoseconds."""
-        rules = find_zone(self.zone or "UTC")
-        assert rules is not None, self.zone
-        return local_time_at(instant, rules)
+
+def _rules_of(zone: str | None) -> tzinfo | None:
+    """Return the rules of a zone; None if it is not set."""
+    return None if zone is None else find_zone(zone)
 
 
 _EXACT, _MOST_DIGITS = Context(prec=1000, traps=[Inexact, InvalidOperation]), 60
@@ -226,32 +219,28 @@ def _nanoseconds_per(data_type: pa.DataType) -> int:
 
 def nanoseconds_of_years(data_type: pa.TimestampType) -> tuple[int, int]:
     """Return the first and the last nanosecond that a timestamp shows with a year of four digits, in its own zone too."""
-    margin = calendar_margin(data_type)
+    margin = _calendar_margin(data_type)
     return values.FIRST + margin, values.LAST - margin - 1
 
 
-def calendar_margin(data_type: pa.TimestampType) -> int:
+def _calendar_margin(data_type: pa.TimestampType) -> int:
     """Return how many nanoseconds a timestamp stays away from the first and the last year: its zone may show another day."""
     return 0 if data_type.tz is None or is_utc(data_type.tz) else values.DAY
 
 
-def _timestamp_text_reader(data_type: pa.DataType, clock: Clock) -> Value:
-    """Read an instant out of a text with a zone, or without one, as the clock has it; a field without a zone has clocks that stay ones."""
-    digits, step, margin = (
-        FRACTION_DIGITS[data_type.unit],
-        _nanoseconds_per(data_type),
-        calendar_margin(data_type),
-    )
+def _timestamp_text_reader(data_type: pa.DataType, zone: str | None) -> Value:
+    """Read an instant out of a text with a zone, or without one, as a clock in `zone` has it; a field without a zone has clocks that stay ones."""
+    digits, step = FRACTION_DIGITS[data_type.unit], _nanoseconds_per(data_type)
     if data_type.tz is None:
         return lambda t: values.clock_of(t, digits) // step
-    rules = clock.rules
+    rules, margin = _rules_of(zone), _calendar_margin(data_type)
     return lambda t: values.instant_of(t, digits, rules, margin) // step
 
 
-def timestamp_count_reader(data_type: pa.DataType, epoch: str, clock: Clock) -> Value:
+def _timestamp_count_reader(data_type: pa.DataType, epoch: str, zone: str | None) -> Value:
     """Read a timestamp out of a count."""
     per_unit, step = NANOSECONDS_PER[epoch], _nanoseconds_per(data_type)
-    is_converted = data_type.tz is None and clock.zone != "UTC"
+    is_converted = data_type.tz is None and zone != "UTC"
     first, last = nanoseconds_of_years(data_type)
 
     def value(t: str) -> int:
@@ -260,7 +249,7 @@ def timestamp_count_reader(data_type: pa.DataType, epoch: str, clock: Clock) -> 
             # A count is an instant; the field has what the clocks of the zone show at it.
             if not values.FIRST <= nanoseconds < values.LAST:
                 raise BrokenRuleError("range", "not in the years 0001 to 9999")
-            nanoseconds = clock.shown(nanoseconds)
+            nanoseconds = shown_in(zone, nanoseconds)
         if data_type.unit == "ns":
             return values.in_64_bits(nanoseconds)
         if not first <= nanoseconds <= last:
@@ -270,25 +259,25 @@ def timestamp_count_reader(data_type: pa.DataType, epoch: str, clock: Clock) -> 
     return value
 
 
-def pattern_value_reader(
-    data_type: pa.DataType, clock: Clock | None, *, has_zone: bool
-) -> Callable[[int], int]:
+def pattern_value_reader(field: pa.Field, *, has_zone: bool) -> Callable[[int], int]:
     """Make a date or a timestamp of the microseconds that a pattern reads."""
-    if clock is None:
+    data_type = storage_type(field.type)
+    if not pa.types.is_timestamp(data_type):
         factor = _per_day(data_type)
         return lambda micros: _day_in_range(micros * 1000 // values.DAY) * factor
-
+    zone = clock_zone(field)
+    rules = _rules_of(zone)
     takes_instants, step = data_type.tz is not None, _nanoseconds_per(data_type)
     first, last = nanoseconds_of_years(data_type)
 
     def timestamp(micros: int) -> int:
         result = micros * 1000
         if takes_instants and not has_zone:
-            result = values.instant_at(result, clock.rules)
+            result = values.instant_at(result, rules)
         if not first <= result <= last:
             raise BrokenRuleError("range", "not in the years 0001 to 9999")
         if has_zone and not takes_instants:
-            result = clock.shown(result)
+            result = shown_in(zone, result)
         if data_type.unit == "ns":
             return values.in_64_bits(result)
         if result % step:
@@ -298,7 +287,7 @@ def pattern_value_reader(
     return timestamp
 
 
-def time_reader(data_type: pa.DataType) -> Value:
+def _time_reader(data_type: pa.DataType) -> Value:
     """Read a time of day such as `13:45:00.5`."""
     digits, step = FRACTION_DIGITS[data_type.unit], _nanoseconds_per(data_type)
     return lambda t: values.time_of(t, digits) // step

@@ -2,15 +2,14 @@
 
 Layer: rows.
 Shape: for an Arrow type without children a `TextForm`: a pattern in RE2's dialect over the text of a value, the type that Arrow casts
-       it to, and the limits that only show in the values. A `TextProof` reads cells by it. What is read is `Proven`: values in the
-       nullable type of the field, null where they are in doubt, and which are.
+       it to, and the limits that only show in the values. A `TextProof` reads cells by it.
 Rule: a form says too little rather than too much. Whatever it does not match is read, or refused, one by one.
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -24,12 +23,12 @@ from schemac.rows.judging.arrays import (
     integer_limits,
     is_scalar,
     is_string,
-    maps_of,
     nullable_type,
     role_of,
     storage_type,
     to_field,
 )
+from schemac.rows.judging.proofs import Proven, forbidden_nulls, joined_masks, mask_or_none, with_nulls_at
 from schemac.rows.judging.scalars import TokenKind, zone_of
 from schemac.rows.judging.settings import FLOAT16_LARGEST, FLOAT32_LARGEST, FLOAT64_LARGEST
 from schemac.rows.judging.values import LARGEST_BRAIN_FLOAT
@@ -51,16 +50,6 @@ _ONE, _BELOW_FLOAT, _MIDDLE = np.uint64(1), np.uint64(2**29 - 1), np.uint64(2**2
 SMALLEST_NORMAL_FLOAT = 2.0**-126
 _SMALLEST_NORMAL = (np.float64(SMALLEST_NORMAL_FLOAT).view(np.uint64) << _ONE) - _ONE
 """Twice the bits of it, which leaves out the sign; less one, for zero is none of those below."""
-
-
-class Proven(NamedTuple):
-    """The values of a column in the nullable type of their field, null where they are in doubt, and a mask of those in doubt; None if none is."""
-
-    values: pa.Array
-    doubtful: pa.Array | None
-
-
-Proof = Callable[[pa.Array], Proven]
 
 
 @dataclass(frozen=True)
@@ -134,94 +123,6 @@ class TextForm:
             return pc.if_else(has_zone, texts, pc.binary_join_element_wise(texts, "Z", "")).cast(self.parsed)
 
 
-def joined_masks(a: pa.Array | None, b: pa.Array | None) -> pa.Array | None:
-    """Return where one of two masks is true; None is false everywhere."""
-    return b if a is None else a if b is None else pc.or_(a, b)
-
-
-def mask_or_none(mask: pa.Array) -> pa.Array | None:
-    """Return a mask without nulls, or None where it is true nowhere."""
-    if not mask.true_count:
-        return None
-    return pc.fill_null(mask, False) if mask.null_count else mask
-
-
-def with_nulls_at(values: pa.Array, mask: pa.Array | None) -> pa.Array:
-    """Return values with null where a mask is true."""
-    return values if mask is None else pc.if_else(mask, pa.scalar(None, values.type), values)
-
-
-def numpy_mask(mask: pa.Array) -> Any:
-    """Return a mask as an array of numpy, False for null."""
-    return pc.fill_null(mask, False).to_numpy(zero_copy_only=False)
-
-
-def _offsets(is_there: Any, lengths: Any) -> Any:
-    """Return offsets with an empty list for what is not there; `lengths` are those of the others."""
-    offsets = np.zeros(len(is_there) + 1, np.int32)
-    offsets[1:][is_there] = lengths
-    return np.cumsum(offsets, dtype=np.int32)
-
-
-def _has_doubtful_item(items: pa.Array | None, offsets: Any) -> pa.Array | None:
-    """Return which lists have a doubtful item; None if none has."""
-    if items is None:
-        return None
-    counts = np.concatenate(([0], np.cumsum(numpy_mask(items))))
-    return pa.array(counts[offsets[1:]] > counts[offsets[:-1]])
-
-
-def _null_mask(is_there: Any) -> pa.Array | None:
-    """Return which values are null; None if none is."""
-    return None if is_there.all() else pa.array(~is_there)
-
-
-def proven_lists(
-    member: pa.Field,
-    type_: pa.DataType,
-    is_there: Any,
-    lengths: Any,
-    items: Proven,
-    doubtful: pa.Array | None,
-) -> Proven:
-    """Join items to lists in the rows where one is; `lengths` are theirs. In doubt is also a list with a doubtful item, or of a wrong length."""
-    offsets = _offsets(is_there, lengths)
-    doubtful = joined_masks(doubtful, _has_doubtful_item(items.doubtful, offsets))
-    if pa.types.is_fixed_size_list(member.type):
-        is_other = is_there & (np.diff(offsets) != member.type.list_size)
-        doubtful = joined_masks(doubtful, mask_or_none(pa.array(is_other)))
-    lists = pa.ListArray.from_arrays(pa.array(offsets), items.values, type_, mask=_null_mask(is_there))
-    return Proven(lists, doubtful)
-
-
-def proven_maps(
-    type_: pa.DataType, is_there: Any, lengths: Any, keys: pa.Array, items: Proven, doubtful: pa.Array | None
-) -> Proven:
-    """Join keys and items to maps in the rows where one is; in doubt is also a map with a doubtful item."""
-    offsets = _offsets(is_there, lengths)
-    lists = pa.ListArray.from_arrays(pa.array(offsets), items.values, mask=_null_mask(is_there))
-    maps = maps_of(lists, keys.cast(type_.key_type), items.values, type_)
-    return Proven(maps, joined_masks(doubtful, _has_doubtful_item(items.doubtful, offsets)))
-
-
-def proven_structs(
-    type_: pa.DataType, is_there: Any, parts: Sequence[Proven], doubtful: pa.Array | None, is_odd: Any = False
-) -> Proven:
-    """Join members to structs; they have a value for every row, or only for the rows where a struct is. `is_odd` marks more of these as in doubt."""
-    for part in parts:
-        is_odd = is_odd if part.doubtful is None else is_odd | numpy_mask(part.doubtful)
-    values, fields = [part.values for part in parts], list(type_)
-    if len(values[0]) == len(is_there):
-        structs = pa.StructArray.from_arrays(values, fields=fields, mask=_null_mask(is_there))
-        is_doubtful = is_there & is_odd
-    else:
-        places = pa.array(np.cumsum(is_there) - 1, mask=~is_there)
-        structs = pa.StructArray.from_arrays(values, fields=fields).take(places)
-        is_doubtful = np.zeros(len(is_there), bool)
-        is_doubtful[is_there] = is_odd
-    return Proven(structs, joined_masks(doubtful, pa.array(is_doubtful) if is_doubtful.any() else None))
-
-
 @dataclass(frozen=True)
 class TextProof:
     """Reads a column of texts for one field, such as cells of CSV."""
@@ -248,29 +149,25 @@ class TextProof:
 
     def read(self, texts: pa.Array, *, is_number: bool = False) -> Proven:
         """Read texts that are values, or null."""
-        absent = mask_or_none(texts.is_null()) if not self.member.nullable and texts.null_count else None
-        values, doubtful = self.form.read(texts, is_number=is_number)
-        return Proven(self._to_nullable_type(values), joined_masks(absent, doubtful))
+        return self._of_field(texts, self.form.read(texts, is_number=is_number))
 
     def of_doubles(self, values: pa.Array) -> Proven:
         """Read doubles as the texts that Python writes for them would be read."""
-        absent = mask_or_none(values.is_null()) if not self.member.nullable and values.null_count else None
-        rounded, doubtful = self.form.within_limits(values, None)
-        return Proven(self._to_nullable_type(rounded), joined_masks(absent, doubtful))
+        return self._of_field(values, self.form.within_limits(values, None))
+
+    def _of_field(self, source: pa.Array, proven: Proven) -> Proven:
+        """Return values of a source in the nullable type of the field, where a null may be in doubt."""
+        target, values = self._type, proven.values
+        if role_of(self.member) is Role.BRAIN_FLOATS:
+            values = to_field(values, self.member.with_type(storage_type(self.member.type)))
+        values = values.view(target) if pa.types.is_duration(target) else values
+        values = values if values.type.equals(target) else values.cast(target)
+        return Proven(values, joined_masks(forbidden_nulls(self.member, source), proven.doubtful))
 
     @cached_property
     def _type(self) -> pa.DataType:
         """Return the nullable type of the field, which the values come out in."""
         return nullable_type(self.member)
-
-    def _to_nullable_type(self, values: pa.Array) -> pa.Array:
-        """Return parsed values in the nullable type of the field."""
-        target = self._type
-        if role_of(self.member) is Role.BRAIN_FLOATS:
-            values = to_field(values, self.member.with_type(storage_type(self.member.type)))
-        if pa.types.is_duration(target):
-            return values.view(target)
-        return values if values.type.equals(target) else values.cast(target)
 
 
 def text_form(field: pa.Field) -> TextForm | None:

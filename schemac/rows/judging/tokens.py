@@ -14,7 +14,7 @@ import dataclasses
 import json
 import re
 import uuid
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from datetime import UTC, date, datetime, time, timedelta
 from decimal import Decimal
 from json.encoder import encode_basestring
@@ -112,18 +112,21 @@ def nesting_depth(text: str) -> int:
 
 
 def _is_well_formed(value: Any) -> bool:
-    """Whether no text in a value has half of a pair of surrogates. Not recursive: a record is nested deeper than Python calls."""
+    """Whether no text in a value has half of a pair of surrogates."""
+    return not any(isinstance(part, str) and _LONE_SURROGATE.search(part) for part in _each_part(value))
+
+
+def _each_part(value: Any) -> Iterator[Any]:
+    """Yield a value with its parts and keys at every depth. Not recursive: a record is nested deeper than Python calls."""
     waiting = [value]
     while waiting:
         part = waiting.pop()
+        yield part
         if isinstance(part, dict):
             waiting += part
             waiting += part.values()
         elif isinstance(part, list):
             waiting += part
-        elif isinstance(part, str) and _LONE_SURROGATE.search(part):
-            return False
-    return True
 
 
 def double_text(value: float) -> str:
@@ -376,16 +379,7 @@ def with_pairs(read: Read) -> Read:
 
 def _is_json(value: Any) -> bool:
     """Whether a value and all of its parts are such as JSON has."""
-    waiting = [value]
-    while waiting:
-        part = waiting.pop()
-        if isinstance(part, dict):
-            waiting += part.values()
-        elif isinstance(part, list):
-            waiting += part
-        elif part is not None and not isinstance(part, JSON_TYPES):
-            return False
-    return True
+    return all(part is None or isinstance(part, JSON_TYPES) for part in _each_part(value))
 
 
 def _object_text(member: pa.Field) -> Callable[[Any], str | None]:

@@ -15,7 +15,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from schemac.language.constraints.constraint import whole
+from schemac.language.constraints.constraint import lists_of, whole
 from schemac.language.kinds.answers import ARROW_PER_SECOND
 from schemac.rows.judging.arrays import (
     MissingMemberError,
@@ -43,10 +43,10 @@ from schemac.rows.judging.judge import (
     unless_absent,
 )
 from schemac.rows.judging.scalars import (
-    Clock,
     Scalar,
     nanoseconds_of_years,
     scalar_of,
+    shown_in,
     zone_of,
     zone_of_clock,
 )
@@ -67,13 +67,7 @@ def raw_values(array: pa.Array) -> list[Any]:
     if is_.is_map(type_):
         return _split_items(array, list(zip(raw_values(array.keys), raw_values(array.items), strict=True)))
     if is_.is_fixed_size_list(type_):
-        size, items, at = array.type.list_size, raw_values(array.flatten()), 0
-        texts: list[Any] = []
-        for valid in array.is_valid().to_pylist():
-            # What lies below null is left out by `flatten`.
-            texts.append(items[at : at + size] if valid else None)
-            at += size if valid else 0
-        return texts
+        return raw_values(lists_of(array, array.flatten()))
     if is_.is_list(type_) or is_.is_large_list(type_):
         return _split_items(array, raw_values(array.values))
     if is_.is_date32(type_) or is_.is_time32(type_):
@@ -121,14 +115,12 @@ def typed_reader(
         if counts is None or pa.types.is_nested(source_type):
             raise UnreadableTypeError(member, source_type)
         return _text_scalar_reader(member, counts, lambda x: cast_text(x, source_type), source_type)
-    if keeps_value(member, source):
+    if keeps_value(member, source) or pa.types.is_null(source_type):
         return unless_absent(member, lambda x, path, reasons: x)
     if is_string(source_type):
         if is_column or not is_scalar(member):
             return cell_reader(member, settings)
         return text_reader(member, settings.null_values)
-    if pa.types.is_null(source_type):
-        return unless_absent(member, lambda x, path, reasons: x)
     if is_scalar(member):
         return _scalar_reader(member, source)
     if is_list(member.type) and is_list(source_type):
@@ -207,9 +199,9 @@ def _text_writer(member: pa.Field, target_type: pa.DataType, source: pa.Field) -
     if is_fine:
         return (lambda x: count_text(x, source_type)), None
     if is_instant and is_.is_timestamp(target_type) and target_type.tz is None:
-        clock = Clock(zone_of_clock("UTC", zone_of(member)))
+        zone = zone_of_clock("UTC", zone_of(member))
         factor = 10**9 // ARROW_PER_SECOND[source_type.unit]
-        return (lambda x: cast_text(clock.shown(x * factor) // 1000, pa.timestamp("us"))), None
+        return (lambda x: cast_text(shown_in(zone, x * factor) // 1000, pa.timestamp("us"))), None
     return (lambda x: cast_text(x, source_type) + ("Z" if is_instant else "")), None
 
 

@@ -9,12 +9,12 @@ Units: Spark counts timestamps in microseconds; those in nanoseconds and times o
 
 import base64
 import math
-import struct
 from datetime import date, timedelta
 from decimal import Decimal
 from fractions import Fraction
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 
 from schemac.language.kinds.answers import ARROW_PER_SECOND, FRACTION_DIGITS
@@ -23,8 +23,6 @@ from schemac.rows.judging.tokens import double_text, json_string
 DAY = 86_400
 EPOCH = date(1970, 1, 1)
 MILLIS_A_DAY = DAY * 1000
-_SINGLE = struct.Struct("<f")
-_DIGITS_OF_SINGLE = 9
 
 
 def cast_text(value: Any, type_: pa.DataType) -> str:
@@ -53,19 +51,8 @@ def float_text(value: float, type_: pa.DataType) -> str:
         return "NaN"
     if math.isinf(value):
         return "Infinity" if value > 0 else "-Infinity"
-    return double_text(value if type_.bit_width == 64 else _with_digits_of_single(value))
-
-
-def _with_digits_of_single(value: float) -> float:
-    """Return the double that is written with the digits of a single."""
-    for digits in range(1, _DIGITS_OF_SINGLE):
-        near = float(f"{value:.{digits}g}")
-        try:
-            if _SINGLE.unpack(_SINGLE.pack(near))[0] == value:
-                return near
-        except OverflowError:
-            continue
-    return float(f"{value:.{_DIGITS_OF_SINGLE}g}")
+    # Of a single numpy writes the digits that it has, and no more.
+    return double_text(value if type_.bit_width == 64 else float(str(np.float32(value))))
 
 
 def day_text(days: int) -> str:

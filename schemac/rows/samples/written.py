@@ -7,6 +7,7 @@ Shape: columns in their nullable types in; one text for each row out. A timestam
 
 import base64
 import struct
+import uuid
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
@@ -16,7 +17,7 @@ from schemac.language.attributes.attribute import Role
 from schemac.rows.judging.arrays import role_of, storage_field, storage_type
 from schemac.rows.judging.tokens import is_uuid, json_string
 from schemac.rows.judging.typed_values import raw_values
-from schemac.rows.judging.value_texts import clock_text, count_text, day_text
+from schemac.rows.judging.value_texts import cast_text, clock_text
 
 Written = Callable[[Any], str]
 _NEEDS_QUOTES = frozenset(',"\r\n')
@@ -98,22 +99,12 @@ def text_writer(member: pa.Field) -> Written:
     if role_of(member) is Role.BRAIN_FLOATS:
         return lambda value: repr(float(struct.unpack("<f", b"\0\0" + value)[0]))
     if is_uuid(member):
-        return lambda value: (
-            f"{value[:4].hex()}-{value[4:6].hex()}-{value[6:8].hex()}-{value[8:10].hex()}-{value[10:].hex()}"
-        )
-    if is_.is_date(data_type):
-        return day_text
-    if is_.is_time(data_type):
-        return lambda value: count_text(value, data_type)
+        return lambda value: str(uuid.UUID(bytes=value))
     if is_.is_timestamp(data_type):
         zone = "Z" if data_type.tz is not None else ""
         return lambda value: clock_text(value, data_type.unit, "T") + zone
-    if is_.is_decimal(data_type):
-        return lambda value: format(value, "f")
-    if is_.is_boolean(data_type):
-        return lambda value: "true" if value else "false"
     if is_.is_floating(data_type):
         return lambda value: repr(float(value))
-    if is_.is_integer(data_type) or is_.is_duration(data_type):
-        return str
-    return lambda value: base64.b64encode(value).decode() if isinstance(value, bytes) else str(value)
+    return lambda value: (
+        base64.b64encode(value).decode() if isinstance(value, bytes) else cast_text(value, data_type)
+    )

@@ -43,9 +43,8 @@ from schemac.rows.samples.patterns import generator_of
 from schemac.rows.samples.sampler import Datasets, Sampler
 from schemac.rows.samples.values import NoValueError, Values, values_of
 from schemac.rows.samples.written import csv_line, json_lines
-from schemac.rows.validation.result import JudgedBatch
 from schemac.rows.validation.validating import ValidationRules, validated
-from schemac.rows.validation.validator import MALFORMED, TEXT, FieldInput, Validator
+from schemac.rows.validation.validator import MALFORMED, TEXT, Validator
 
 GOOD = 60
 """Good records that some are taken of."""
@@ -98,8 +97,8 @@ def wrong_rows(dataset: CheckedDataset, seed: int, others: Datasets) -> WrongRow
         list(json_lines(schema, sampler.candidates(0, _RAW, is_mended=False))) if sampler.rows.checks else []
     )
     by_reason: dict[tuple[str, str], WrongRow] = {("", MALFORMED): WrongRow(good[0][:-1], "", MALFORMED)}
-    changed = list(_changed_records(sampler, good, seed))
-    for text, reasons in _with_reasons(dataset, [*changed, *raw], references):
+    texts = [*_changed_records(sampler, good, seed), *raw]
+    for text, reasons in zip(texts, _reasons_by_row(dataset, texts, len(texts), references), strict=True):
         if len(reasons) == 1 and reasons[0][1] not in (UNIQUE_RULE, DUPLICATE_RULE):
             path, rule = reasons[0]
             by_reason.setdefault((_without_positions(path), rule), WrongRow(text, path, rule))
@@ -114,14 +113,14 @@ def rule_of(row: WrongRow) -> tuple[str, str]:
     return _without_positions(row.path), row.rule
 
 
-def _with_reasons(
-    dataset: CheckedDataset, texts: Sequence[str], references: Mapping[str, Any]
-) -> Iterator[tuple[str, list[tuple[str, str]]]]:
-    """Yield each record with the paths and rules for which the dataset refuses it."""
-    reasons: list[list[tuple[str, str]]] = [[] for _ in texts]
-    for one in validated(dataset, texts, ValidationRules(references)).reasons:
+def _reasons_by_row(
+    dataset: CheckedDataset, rows: Any, count: int, references: Mapping[str, Any]
+) -> list[list[tuple[str, str]]]:
+    """Return the paths and rules for which a dataset refuses each of `count` rows."""
+    reasons: list[list[tuple[str, str]]] = [[] for _ in range(count)]
+    for one in validated(dataset, rows, ValidationRules(references)).reasons:
         reasons[one.row].append((one.path, one.rule))
-    yield from zip(texts, reasons, strict=True)
+    return reasons
 
 
 def _without_positions(path: str) -> str:
@@ -305,8 +304,7 @@ def _duplicates(
             at += 2
             if other is None:
                 continue
-            reasons_of_both = [reasons for _, reasons in _with_reasons(dataset, [one, other], references)]
-            if reasons_of_both == [[(path, rule)]] * 2:
+            if _reasons_by_row(dataset, [one, other], 2, references) == [[(path, rule)]] * 2:
                 yield from (WrongRow(text, path, rule) for text in (one, other))
                 break
 
@@ -340,34 +338,20 @@ class WrongForm:
 
 def in_cells(dataset: CheckedDataset, wrong: WrongRows) -> WrongForm:
     """Return records of CSV; a cell has no type, so that what breaks `type` in JSON may break `cast` here."""
-    schema = storage_schema(dataset.to_arrow(metadata=True))
+    names = dataset.to_arrow().names
     readable = [row for row in wrong.rows if row.rule != MALFORMED]
     records = [parse(row.text) for row in readable]
-    lines = [[_cell_text(record.get(name)) for name in schema.names] for record in records]
-    columns = [pa.array([line[i] for line in lines], pa.string()) for i in range(len(schema))]
-    inputs = [FieldInput(name, "column", name) for name in schema.names]
-    cells = pa.RecordBatch.from_arrays(columns, names=schema.names)
-    in_cells = Validator(schema, ValidationSettings(), inputs).validate(cells)
-    in_records = _validated_texts(schema, readable)
-    cell_reasons, record_reasons = in_cells.reasons.by_row(), in_records.reasons.by_row()
+    lines = [[_cell_text(record.get(name)) for name in names] for record in records]
+    cells = pa.table([pa.array([line[i] for line in lines], pa.string()) for i in range(len(names))], names)
+    reasons_by_row = _reasons_by_row(dataset, cells, len(lines), wrong.references)
     # A line with one cell too many is malformed.
     rows = [
-        row._replace(text=csv_line([""] * (len(schema) + 1))) for row in wrong.rows if row.rule == MALFORMED
+        row._replace(text=csv_line([""] * (len(names) + 1))) for row in wrong.rows if row.rule == MALFORMED
     ]
-    for i, (row, line) in enumerate(zip(readable, lines, strict=True)):
-        text, reasons = csv_line(line), cell_reasons.get(i, ())
-        if len(reasons) == 1:
-            path, rule, _ = reasons[0]
-            # A value that is wrong in another way than in JSON may break rules for several rows too.
-            if not _is_constraint(rule) or (path, rule) == (row.path, row.rule):
-                rows.append(WrongRow(text, path, rule))
-        elif (
-            not reasons
-            and i not in record_reasons
-            and in_cells.rows.slice(i, 1).equals(in_records.rows.slice(i, 1))
-        ):
-            # It breaks a rule for several rows, with the same values.
-            rows.append(row._replace(text=text))
+    for row, line, reasons in zip(readable, lines, reasons_by_row, strict=True):
+        # A value that is wrong in another way than in JSON may break rules for several rows too.
+        if len(reasons) == 1 and (not _is_constraint(reasons[0][1]) or reasons[0] == (row.path, row.rule)):
+            rows.append(WrongRow(csv_line(line), *reasons[0]))
     by_reason: dict[tuple[str, str], list[WrongRow]] = {}
     for row in rows:
         if row.rule in _OF_PAIRS or rule_of(row) not in by_reason:
@@ -385,12 +369,6 @@ def _is_constraint(rule: str) -> bool:
     return rule in _CONSTRAINTS or rule.startswith(f"{CHECK_RULE}:")
 
 
-def _validated_texts(schema: pa.Schema, rows: Sequence[WrongRow]) -> JudgedBatch:
-    """Return records of JSON, validated for a schema alone."""
-    texts = pa.array([row.text for row in rows], pa.string())
-    return Validator(schema, ValidationSettings()).validate(pa.record_batch([texts], [TEXT]))
-
-
 def _cell_text(value: Any) -> str | None:
     """Return the text of a value for a cell of CSV: lists and objects as JSON, None for null."""
     return None if value is None else value if type(value) is str else token_text(value)
@@ -405,15 +383,14 @@ def in_columns(dataset: CheckedDataset, wrong: WrongRows, fixed: Iterable[str] =
     nullable_schema = pa.schema(
         [nullable_field(one) if one.name not in fixed else one for one in exact], exact.metadata
     )
-    nullable = _validated_texts(schema, readable).rows
+    texts = pa.array([row.text for row in readable], pa.string())
+    nullable = Validator(schema, ValidationSettings()).validate(pa.record_batch([texts], [TEXT])).rows
     table = pa.Table.from_batches(to_batches(nullable, nullable_schema), nullable_schema)
-    reasons: list[list[tuple[str, str]]] = [[] for _ in readable]
-    for one in validated(dataset, table, ValidationRules(wrong.references)).reasons:
-        reasons[one.row].append((one.path, one.rule))
+    reasons_by_row = _reasons_by_row(dataset, table, len(readable), wrong.references)
     is_stored = [
-        reasons[i] == [(row.path, row.rule)]
+        reasons == [(row.path, row.rule)]
         and (row.rule != "required" or row.path.partition(".")[0].partition("[")[0] not in fixed)
-        for i, row in enumerate(readable)
+        for row, reasons in zip(readable, reasons_by_row, strict=True)
     ]
     form = _wrong_form(wrong, [*compress(readable, is_stored)])
     # Not all types of Arrow can be filtered.

@@ -38,7 +38,7 @@ from schemac.rows.judging.reasons import REASON, Reasons, repeated
 from schemac.rows.judging.settings import LONGEST_VALUE
 from schemac.rows.judging.tokens import json_string
 from schemac.rows.judging.typed_values import raw_values
-from schemac.rows.judging.value_texts import cast_text, count_text, json_text, key_text
+from schemac.rows.judging.value_texts import cast_text, json_text, key_text
 from schemac.rows.validation.result import JudgedBatch
 from schemac.text.source.phrases import closest
 
@@ -91,13 +91,11 @@ def _paths_and_order(at: PlacedValues, numbers: Any) -> tuple[pa.Array, list[Any
 def _value_texts(breach: Breach) -> pa.Array:
     """Return the texts of the values that break a constraint, cut at 1000 characters."""
     values, family = breach.values, breach.place.field.type.family
-    data_type, is_ = values.type, pa.types
+    data_type = values.type
     if is_string(data_type):
         texts = values.cast(pa.string())
     elif family is Family.BYTES:
         texts = _texts_of(values, lambda value: base64.b64encode(value).decode())
-    elif is_.is_time(data_type) or (is_.is_timestamp(data_type) and data_type.unit == "ns"):
-        texts = _texts_of(values, lambda value: count_text(value, data_type))
     else:
         text_of = json_text if breach.place.field.children else cast_text
         texts = _texts_of(values, lambda value: text_of(value, data_type))

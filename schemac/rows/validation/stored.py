@@ -146,7 +146,7 @@ class StoredComparison:
         for batch in _batches(self.stored, names):
             columns = columns or self._column_readers(names, batch.schema)
             numbers = pa.array(range(start, start + batch.num_rows), pa.uint64())
-            yield validated_columns(columns, batch), numbers
+            yield validated_columns(columns, map(batch.column, names)), numbers
             start += batch.num_rows
 
 

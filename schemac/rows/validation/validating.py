@@ -60,7 +60,6 @@ from schemac.rows.validation.validator import (
     add_broken_constraints,
     column_readers,
     validated_columns,
-    validated_fields,
 )
 from schemac.text.source.catalogue import (
     DUPLICATE_COLUMN,
@@ -143,7 +142,8 @@ def _judged_batches(
     if batches is not None:
         columns = _column_readers(dataset, batches, schema, settings)
         for batch in plain_batches(batches):
-            judged = validated_columns(columns, batch)
+            judged = validated_columns(columns, [batch.column(one.member.name) for one in columns])
+            judged.source = partial(pa.RecordBatch.take, batch)
             add_broken_constraints(constraints, judged)
             yield judged
         return
@@ -316,11 +316,6 @@ class PythonRowReader:
             # Half of a pair of surrogates becomes an escape that no record may have.
             texts = pa.array([_encodable(text) for text in chunk], pa.string())
         judged = self._texts.validate(pa.RecordBatch.from_arrays([texts], [TEXT]))
-        if not self.fields:
-            # Then no text is taken apart.
-            for row, text in enumerate(chunk):
-                several = self._judge.json(text).reasons
-                judged.reasons.add(np.full(len(several), row), reason_array(several))
         judged.forget([*judged.reasons.whole])
         return judged
 
@@ -346,12 +341,12 @@ class PythonRowReader:
                 broken[row] = row_text(chunk[row])
             for name, column in zip(names, columns, strict=True):
                 column[row] = dicts[row].get(name)
-        arrays, reasons = validated_fields(self.fields, columns)
+        judged = validated_columns(self.fields, columns)
+        reasons = judged.reasons
         for row in members.others if self._judge.objects else ():
             unexpected = RecordReasons()
             add_unexpected(dicts[row], frozenset(names), "", unexpected)
             reasons.add(np.full(len(unexpected), row), reason_array(unexpected))
-        judged = JudgedBatch(pa.RecordBatch.from_arrays(arrays, names=names), reasons)
         broken |= {row: row_text(chunk[row]) for row in reasons.rows_with(NO_RECORD)}
         judged.forget([*broken])
         add_broken_constraints(self._texts.constraints, judged)

@@ -23,7 +23,6 @@ from schemac.rows.judging.arrays import (
     plain_layout,
     storage_field,
     storage_schema,
-    storage_type,
 )
 from schemac.rows.judging.column_proofs import column_proof
 from schemac.rows.judging.judge import (
@@ -33,18 +32,18 @@ from schemac.rows.judging.judge import (
     absent_reader,
     json_reader,
     malformed_reason,
+    parse_record,
     value_at,
 )
+from schemac.rows.judging.proofs import Proven
 from schemac.rows.judging.reasons import Reason, Reasons, reason_array, repeated
-from schemac.rows.judging.scalars import clock_of, pattern_value_reader, with_zones, zone_of
+from schemac.rows.judging.scalars import pattern_value_reader, with_zones
 from schemac.rows.judging.settings import LONGEST_VALUE, Coerce, Step, ValidationSettings
-from schemac.rows.judging.text_proofs import Proven
-from schemac.rows.judging.tokens import BLANK, NotJsonError, parse, token_text
+from schemac.rows.judging.tokens import NotJsonError, parse, token_text
 from schemac.rows.judging.typed_values import nullable_array, raw_values, typed_reader
 from schemac.rows.judging.values import BrokenRuleError
 from schemac.rows.validation.constraints import add_broken_values, object_texts
 from schemac.rows.validation.result import JudgedBatch
-from schemac.text.source.json_object import Json
 
 WORTH_A_LOOK = 20
 """Texts that are read one by one, of which it is worth to know whether they are alike."""
@@ -154,7 +153,8 @@ class Validator:
         folders: Sequence[tuple[tuple[Step, ...], str]] = (),
     ) -> None:
         self.schema, self.settings, self.folders = schema, settings, folders
-        if not inputs:
+        reads_all = inputs is None
+        if inputs is None:
             origins = {label: settings.origin_of(label) for label in schema.names}
             inputs = [
                 FieldInput(label, "nothing")
@@ -167,6 +167,7 @@ class Validator:
         labels = [one.label for one in self.inputs if one.form == "record"]
         self._judge = RecordReader(pa.schema([schema.field(label) for label in labels]), settings)
         assert not self._judge.uncovered, self._judge.uncovered
+        self._reads_records = bool(reads_all or labels or folders)
         self._places = {label: steps for label, steps, _ in self._judge.json_readers}
         self._tokens = _record_tokens(self._judge, [steps for steps, _ in folders]) if labels else None
         self._readers: dict[tuple[str, pa.DataType], FieldReader] = {}
@@ -174,9 +175,7 @@ class Validator:
     def validate(self, batch: pa.RecordBatch) -> JudgedBatch:
         """Return the values of each record, and the reasons of those that do not fit."""
         reasons = Reasons()
-        columns, unexpected = (
-            self._split_records(batch, reasons) if self._places or self.folders else ({}, {})
-        )
+        columns, unexpected = self._split_records(batch, reasons) if self._reads_records else ({}, {})
         arrays = []
         for one in self.inputs:
             if one.form == "record":
@@ -248,7 +247,11 @@ class Validator:
         if len(rows):
             tokens: dict[tuple[Step, ...], list[str]] = {steps: [] for steps in columns}
             for row, text in zip(rows.tolist(), texts.take(pa.array(rows)).to_pylist(), strict=True):
-                record, unexpected_keys = self._read_alone(text, row, reasons), RecordReasons()
+                # One that is not there has no values.
+                record, unexpected_keys = parse_record("{}" if text is None else text), RecordReasons()
+                if record is None:
+                    record = {}
+                    reasons.refuse(row, malformed_reason(text))
                 self._judge.add_unexpected(record, unexpected_keys)
                 if unexpected_keys:
                     unexpected[row] = unexpected_keys
@@ -267,19 +270,6 @@ class Validator:
                 if value is not None and value_text != names[row].as_py() and row not in reasons.whole:
                     reasons.refuse(row, Reason("", CONFLICT, None))
         return {label: columns[steps] for label, steps in self._places.items()}, unexpected
-
-    def _read_alone(self, text: str | None, row: int, reasons: Reasons) -> Json:
-        """Return the record in a text; an empty one for null, and for what is no record, which is refused."""
-        try:
-            record = {} if text is None else parse(text)
-        except NotJsonError:
-            record = None
-        # A record is an object: a number or a list where a record should be is as unreadable as a broken one.
-        if type(record) is dict and (text is None or text.lstrip(BLANK).startswith("{")):
-            return record
-        assert text is not None
-        reasons.refuse(row, malformed_reason(text))
-        return {}
 
 
 NO_RECORD = Reason("", MALFORMED, None)
@@ -336,30 +326,20 @@ def column_readers(schema: pa.Schema, source: pa.Schema, settings: ValidationSet
     return [FieldReader.of_column(member, columns.field(member.name), settings) for member in zoned]
 
 
-def validated_columns(columns: Sequence[FieldReader], batch: pa.RecordBatch) -> JudgedBatch:
-    """Return a batch whose columns have the names of fields, validated."""
-    names = [one.member.name for one in columns]
-    arrays, reasons = validated_fields(columns, [batch.column(name) for name in names])
-    rows = pa.RecordBatch.from_arrays(arrays, names=names)
-    return JudgedBatch(rows, reasons, lambda rows: batch.take(pa.array(rows, pa.int64())))
-
-
-def validated_fields(fields: Sequence[FieldReader], columns: Iterable[Any]) -> tuple[list[pa.Array], Reasons]:
-    """Return the values of fields, and the reasons by row."""
-    arrays: list[pa.Array] = []
-    reasons = Reasons()
-    for one, column in zip(fields, columns, strict=True):
+def validated_columns(readers: Sequence[FieldReader], columns: Iterable[Any]) -> JudgedBatch:
+    """Return the values of fields that were read from columns, and the reasons by row."""
+    arrays, reasons = [], Reasons()
+    for one, column in zip(readers, columns, strict=True):
         array, field_reasons = one.validated(column)
         arrays.append(array)
         reasons.add_all(field_reasons)
-    return arrays, reasons
+    names = [one.member.name for one in readers]
+    return JudgedBatch(pa.RecordBatch.from_arrays(arrays, names=names), reasons)
 
 
 def _pattern_reader(one: FieldInput, member: pa.Field, settings: ValidationSettings) -> Reader:
     """Compile the reader of texts that Java's patterns read."""
-    data_type = storage_type(member.type)
-    clock = clock_of(data_type, zone_of(member)) if pa.types.is_timestamp(data_type) else None
-    value_of, absent = pattern_value_reader(data_type, clock, has_zone=one.has_zone), absent_reader(member)
+    value_of, absent = pattern_value_reader(member, has_zone=one.has_zone), absent_reader(member)
     nulls = frozenset(("", *settings.null_values))
 
     def read(found: Any, path: Any, reasons: RecordReasons) -> Any:
