@@ -20,7 +20,7 @@ from schemac.text.source.report import Report
 from schemac.versions.identity.compilation import Compilation
 
 if TYPE_CHECKING:
-    from schemac.language.logical.schema_fields import SchemaField
+    from schemac.language.logical.model import SchemaField
 
 
 class Artifact(NamedTuple):

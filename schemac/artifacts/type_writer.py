@@ -16,7 +16,7 @@ from schemac.language.attributes import arrow, builtin
 from schemac.language.attributes.attribute import Role
 from schemac.language.attributes.registry import DOMAINS, domain_of, has_role
 from schemac.language.kinds.sequences import Binary
-from schemac.language.logical.schema_fields import SchemaField
+from schemac.language.logical.model import SchemaField
 from schemac.language.physical import LoweredField, pa
 from schemac.text.source.diagnostic import Code
 

@@ -13,7 +13,7 @@ from schemac.cli.output import print_status, show
 from schemac.cli.project import find_dataset, open_project
 from schemac.cli.terminal import ExitCode, notify, put_manifest
 from schemac.language.logical.dataset import LogicalDataset
-from schemac.language.logical.schema_fields import preorder
+from schemac.language.logical.model import preorder
 from schemac.language.manifest.write import scalar, write_manifest
 from schemac.language.physical import numpy_left_out
 from schemac.project.configuration import Project

@@ -375,8 +375,7 @@ def columns_of(path: Path, format: Any) -> list[str]:
 def _columns_in_file(path: str, format: Any, changed: int) -> tuple[str, ...]:
     """Return the columns of a file that was changed at this time."""
     from schemac.importers.sources import formats, import_source  # for start-up time: few complete a path
-    from schemac.language.logical.model import Schema
-    from schemac.language.logical.schema_fields import columns
+    from schemac.language.logical.model import Schema, columns
 
     names = {"json": "ndjson", "geojson": "ndjson"}
     format_name = names.get(str(format), str(format))

@@ -12,7 +12,7 @@ from schemac.language.attributes.builtin import DEPRECATED
 from schemac.language.attributes.constraints import REFERENCES
 from schemac.language.attributes.registry import ATTRIBUTES, domain_of
 from schemac.language.logical.dataset import LogicalDataset
-from schemac.language.logical.schema_fields import preorder
+from schemac.language.logical.model import preorder
 from schemac.language.manifest.documents import is_overlay, is_pipeline
 from schemac.language.manifest.groups import PLACEHOLDER, Use, strings_in
 from schemac.lsp.completion import names_field

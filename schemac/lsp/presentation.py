@@ -17,8 +17,7 @@ from schemac.language.attributes.constraints import OF_VALUES
 from schemac.language.attributes.registry import known
 from schemac.language.kinds.registry import BY_NAME
 from schemac.language.logical.dataset import LogicalDataset
-from schemac.language.logical.model import LogicalType
-from schemac.language.logical.schema_fields import SchemaField, preorder, type_text_of
+from schemac.language.logical.model import LogicalType, SchemaField, preorder, type_text_of
 from schemac.language.manifest.groups import GroupFile
 from schemac.lsp.cursor import CursorRole
 from schemac.lsp.grammar import (

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from schemac.language.attributes.builtin import DESCRIPTION, Classification
 from schemac.language.lint.settings import LintSettings
 from schemac.language.logical.dataset import DatasetName, LogicalDataset, Variant, with_distinct_names
-from schemac.language.logical.schema_fields import Ownership, preorder, type_text_of
+from schemac.language.logical.model import Ownership, preorder, type_text_of
 from schemac.project.cache import WrongEntryError
 from schemac.project.configuration import Project
 from schemac.project.discovery import ManifestFile

@@ -20,7 +20,7 @@ from schemac.language.attributes.builtin import DEPRECATED
 from schemac.language.attributes.constraints import REFERENCES
 from schemac.language.attributes.registry import ATTRIBUTES
 from schemac.language.logical.dataset import LogicalDataset
-from schemac.language.logical.schema_fields import SchemaField, preorder
+from schemac.language.logical.model import SchemaField, preorder
 from schemac.language.manifest.write import scalar
 from schemac.project.locking import LockFile, save_lock
 from schemac.project.manifests import CompiledFile

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from schemac.language.checks.run import check
 from schemac.language.logical.dataset import LogicalDataset
-from schemac.language.logical.schema_fields import preorder
+from schemac.language.logical.model import preorder
 from schemac.language.manifest.documents import is_overlay
 from schemac.language.manifest.overlay import Overlay, read_overlay
 from schemac.project.configuration import Project

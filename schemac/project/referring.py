@@ -18,8 +18,7 @@ from typing import Any
 from schemac.language.attributes.attribute import Family
 from schemac.language.attributes.constraints import REFERENCES, UNIQUE, Reference
 from schemac.language.logical.dataset import LogicalDataset, named_key, primary_key
-from schemac.language.logical.model import LogicalType, dotted
-from schemac.language.logical.schema_fields import SchemaField
+from schemac.language.logical.model import LogicalType, SchemaField, dotted
 from schemac.project.configuration import Project
 from schemac.project.imported import FolderFiles
 from schemac.project.manifests import CompiledFile

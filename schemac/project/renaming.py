@@ -15,8 +15,7 @@ from pathlib import Path
 
 from schemac.language.attributes.attribute import Family
 from schemac.language.logical.dataset import LogicalDataset
-from schemac.language.logical.model import dotted
-from schemac.language.logical.schema_fields import SchemaField, preorder
+from schemac.language.logical.model import SchemaField, dotted, preorder
 from schemac.language.manifest.library import Reuse
 from schemac.project import name_edits
 from schemac.project.configuration import Project

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from pygls.workspace import PositionCodec
 
-from schemac.language.logical.schema_fields import preorder
+from schemac.language.logical.model import preorder
 from schemac.lsp.grammar import GrammarContext
 from schemac.lsp.navigation import Navigator
 from schemac.lsp.projects import ProjectFolder, key_of

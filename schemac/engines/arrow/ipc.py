@@ -19,7 +19,7 @@ from schemac.engines.arrow import ARROW_LOSS
 from schemac.importers.datasets import from_arrow_schema
 from schemac.importers.importer import ImportedSchema, Importer, ImportNotes, first_line, refuse
 from schemac.importers.sources import detect
-from schemac.language.logical.schema_fields import SchemaField
+from schemac.language.logical.model import SchemaField
 from schemac.language.physical import ArrowSchema, pa
 from schemac.text.source.report import Report
 from schemac.versions.identity.compilation import Compilation

@@ -34,7 +34,7 @@ from schemac.language.attributes import builtin
 from schemac.language.attributes.attribute import Family
 from schemac.language.attributes.builtin import TABLE_VERSION
 from schemac.language.logical.dataset import LogicalDataset, named_key, primary_key
-from schemac.language.logical.schema_fields import SchemaField, preorder
+from schemac.language.logical.model import SchemaField, preorder
 from schemac.text.source.diagnostic import Diagnostic
 from schemac.text.source.help import Help
 from schemac.text.source.phrases import closest

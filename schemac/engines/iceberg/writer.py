@@ -17,7 +17,7 @@ from schemac.engines.iceberg.types import FORMAT_3, IcebergType, NestedField, de
 from schemac.language.attributes import builtin
 from schemac.language.attributes.attribute import Family, Role
 from schemac.language.attributes.registry import has_role
-from schemac.language.logical.schema_fields import SchemaField
+from schemac.language.logical.model import SchemaField
 from schemac.language.physical import LoweredField, LoweredSchema
 from schemac.text.source.help import Help
 

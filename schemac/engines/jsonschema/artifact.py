@@ -23,8 +23,7 @@ from schemac.language.attributes.builtin import is_utc
 from schemac.language.attributes.constraints import OF_ROWS
 from schemac.language.attributes.registry import has_role
 from schemac.language.constraints.field_constraints import constraints_at
-from schemac.language.logical.model import Part
-from schemac.language.logical.schema_fields import SchemaField
+from schemac.language.logical.model import Part, SchemaField
 from schemac.language.physical import LoweredField
 from schemac.rows.judging.values import LARGEST_BRAIN_FLOAT
 from schemac.text.source.help import Help

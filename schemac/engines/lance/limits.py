@@ -33,7 +33,7 @@ from schemac.engines.lance.fields import (
 from schemac.language.attributes.arrow import BUFFER_ENCODING, DECIMAL_ENCODING, DICTIONARY_ENCODING
 from schemac.language.attributes.attribute import Family
 from schemac.language.attributes.registry import are_telling
-from schemac.language.logical.schema_fields import SchemaField
+from schemac.language.logical.model import SchemaField
 from schemac.language.physical import LoweredField, pa
 from schemac.text.source.diagnostic import Code
 from schemac.text.source.help import Help

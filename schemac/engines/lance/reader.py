@@ -26,8 +26,7 @@ from schemac.importers.importer import (
     refuse,
 )
 from schemac.language.logical.dataset import LogicalDataset, Origins
-from schemac.language.logical.model import Schema
-from schemac.language.logical.schema_fields import columns
+from schemac.language.logical.model import Schema, columns
 from schemac.language.physical import pa
 from schemac.text.source.report import Report
 from schemac.text.source.span import Span

@@ -27,8 +27,7 @@ from schemac.language.attributes.builtin import ARCHETYPE, TYPE
 from schemac.language.kinds.answers import ARROW_UNITS
 from schemac.language.kinds.registry import BY_NAME, KINDS
 from schemac.language.logical.dataset import LogicalDataset
-from schemac.language.logical.model import ExtraAttributes, LogicalType
-from schemac.language.logical.schema_fields import SchemaField
+from schemac.language.logical.model import ExtraAttributes, LogicalType, SchemaField
 from schemac.text.source.json_object import Json, in_order
 
 Lose = Callable[[SchemaField, str, str], None]

@@ -31,7 +31,7 @@ from schemac.language.attributes.attribute import Family, Role
 from schemac.language.attributes.registry import has_role
 from schemac.language.kinds.answers import FRACTION_DIGITS
 from schemac.language.kinds.plain import Int32
-from schemac.language.logical.schema_fields import SchemaField
+from schemac.language.logical.model import SchemaField
 from schemac.language.physical import LoweredField, pa
 from schemac.text.source.help import Help
 from schemac.text.source.report import Report

@@ -18,8 +18,7 @@ from schemac.engines.paimon.reader import member_ids, members, parts, read_schem
 from schemac.engines.paimon.table_schema import TableSchema, ids_of, number_fields, schema_files
 from schemac.engines.paimon.types import NestedType, PaimonType, nested_types
 from schemac.language.attributes.builtin import TABLE_IDS, TABLE_RECORD, TABLE_VERSION
-from schemac.language.logical.model import dotted
-from schemac.language.logical.schema_fields import SchemaField, preorder
+from schemac.language.logical.model import SchemaField, dotted, preorder
 from schemac.text.source.catalogue import UNUSABLE_TABLE
 from schemac.text.source.diagnostic import Diagnostic
 from schemac.text.source.report import Report

@@ -13,7 +13,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple, Self, TypeVar
 
-from schemac.language.logical.schema_fields import SchemaField
+from schemac.language.logical.model import SchemaField
 from schemac.text.source.json_object import Json
 
 T = TypeVar("T")

@@ -20,8 +20,7 @@ from schemac.engines.protobuf.attributes import ENUM_NUMBERS, TYPE
 from schemac.language.attributes import builtin
 from schemac.language.attributes.attribute import Family
 from schemac.language.logical.findings import Other
-from schemac.language.logical.model import Part
-from schemac.language.logical.schema_fields import SchemaField
+from schemac.language.logical.model import Part, SchemaField
 from schemac.text.source.help import Help
 from schemac.text.source.json_object import Json
 from schemac.versions.identity.compilation import Compilation

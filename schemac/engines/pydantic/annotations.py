@@ -24,8 +24,7 @@ from schemac.language.attributes.registry import has_role
 from schemac.language.constraints import expressions, field_constraints
 from schemac.language.constraints.constraint import Constraint, Value
 from schemac.language.kinds.answers import FRACTION_DIGITS, PER_SECOND
-from schemac.language.logical.model import LogicalType, Part
-from schemac.language.logical.schema_fields import SchemaField
+from schemac.language.logical.model import LogicalType, Part, SchemaField
 from schemac.language.physical import LoweredField
 from schemac.text.source.help import Help
 

@@ -29,8 +29,7 @@ from schemac.language.attributes.constraints import REFERENCES, UNIQUE
 from schemac.language.constraints.field_constraints import UniqueItems, constraints_at
 from schemac.language.constraints.rows import row_constraints
 from schemac.language.logical.dataset import LogicalDataset
-from schemac.language.logical.model import LogicalType, Part
-from schemac.language.logical.schema_fields import SchemaField
+from schemac.language.logical.model import LogicalType, Part, SchemaField
 from schemac.language.physical import LoweredField
 from schemac.text.source.json_object import Json
 from schemac.versions.identity.compilation import Compilation

@@ -19,8 +19,7 @@ from schemac.language.attributes.attribute import KEY_PATTERN, Attribute, Role
 from schemac.language.attributes.registry import ATTRIBUTES, DOMAINS, OPEN, domain_of, known, of_role
 from schemac.language.kinds.registry import BY_NAME
 from schemac.language.logical.findings import Findings
-from schemac.language.logical.model import PART_KEYS, ExtraAttributes, LogicalType, Part
-from schemac.language.logical.schema_fields import SchemaField
+from schemac.language.logical.model import PART_KEYS, ExtraAttributes, LogicalType, Part, SchemaField
 from schemac.text.source.catalogue import (
     CONFLICTING_HINTS,
     INVALID_ATTRIBUTE,

@@ -21,8 +21,7 @@ from schemac.language.constraints.parsing import ExpressionError, read_condition
 from schemac.language.constraints.patterns import PatternError
 from schemac.language.constraints.rows import named_fields, named_paths
 from schemac.language.logical.findings import Findings
-from schemac.language.logical.model import ExtraAttributes
-from schemac.language.logical.schema_fields import SchemaField
+from schemac.language.logical.model import ExtraAttributes, SchemaField
 from schemac.language.physical import pa
 from schemac.text.source.catalogue import (
     CONTRADICTING_CONSTRAINTS,

@@ -22,7 +22,7 @@ from schemac.language.attributes.constraints import OF_ROWS
 from schemac.language.attributes.registry import ATTRIBUTES, of_role
 from schemac.language.logical.dataset import VARIANTS, LogicalDataset, SystemColumns
 from schemac.language.logical.findings import CheckedKind, Findings, Other
-from schemac.language.logical.schema_fields import SchemaField
+from schemac.language.logical.model import SchemaField
 from schemac.registry.engine import Trait
 from schemac.registry.installed import with_trait
 from schemac.text.source.catalogue import (

@@ -26,7 +26,7 @@ from schemac.language.checks.fields import (
 )
 from schemac.language.logical.dataset import LogicalDataset
 from schemac.language.logical.findings import Findings
-from schemac.language.logical.schema_fields import SchemaField, preorder
+from schemac.language.logical.model import SchemaField, preorder
 from schemac.registry.engine import Capability
 from schemac.registry.installed import blamed, engines
 from schemac.text.source.catalogue import VOCABULARY_VIOLATION

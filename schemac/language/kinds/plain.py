@@ -20,8 +20,7 @@ from schemac.language.attributes.attribute import Family
 from schemac.language.kinds.answers import Invariable
 from schemac.language.logical.facts import Fact
 from schemac.language.logical.findings import CheckedKind, Findings
-from schemac.language.logical.model import AuthoredType, Castability, LogicalType
-from schemac.language.logical.schema_fields import SchemaField
+from schemac.language.logical.model import AuthoredType, Castability, LogicalType, SchemaField
 from schemac.language.physical import ArrowField, ArrowType, pa
 from schemac.registry.engine import Trait
 from schemac.registry.installed import with_trait

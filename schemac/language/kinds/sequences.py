@@ -24,9 +24,9 @@ from schemac.language.logical.model import (
     LogicalType,
     Member,
     Part,
+    SchemaField,
     UnsupportedTypeError,
 )
-from schemac.language.logical.schema_fields import SchemaField
 from schemac.language.physical import ArrowField, ArrowType, pa
 from schemac.registry.engine import Trait
 from schemac.registry.installed import with_trait

@@ -25,8 +25,7 @@ from schemac.language.kinds.answers import (
 )
 from schemac.language.logical.facts import Fact
 from schemac.language.logical.findings import CheckedKind, Findings
-from schemac.language.logical.model import AuthoredType, Castability, LogicalType
-from schemac.language.logical.schema_fields import SchemaField
+from schemac.language.logical.model import AuthoredType, Castability, LogicalType, SchemaField
 from schemac.language.physical import ArrowField, ArrowType, pa
 from schemac.text.source.catalogue import OUT_OF_RANGE, UNKNOWN_TIMEZONE
 from schemac.text.source.help import Help

@@ -17,7 +17,7 @@ from schemac.language.lint.settings import LintSettings
 from schemac.language.lint.words import words_of
 from schemac.language.logical.dataset import LogicalDataset, named_key, primary_key
 from schemac.language.logical.findings import Findings, Other
-from schemac.language.logical.schema_fields import SchemaField, preorder
+from schemac.language.logical.model import SchemaField, preorder
 from schemac.text.source.diagnostic import Code
 
 if TYPE_CHECKING:

@@ -15,8 +15,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple, TypeVar
 
 from schemac.language.attributes.attribute import Role
 from schemac.language.attributes.registry import are_telling, of_role
-from schemac.language.logical.model import Schema
-from schemac.language.logical.schema_fields import SchemaField, preorder
+from schemac.language.logical.model import Schema, SchemaField, preorder
 from schemac.text.source.json_object import TreePath
 from schemac.text.source.span import Span
 from schemac.text.source.text import SourceText

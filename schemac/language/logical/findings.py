@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from schemac.language.attributes.builtin import DESCRIPTION
 from schemac.language.logical.dataset import Origins
-from schemac.language.logical.schema_fields import SchemaField
+from schemac.language.logical.model import SchemaField
 from schemac.text.source.diagnostic import Code, Label, Severity
 from schemac.text.source.json_object import TreePath
 from schemac.text.source.report import Report, label

@@ -20,8 +20,7 @@ from schemac.language.attributes.registry import ATTRIBUTES
 from schemac.language.kinds.answers import FOREIGN_UNITS
 from schemac.language.kinds.registry import BY_NAME, FOREIGN_NAMES
 from schemac.language.logical.dataset import LogicalDataset, Origins, with_distinct_names
-from schemac.language.logical.model import PART_KEYS, TYPE_KEYS, Field, Part, Schema, dotted
-from schemac.language.logical.schema_fields import columns
+from schemac.language.logical.model import PART_KEYS, TYPE_KEYS, Field, Part, Schema, columns, dotted
 from schemac.language.manifest.documents import Body, Documents, is_library, is_meant
 from schemac.language.manifest.expansion import Expander, replaced
 from schemac.language.manifest.foreign import suggest_type

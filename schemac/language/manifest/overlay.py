@@ -14,8 +14,7 @@ from pydantic import Field, ValidationError
 from schemac.language.attributes.attribute import Attribute, Role
 from schemac.language.attributes.registry import ATTRIBUTES, DOMAINS, domain_of, known
 from schemac.language.logical.dataset import LogicalDataset
-from schemac.language.logical.model import ExtraAttributes
-from schemac.language.logical.schema_fields import columns, preorder
+from schemac.language.logical.model import ExtraAttributes, columns, preorder
 from schemac.language.manifest.standard import is_dataset_name
 from schemac.text.source.catalogue import INVALID_DATASET_NAME, INVALID_OVERLAY
 from schemac.text.source.diagnostic import Code

@@ -22,8 +22,7 @@ from schemac.language.kinds.answers import ARROW_UNITS
 from schemac.language.kinds.nested import OPTIONAL_NULL, Option
 from schemac.language.kinds.registry import BY_NAME, SPELLINGS
 from schemac.language.logical.dataset import VARIANTS, LogicalDataset
-from schemac.language.logical.model import TYPE_KEYS, Field, LogicalType, Member, Schema
-from schemac.language.logical.schema_fields import SchemaField
+from schemac.language.logical.model import TYPE_KEYS, Field, LogicalType, Member, Schema, SchemaField
 from schemac.language.manifest.foreign import flow
 from schemac.text.source.catalogue import (
     FRIENDLY_FORM,

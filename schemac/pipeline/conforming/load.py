@@ -20,7 +20,7 @@ from schemac.arrow.metadata import with_version
 from schemac.arrow.to_arrow import to_arrow_fields
 from schemac.artifacts.targets import ARTIFACTS
 from schemac.language.logical.dataset import LogicalDataset
-from schemac.language.logical.schema_fields import SchemaField
+from schemac.language.logical.model import SchemaField
 from schemac.language.manifest.library import Reuse
 from schemac.language.physical import ArrowSchema, LoweredSchema
 from schemac.pipeline.conforming.gather import expression_mistakes, source_mistakes

@@ -25,8 +25,7 @@ from schemac.language.constraints.evaluation import breaches, constrained
 from schemac.language.constraints.expressions import ComparisonNode, FieldNode, LiteralNode, LogicNode, Node
 from schemac.language.constraints.rows import REFERENCE_RULE, ReferenceTo
 from schemac.language.logical.dataset import primary_key
-from schemac.language.logical.model import dotted
-from schemac.language.logical.schema_fields import SchemaField, columns
+from schemac.language.logical.model import SchemaField, columns, dotted
 from schemac.rows.judging.arrays import storage_field, to_batches
 from schemac.rows.samples.columns import CANDIDATES, FIRST_CANDIDATES, Path, column_of
 from schemac.rows.samples.plan import CircleError, SampleField, SamplePlan, values_in_conditions

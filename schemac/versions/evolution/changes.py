@@ -19,7 +19,7 @@ from functools import cache
 from typing import Any, NamedTuple
 
 from schemac.language.logical.facts import AnyFact, Fact
-from schemac.language.logical.schema_fields import SchemaField
+from schemac.language.logical.model import SchemaField
 from schemac.registry.engine import EngineError, load_as
 from schemac.registry.installed import engines
 from schemac.text.source.catalogue import BREAKS_OLD_READERS, DEPENDS_ON_DATA, NEEDS_REWRITE, REFUSED_CHANGE

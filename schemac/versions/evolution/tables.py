@@ -18,7 +18,7 @@ from hashlib import sha256
 from operator import attrgetter
 from typing import Any, NamedTuple
 
-from schemac.language.logical.schema_fields import preorder
+from schemac.language.logical.model import preorder
 from schemac.registry.engine import Capability
 from schemac.text.source import catalogue
 from schemac.text.source.diagnostic import Code, Diagnostic

@@ -28,8 +28,7 @@ from schemac.engines.lance.tables.fields import differences, ids_in_files, in_pr
 from schemac.engines.lance.tables.steps import INDICES_KEY, TableIndex, indices_of, noted_indices
 from schemac.engines.lance.transactions import schema_parts
 from schemac.language.logical.dataset import LogicalDataset, Origins
-from schemac.language.logical.model import Schema
-from schemac.language.logical.schema_fields import columns, preorder
+from schemac.language.logical.model import Schema, columns, preorder
 from schemac.text.source.catalogue import UNUSABLE_TABLE
 from schemac.text.source.diagnostic import Diagnostic
 from schemac.text.source.files import install_help

@@ -46,7 +46,7 @@ from schemac.language.attributes.attribute import Family
 from schemac.language.attributes.builtin import CLOCK_ZONE, TABLE_IDS
 from schemac.language.constraints.rows import row_constraints
 from schemac.language.logical.facts import Fact
-from schemac.language.logical.schema_fields import SchemaField, preorder, type_text_of
+from schemac.language.logical.model import SchemaField, preorder, type_text_of
 from schemac.rows.validation.stored import report_unknown_references
 from schemac.text.source.catalogue import REFUSED_CHANGE, UNUSABLE_TABLE
 from schemac.text.source.report import Report
