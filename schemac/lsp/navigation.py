@@ -46,8 +46,7 @@ from schemac.project.locking import numbered_by_lock, open_lock
 from schemac.project.manifests import CompiledFile
 from schemac.project.name_edits import place_of_name
 from schemac.text.source.json_object import TreePath
-from schemac.text.source.report import Report
-from schemac.text.source.span import Region
+from schemac.text.source.report import Region, Report
 from schemac.text.source.text import decode_text
 from schemac.text.syntax.document import Document, Location, parse
 from schemac.versions.identity.lockfile import dataset_line

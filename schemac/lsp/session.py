@@ -38,7 +38,7 @@ from schemac.lsp.texts import (
     uri_of,
 )
 from schemac.project.configuration import Project
-from schemac.text.source.diagnostic import Diagnostic
+from schemac.text.source.report import Diagnostic
 from schemac.text.source.text import read_file
 
 T = TypeVar("T")

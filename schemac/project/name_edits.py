@@ -28,8 +28,7 @@ from schemac.project.writing import NewFile, OldFile
 from schemac.text.source.catalogue import REFUSED_EDIT, WRITE_FAILED
 from schemac.text.source.help import Help
 from schemac.text.source.json_object import TreePath
-from schemac.text.source.report import Report
-from schemac.text.source.span import Span
+from schemac.text.source.report import Report, Span
 from schemac.text.source.text import read_file, reason_of, span_of, with_line_ends
 from schemac.text.syntax.document import Location
 from schemac.text.syntax.events import written

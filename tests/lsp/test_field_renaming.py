@@ -14,7 +14,7 @@ from schemac.lsp.projects import ProjectFolder, key_of
 from schemac.lsp.renaming import RefusedRenameError, RenameEdits, renamable, rename_edits
 from schemac.lsp.texts import TextLines
 from schemac.project.name_edits import place_of_name
-from schemac.text.source.span import Region
+from schemac.text.source.report import Region
 from tests.lsp.test_projects import of_check
 
 EXAMPLES = Path(__file__).parents[2] / "examples"

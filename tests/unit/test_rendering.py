@@ -8,10 +8,8 @@ import pytest
 
 from schemac.text.source.catalogue import DUPLICATE_FIELD_NAME
 from schemac.text.source.ci_reports import render_github
-from schemac.text.source.diagnostic import Diagnostic, Label, Severity
 from schemac.text.source.rendering import count_summary, render_text
-from schemac.text.source.report import Report, findings_document, label
-from schemac.text.source.span import Span
+from schemac.text.source.report import Diagnostic, Label, Report, Severity, Span, findings_document, label
 from schemac.text.source.text import SourceText
 
 

@@ -20,8 +20,7 @@ from schemac.engines.paimon.types import NestedType, PaimonType, nested_types
 from schemac.language.attributes.builtin import TABLE_IDS, TABLE_RECORD, TABLE_VERSION
 from schemac.language.logical.model import SchemaField, dotted, preorder
 from schemac.text.source.catalogue import UNUSABLE_TABLE
-from schemac.text.source.diagnostic import Diagnostic
-from schemac.text.source.report import Report
+from schemac.text.source.report import Diagnostic, Report
 from schemac.versions.evolution.table_versions import LockedTable, TableSchemas
 from schemac.versions.evolution.tables import (
     Candidate,

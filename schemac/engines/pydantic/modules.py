@@ -17,8 +17,7 @@ from schemac.engines.json_values import UUID_TYPE
 from schemac.importers.importer import first_line, refuse
 from schemac.language.attributes.builtin import DOMAIN
 from schemac.text.source.json_object import Json
-from schemac.text.source.report import Report
-from schemac.text.source.span import Region, Span
+from schemac.text.source.report import Region, Report, Span
 from schemac.text.source.text import SourceText, decode_text
 
 BASES = frozenset({"BaseModel", "Record", "LanceModel"})

@@ -18,7 +18,7 @@ from schemac.language.lint.words import words_of
 from schemac.language.logical.dataset import LogicalDataset, named_key, primary_key
 from schemac.language.logical.findings import Findings, Other
 from schemac.language.logical.model import SchemaField, preorder
-from schemac.text.source.diagnostic import Code
+from schemac.text.source.report import Code
 
 if TYPE_CHECKING:
     from schemac.language.constraints.constraint import Constraint

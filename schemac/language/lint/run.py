@@ -32,11 +32,9 @@ from schemac.language.manifest.groups import GroupFile
 from schemac.registry.codes import builtin_codes
 from schemac.registry.engine import EngineError, load_as, reason_of
 from schemac.registry.installed import entry_points_of
-from schemac.text.source.diagnostic import Code, Diagnostic, Edit, Fix, Severity
 from schemac.text.source.help import Help
 from schemac.text.source.phrases import closest
-from schemac.text.source.report import Report
-from schemac.text.source.span import Span
+from schemac.text.source.report import Code, Diagnostic, Edit, Fix, Report, Severity, Span
 from schemac.text.source.text import SourceText
 from schemac.text.syntax.events import YAMLError, events
 

@@ -9,9 +9,8 @@ from typing import NamedTuple
 from schemac.language.attributes.builtin import DESCRIPTION
 from schemac.language.logical.dataset import Origins
 from schemac.language.logical.model import SchemaField
-from schemac.text.source.diagnostic import Code, Label, Severity
 from schemac.text.source.json_object import TreePath
-from schemac.text.source.report import Report, label
+from schemac.text.source.report import Code, Label, Report, Severity, label
 
 
 class Other(NamedTuple):

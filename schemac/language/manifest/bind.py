@@ -27,11 +27,10 @@ from schemac.language.manifest.foreign import suggest_type
 from schemac.language.manifest.library import GroupScope, Reuse, scope_of
 from schemac.language.manifest.standard import Standardizer, complete_type
 from schemac.text.source.catalogue import DUPLICATE_DATASET, EMPTY_DOCUMENT, NO_SCHEMA, UNKNOWN_DOCUMENT
-from schemac.text.source.diagnostic import Code, Severity
 from schemac.text.source.help import Help
 from schemac.text.source.json_object import TreePath
 from schemac.text.source.phrases import fold
-from schemac.text.source.report import Report, label
+from schemac.text.source.report import Code, Report, Severity, label
 from schemac.text.source.text import SourceText
 from schemac.text.syntax.compose import has_split_types, whole_types
 from schemac.text.syntax.document import Document, parse

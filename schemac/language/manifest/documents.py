@@ -39,10 +39,10 @@ from schemac.text.source.catalogue import (
     UNSUPPORTED_VERSION,
     WRONG_TYPE,
 )
-from schemac.text.source.diagnostic import Code
 from schemac.text.source.help import Help
 from schemac.text.source.json_object import Json, TreePath
 from schemac.text.source.phrases import closest
+from schemac.text.source.report import Code
 from schemac.text.syntax.document import Document
 from schemac.text.syntax.model import sort_of
 

@@ -23,11 +23,10 @@ from schemac.text.source.catalogue import (
     UNKNOWN_GROUP,
     UNKNOWN_KEY,
 )
-from schemac.text.source.diagnostic import Code
 from schemac.text.source.help import Help
 from schemac.text.source.json_object import Json, TreePath
 from schemac.text.source.phrases import closest
-from schemac.text.source.report import Report
+from schemac.text.source.report import Code, Report
 from schemac.text.syntax.document import Document, MappingNode, SequenceNode, ValueOrigin, Via
 from schemac.text.syntax.entries import MAX_DEPTH
 from schemac.text.syntax.model import model_errors, sort_of

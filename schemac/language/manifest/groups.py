@@ -23,11 +23,10 @@ from schemac.text.source.catalogue import (
     UNUSED_GROUP,
     WRONG_TYPE,
 )
-from schemac.text.source.diagnostic import Code
 from schemac.text.source.help import Help
 from schemac.text.source.json_object import Json, TreePath, values_in
 from schemac.text.source.phrases import closest
-from schemac.text.source.report import Report, label
+from schemac.text.source.report import Code, Report, label
 from schemac.text.syntax.document import Document, Location
 from schemac.text.syntax.model import AuthoredModel, KnownWords, model_errors, sort_of
 

@@ -53,11 +53,10 @@ from schemac.text.source.catalogue import (
     TABLE_EXISTS,
     UNWRITABLE_TARGET,
 )
-from schemac.text.source.diagnostic import Code
 from schemac.text.source.help import Help
 from schemac.text.source.json_object import TreePath
 from schemac.text.source.phrases import closest
-from schemac.text.source.report import Report
+from schemac.text.source.report import Code, Report
 from schemac.text.source.text import SourceText, decode_text, read_text
 from schemac.text.syntax.document import Document, parse
 from schemac.text.syntax.model import ModelError, model_errors

@@ -8,11 +8,9 @@ text.
 """
 
 from collections.abc import Iterable, Mapping
-from typing import Any, Protocol, Self
+from typing import Any, Self
 
-from schemac.text.source.diagnostic import Fix, Label
 from schemac.text.source.phrases import closest, fold
-from schemac.text.source.span import Region, Span
 
 
 def quoted(text: str) -> str:
@@ -221,34 +219,3 @@ class Help(str):
         """Return "write `lance.org/encoding: {compression: …}`" for a property that was written outside of its attribute."""
         text = f"write `{attribute}: {{{name}: …}}`"
         return cls._fix(text, "move_under", is_safe=True, attribute=attribute, name=name)
-
-
-class ReportedText(Protocol):
-    """What a report needs of a text, which is a `SourceText`; that reports itself what it cannot read."""
-
-    name: str
-
-    def region(self, span: Span) -> Region:
-        """Return the lines and columns of a span."""
-
-    def line(self, number: int) -> str:
-        """Return the text of a line without its line end."""
-
-
-class Located(Protocol):
-    """Where a finding is in a text: a `Location`."""
-
-    @property
-    def source(self) -> ReportedText:
-        """The text."""
-
-    @property
-    def span(self) -> Span:
-        """What the finding underlines."""
-
-    @property
-    def labels(self) -> tuple[Label, ...]:
-        """Further places that explain this one."""
-
-    def fix(self, help: Help) -> Fix | None:
-        """Return the fix that a help names; None where the text there is written in a way that it would damage."""

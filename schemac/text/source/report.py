@@ -1,4 +1,4 @@
-"""Collects findings until all of them are shown at once.
+"""Findings: their places in a text, and the report that collects them until all of them are shown at once.
 
 Layer: text.
 Shape: a report is handed down through the stages; each adds and goes on. Nothing is raised by the stages.
@@ -6,17 +6,174 @@ As JSON, findings are `{"diagnostics": [...], "summary": {"error": n, "warning":
 0 if a finding is about a whole file. `fix` is null, or an object with a title, `safe` and edits. The envelope of all JSON that commands
 print begins with the command and the version of schemac, and ends with the members of the command; `schemas/output.schema.json`
 describes it.
+Units: offsets are zero-based and half-open, in Unicode code points of the decoded text (its byte order mark removed); rendered lines
+      and columns are one-based, columns in code points.
 """
 
+import dataclasses
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import fields, replace
-from typing import Any
+from dataclasses import dataclass, fields, replace
+from typing import Any, NamedTuple, Protocol
 
-from schemac.text.source.diagnostic import Code, Diagnostic, Fix, Label, SchemaError, Severity
-from schemac.text.source.help import Help, Located, ReportedText
+from schemac.text.source.catalogue import Code, Severity
+from schemac.text.source.help import Help
 from schemac.text.source.json_object import Json
-from schemac.text.source.span import WHOLE_FILE, Region, Span
 from schemac.version import __version__
+
+__all__ = ["Code", "Diagnostic", "Edit", "Fix", "Label", "Report", "SchemaError", "Severity", "Span"]
+
+
+class Span(NamedTuple):
+    """A half-open range of code points, `start <= end`."""
+
+    start: int
+    end: int
+
+
+class Position(NamedTuple):
+    """A one-based line and column, as editors count them."""
+
+    line: int
+    column: int
+
+
+class Region(NamedTuple):
+    """A range of lines and columns, one-based, the end exclusive; line 0 means "the file as a whole"."""
+
+    line: int = 0
+    column: int = 0
+    end_line: int = 0
+    end_column: int = 0
+
+    @classmethod
+    def within(cls, line: int, column: int, end_column: int) -> "Region":
+        """Return a range of one line."""
+        return cls(line, column, line, end_column)
+
+    @classmethod
+    def point(cls, line: int, column: int) -> "Region":
+        """Return the empty range before a column."""
+        return cls(line, column, line, column)
+
+
+WHOLE_FILE = Region()
+
+
+@dataclass(frozen=True, slots=True)
+class Label:
+    """A second place that explains the first, such as the first of two equal names."""
+
+    message: str
+    file: str
+    line: int
+    column: int
+    end_line: int
+    end_column: int
+    excerpt: str = dataclasses.field(default="", repr=False, compare=False)
+    """The source line in which the place starts."""
+
+
+class Edit(NamedTuple):
+    """A replacement of a part of a file. Lines and columns are one-based, the end is exclusive."""
+
+    file: str
+    line: int
+    column: int
+    end_line: int
+    end_column: int
+    text: str
+    """The new text."""
+
+
+@dataclass(frozen=True, slots=True)
+class Fix:
+    """A fix of a finding that can be applied automatically."""
+
+    title: str
+    """What it does, as an imperative: "write `Int32`"."""
+    edits: tuple[Edit, ...]
+    """Edits that do not overlap; all of them are applied, or none."""
+    is_safe: bool = True
+    """Whether it keeps the meaning of the manifest, or makes it what the author must have meant."""
+
+
+@dataclass(frozen=True, slots=True)
+class Diagnostic:
+    """A finding. Lines and columns are one-based, the end is exclusive; line 0 means "the file as a whole"."""
+
+    code: str
+    slug: str
+    severity: Severity
+    message: str
+    file: str = ""
+    line: int = 0
+    column: int = 0
+    end_line: int = 0
+    end_column: int = 0
+    path: str = ""
+    """The field's path, such as `trips.stops.item.name`; empty if no field is meant."""
+    help: str = ""
+    labels: tuple[Label, ...] = ()
+    excerpt: tuple[str, ...] = dataclasses.field(default=(), repr=False, compare=False)
+    """The source line in which the finding starts; empty if there is none."""
+    fix: Fix | None = dataclasses.field(default=None, repr=False, compare=False)
+
+    @property
+    def is_error(self) -> bool:
+        """Whether it stops artifacts."""
+        return self.severity is Severity.ERROR
+
+    @property
+    def place(self) -> str:
+        """The file, with line and column where there are some; empty if it is about no file."""
+        return f"{self.file}:{self.line}:{self.column}" if self.line else self.file
+
+    def __str__(self) -> str:
+        place = f"{self.place}: " if self.place else ""
+        return f"{place}{self.severity}[{self.code}]: {self.message}"
+
+
+class SchemaError(Exception):
+    """Raised by the Python API if a manifest or schema has errors; `diagnostics` has all findings."""
+
+    def __init__(self, diagnostics: tuple[Diagnostic, ...]) -> None:
+        self.diagnostics = diagnostics
+        errors = [d for d in diagnostics if d.is_error]
+        more = f" (and {len(errors) - 1} more)" if len(errors) > 1 else ""
+        text = f"{errors[0]}{more}" if errors else "no diagnostics"
+        # A name of the caller may hold half of a pair of surrogates, which no stream writes.
+        super().__init__(text.encode(errors="backslashreplace").decode())
+
+
+class ReportedText(Protocol):
+    """What a report needs of a text, which is a `SourceText`; that reports itself what it cannot read."""
+
+    name: str
+
+    def region(self, span: Span) -> Region:
+        """Return the lines and columns of a span."""
+
+    def line(self, number: int) -> str:
+        """Return the text of a line without its line end."""
+
+
+class Located(Protocol):
+    """Where a finding is in a text: a `Location`."""
+
+    @property
+    def source(self) -> ReportedText:
+        """The text."""
+
+    @property
+    def span(self) -> Span:
+        """What the finding underlines."""
+
+    @property
+    def labels(self) -> tuple[Label, ...]:
+        """Further places that explain this one."""
+
+    def fix(self, help: Help) -> Fix | None:
+        """Return the fix that a help names; None where the text there is written in a way that it would damage."""
 
 
 class Report:

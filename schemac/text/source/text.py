@@ -18,9 +18,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from schemac.text.source.catalogue import FILE_TOO_LARGE, NOT_TEXT, UNREADABLE_FILE, WRONG_ENCODING
-from schemac.text.source.diagnostic import Edit, Fix
-from schemac.text.source.report import Report
-from schemac.text.source.span import Position, Region, Span
+from schemac.text.source.report import Edit, Fix, Position, Region, Report, Span
 
 MAX_BYTES = 32 * 1024 * 1024
 """Largest manifest that is read; a hundred thousand fields fit several times over."""

@@ -19,10 +19,8 @@ from ruamel.yaml.events import ScalarEvent, StreamEndEvent
 from ruamel.yaml.reader import ReaderError
 
 from schemac.text.source.catalogue import INVALID_YAML, TAB_INDENTATION
-from schemac.text.source.diagnostic import Edit, Fix
 from schemac.text.source.help import quoted
-from schemac.text.source.report import Report
-from schemac.text.source.span import Span
+from schemac.text.source.report import Edit, Fix, Report, Span
 from schemac.text.source.text import SourceText
 
 try:

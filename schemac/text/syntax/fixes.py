@@ -10,9 +10,8 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from typing import NamedTuple, TypeVar
 
-from schemac.text.source.diagnostic import Edit, Fix
 from schemac.text.source.help import Help, quoted
-from schemac.text.source.span import Span
+from schemac.text.source.report import Edit, Fix, Span
 from schemac.text.source.text import SourceText
 from schemac.text.syntax.entries import Collection, Entry
 from schemac.text.syntax.events import written
