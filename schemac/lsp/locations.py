@@ -18,8 +18,7 @@ from schemac.lsp.projects import CheckedProject, key_of
 from schemac.project.imported import FolderFiles
 from schemac.project.manifests import CompiledFile
 from schemac.text.source.json_object import TreePath
-from schemac.text.source.report import Region, Report
-from schemac.text.source.text import SourceText
+from schemac.text.source.report import Region, Report, SourceText
 from schemac.text.syntax.document import parse
 
 

@@ -29,8 +29,7 @@ from schemac.lsp.locations import (
 from schemac.lsp.projects import ProjectTexts, key_of, uses_in
 from schemac.project.name_edits import NameEdit, edits_of_references, path_after
 from schemac.text.source.json_object import TreePath, values_in
-from schemac.text.source.report import Report, Span
-from schemac.text.source.text import SourceText
+from schemac.text.source.report import Report, SourceText, Span
 from schemac.text.syntax.document import Document, parse
 
 

@@ -35,8 +35,7 @@ from schemac.project.locking import open_lock
 from schemac.project.name_edits import NameEdit, NoEditError, Surroundings, edited, fields_of
 from schemac.project.renaming import planned_rename
 from schemac.text.source.json_object import Json, rewritten
-from schemac.text.source.report import Diagnostic, Region, Report
-from schemac.text.source.text import SourceText
+from schemac.text.source.report import Diagnostic, Region, Report, SourceText
 from schemac.versions.identity.lock import Lock
 from schemac.versions.identity.lockfile import write_lock
 

@@ -22,8 +22,8 @@ from schemac.project.imported import NOTHING, FolderFiles, ManifestImports
 from schemac.project.options import CompileOptions
 from schemac.text.source.files import Contents
 from schemac.text.source.json_object import Json
-from schemac.text.source.report import Diagnostic, Report
-from schemac.text.source.text import SourceText, decode_text
+from schemac.text.source.report import Diagnostic, Report, SourceText
+from schemac.text.source.text import decode_text
 
 if TYPE_CHECKING:
     from schemac.language.manifest.library import Library

@@ -29,8 +29,8 @@ from schemac.project.options import CompileOptions
 from schemac.project.stages import check_source
 from schemac.text.source.files import Files
 from schemac.text.source.json_object import TreePath
-from schemac.text.source.report import Report
-from schemac.text.source.text import SourceText, decode_text
+from schemac.text.source.report import Report, SourceText
+from schemac.text.source.text import decode_text
 from schemac.text.syntax.document import parse
 from schemac.versions.evolution.version_pair import InferredSchemaVersion, LockedSchemaVersion, SchemaVersion
 from schemac.versions.identity.freeze import identify

@@ -27,8 +27,7 @@ from schemac.project.stages import check_source
 from schemac.text.source.catalogue import UNKNOWN_COLUMN
 from schemac.text.source.json_object import TreePath
 from schemac.text.source.phrases import closest
-from schemac.text.source.report import Report, Span
-from schemac.text.source.text import SourceText
+from schemac.text.source.report import Report, SourceText, Span
 from schemac.text.syntax.document import Location
 from schemac.versions.identity.freeze import freeze, identify
 

@@ -34,8 +34,7 @@ from schemac.registry.engine import EngineError, load_as, reason_of
 from schemac.registry.installed import entry_points_of
 from schemac.text.source.help import Help
 from schemac.text.source.phrases import closest
-from schemac.text.source.report import Code, Diagnostic, Edit, Fix, Report, Severity, Span
-from schemac.text.source.text import SourceText
+from schemac.text.source.report import Code, Diagnostic, Edit, Fix, Report, Severity, SourceText, Span
 from schemac.text.syntax.events import YAMLError, events
 
 RULES = tuple(

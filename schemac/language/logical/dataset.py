@@ -17,8 +17,7 @@ from schemac.language.attributes.attribute import Role
 from schemac.language.attributes.registry import are_telling, of_role
 from schemac.language.logical.model import Schema, SchemaField, preorder
 from schemac.text.source.json_object import TreePath
-from schemac.text.source.report import Span
-from schemac.text.source.text import SourceText
+from schemac.text.source.report import SourceText, Span
 
 if TYPE_CHECKING:
     from schemac.text.syntax.document import Document, Location, ValueOrigin  # they need a parser

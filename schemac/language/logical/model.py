@@ -114,7 +114,7 @@ class LogicalType(AuthoredModel):
         if cls.model_fields["kind"].is_required():
             # What kinds have in common is no kind itself.
             return
-        open_ = [name for name in _ANSWERS if not hasattr(cls, name)]
+        open_ = [name for name in _ANSWERS if not hasattr(cls, name)] + sorted(cls.__abstractmethods__)
         if open_:
             raise TypeError(f"the kind {cls.__name__} does not define its {', '.join(open_)}")
         missing = [

@@ -30,8 +30,7 @@ from schemac.text.source.catalogue import DUPLICATE_DATASET, EMPTY_DOCUMENT, NO_
 from schemac.text.source.help import Help
 from schemac.text.source.json_object import TreePath
 from schemac.text.source.phrases import fold
-from schemac.text.source.report import Code, Report, Severity, label
-from schemac.text.source.text import SourceText
+from schemac.text.source.report import Code, Report, Severity, SourceText, label
 from schemac.text.syntax.compose import has_split_types, whole_types
 from schemac.text.syntax.document import Document, parse
 from schemac.text.syntax.model import KnownWords, model_errors

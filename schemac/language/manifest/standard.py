@@ -36,8 +36,7 @@ from schemac.text.source.catalogue import (
 from schemac.text.source.help import Help
 from schemac.text.source.json_object import Json, TreePath
 from schemac.text.source.phrases import closest
-from schemac.text.source.report import Report
-from schemac.text.source.text import SourceText
+from schemac.text.source.report import Report, SourceText
 from schemac.text.syntax.document import Document, parse
 from schemac.text.syntax.model import sort_of
 

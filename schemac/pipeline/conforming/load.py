@@ -56,8 +56,8 @@ from schemac.text.source.catalogue import (
 from schemac.text.source.help import Help
 from schemac.text.source.json_object import TreePath
 from schemac.text.source.phrases import closest
-from schemac.text.source.report import Code, Report
-from schemac.text.source.text import SourceText, decode_text, read_text
+from schemac.text.source.report import Code, Report, SourceText
+from schemac.text.source.text import decode_text, read_text
 from schemac.text.syntax.document import Document, parse
 from schemac.text.syntax.model import ModelError, model_errors
 from schemac.versions.identity.compilation import Locked

@@ -1,4 +1,4 @@
-"""Findings: their places in a text, and the report that collects them until all of them are shown at once.
+"""Source texts, findings at places in them, and the report that collects these until all of them are shown at once.
 
 Layer: text.
 Shape: a report is handed down through the stages; each adds and goes on. Nothing is raised by the stages.
@@ -11,8 +11,11 @@ Units: offsets are zero-based and half-open, in Unicode code points of the decod
 """
 
 import dataclasses
+import re
+from bisect import bisect_right
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
+from functools import cached_property
 from typing import Any, NamedTuple, Protocol
 
 from schemac.text.source.catalogue import Code, Severity
@@ -57,6 +60,56 @@ class Region(NamedTuple):
 
 
 WHOLE_FILE = Region()
+
+
+_LINE_END = re.compile("\r\n|\n|\r")
+
+
+class SourceText:
+    """Decoded content with the name it is spoken of; lines are counted only when someone asks."""
+
+    def __init__(self, content: str, name: str = "<text>") -> None:
+        self.content = content.removeprefix("\ufeff")
+        self.name = name
+        self._lines: dict[int, str] = {}
+
+    @cached_property
+    def _line_starts(self) -> list[int]:
+        """The offset at which each line starts."""
+        return [0, *(match.end() for match in _LINE_END.finditer(self.content))]
+
+    def position(self, offset: int) -> Position:
+        """Return the line and column of a code point offset; an offset past the end is the end."""
+        offset = max(0, min(offset, len(self.content)))
+        line = bisect_right(self._line_starts, offset) - 1
+        return Position(line + 1, offset - self._line_starts[line] + 1)
+
+    def offset(self, line: int, column: int) -> int:
+        """Return the code point offset of a one-based line and column."""
+        return self._line_starts[line - 1] + column - 1
+
+    def region(self, span: Span) -> Region:
+        """Return the lines and columns of a span."""
+        return Region(*self.position(span.start), *self.position(max(span.start, span.end)))
+
+    def line(self, number: int) -> str:
+        """Return the text of a one-based line without its line end; empty past the last line."""
+        if not 1 <= number <= len(self._line_starts):
+            return ""
+        line = self._lines.get(number)
+        if line is None:
+            start = self._line_starts[number - 1]
+            end = self._line_starts[number] if number < len(self._line_starts) else len(self.content)
+            # Kept, for a single long line may have many findings, and each of them shows it.
+            line = self._lines[number] = self.content[start:end].rstrip("\r\n")
+        return line
+
+    def excerpt(self, span: Span) -> str:
+        """Return the author's own words at a span."""
+        return self.content[span.start : span.end]
+
+    def __repr__(self) -> str:
+        return f"SourceText({self.name!r}, {len(self.content)} code points)"
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,23 +198,11 @@ class SchemaError(Exception):
         super().__init__(text.encode(errors="backslashreplace").decode())
 
 
-class ReportedText(Protocol):
-    """What a report needs of a text, which is a `SourceText`; that reports itself what it cannot read."""
-
-    name: str
-
-    def region(self, span: Span) -> Region:
-        """Return the lines and columns of a span."""
-
-    def line(self, number: int) -> str:
-        """Return the text of a line without its line end."""
-
-
 class Located(Protocol):
     """Where a finding is in a text: a `Location`."""
 
     @property
-    def source(self) -> ReportedText:
+    def source(self) -> SourceText:
         """The text."""
 
     @property
@@ -188,7 +229,7 @@ class Report:
         code: Code,
         message: str,
         *,
-        source: ReportedText | None = None,
+        source: SourceText | None = None,
         span: Span | None = None,
         file: str = "",
         at: Region = WHOLE_FILE,
@@ -261,7 +302,7 @@ _MOST_LABELS = 5
 """Further places that are shown with one finding."""
 
 
-def label(message: str, source: ReportedText, span: Span) -> Label:
+def label(message: str, source: SourceText, span: Span) -> Label:
     """Return a secondary place in a source text."""
     at = source.region(span)
     return Label(message, source.name, *at, excerpt=source.line(at.line))

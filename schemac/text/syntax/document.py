@@ -14,8 +14,7 @@ from operator import getitem
 from typing import Any, NamedTuple
 
 from schemac.text.source.json_object import Json, TreePath
-from schemac.text.source.report import Code, Label, Report, Span, label
-from schemac.text.source.text import SourceText
+from schemac.text.source.report import Code, Label, Report, SourceText, Span, label
 from schemac.text.syntax.compose import Location, compose
 from schemac.text.syntax.entries import Entry, Positions
 from schemac.text.syntax.events import EventSource, YamlValue, fast_events, pure_events

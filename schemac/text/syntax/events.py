@@ -20,8 +20,7 @@ from ruamel.yaml.reader import ReaderError
 
 from schemac.text.source.catalogue import INVALID_YAML, TAB_INDENTATION
 from schemac.text.source.help import quoted
-from schemac.text.source.report import Edit, Fix, Report, Span
-from schemac.text.source.text import SourceText
+from schemac.text.source.report import Edit, Fix, Report, SourceText, Span
 
 try:
     from ruamel.yaml.cyaml import CParser

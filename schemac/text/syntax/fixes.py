@@ -11,8 +11,7 @@ from contextlib import suppress
 from typing import NamedTuple, TypeVar
 
 from schemac.text.source.help import Help, quoted
-from schemac.text.source.report import Edit, Fix, Span
-from schemac.text.source.text import SourceText
+from schemac.text.source.report import Edit, Fix, SourceText, Span
 from schemac.text.syntax.entries import Collection, Entry
 from schemac.text.syntax.events import written
 
