@@ -54,7 +54,7 @@ class Emission:
     """Findings in the manifest and losses that a target reports while it emits."""
 
     def __init__(self, dataset: "LogicalDataset", target: str, loss_code: Code, report: Report) -> None:
-        from schemac.language.logical.findings import Findings  # for start-up time, as above
+        from schemac.language.logical.dataset import Findings  # for start-up time, as above
 
         self.findings = Findings(report, dataset.origins)
         self._target = target

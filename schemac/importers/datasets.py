@@ -22,8 +22,7 @@ from schemac.language.checks.run import check
 from schemac.language.kinds.nested import Map, Null, Option, Struct
 from schemac.language.kinds.registry import BY_NAME
 from schemac.language.kinds.sequences import List
-from schemac.language.logical.dataset import LogicalDataset, Origins
-from schemac.language.logical.findings import Findings
+from schemac.language.logical.dataset import Findings, LogicalDataset, Origins
 from schemac.language.logical.model import PART_KEYS, FieldPath, LogicalType, Part, Schema, columns, quoted
 from schemac.language.physical import ArrowSchema, ArrowType, pa
 from schemac.text.source.catalogue import UNSUPPORTED_ARROW_TYPE

@@ -16,9 +16,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from schemac.language.logical.dataset import LogicalDataset
+from schemac.language.logical.dataset import Findings, LogicalDataset
 from schemac.language.logical.facts import Fact
-from schemac.language.logical.findings import Findings
 from schemac.project.discovery import lock_name, lock_path, manifests_of_lock
 from schemac.project.writing import replace_file
 from schemac.text.source import catalogue

@@ -26,8 +26,8 @@ from schemac.project.locking import LockFile, save_lock
 from schemac.project.manifests import CompiledFile
 from schemac.project.writing import NewFile, OldFile
 from schemac.text.source.catalogue import REFUSED_EDIT, WRITE_FAILED
-from schemac.text.source.help import Help
 from schemac.text.source.json_object import TreePath
+from schemac.text.source.phrases import Help
 from schemac.text.source.report import Report, Span
 from schemac.text.source.text import read_file, reason_of, span_of, with_line_ends
 from schemac.text.syntax.document import Location

@@ -17,8 +17,7 @@ from typing import Any
 from schemac.arrow.from_arrow import MalformedArrowError, decode_raw_arrow, read_raw_arrow
 from schemac.importers.importer import refuse
 from schemac.language.checks.run import check
-from schemac.language.logical.dataset import LogicalDataset
-from schemac.language.logical.findings import Findings
+from schemac.language.logical.dataset import Findings, LogicalDataset
 from schemac.language.manifest.bind import Binder, read_datasets
 from schemac.language.manifest.library import Library, Reuse, imports_of
 from schemac.language.manifest.standard import with_system_columns

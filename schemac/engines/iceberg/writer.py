@@ -19,7 +19,7 @@ from schemac.language.attributes.attribute import Family, Role
 from schemac.language.attributes.registry import has_role
 from schemac.language.logical.model import SchemaField
 from schemac.language.physical import LoweredField, LoweredSchema
-from schemac.text.source.help import Help
+from schemac.text.source.phrases import Help
 
 _ONLY_FORMAT_3 = Help.add_to_schema(
     f"write `{attributes.FORMAT_VERSION.key}: 3` under the `extra:` of the schema",

@@ -26,8 +26,8 @@ from schemac.language.constraints.field_constraints import constraints_at
 from schemac.language.logical.model import Part, SchemaField
 from schemac.language.physical import LoweredField
 from schemac.rows.judging.values import LARGEST_BRAIN_FLOAT
-from schemac.text.source.help import Help
 from schemac.text.source.json_object import Json, in_order
+from schemac.text.source.phrases import Help
 from schemac.versions.identity.compilation import Compilation
 
 SCHEMA_FILE = "jsonschema/schema.json"

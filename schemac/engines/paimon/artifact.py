@@ -33,7 +33,7 @@ from schemac.language.kinds.answers import FRACTION_DIGITS
 from schemac.language.kinds.plain import Int32
 from schemac.language.logical.model import SchemaField
 from schemac.language.physical import LoweredField, pa
-from schemac.text.source.help import Help
+from schemac.text.source.phrases import Help
 from schemac.text.source.report import Report
 from schemac.versions.identity.compilation import Compilation
 

@@ -26,7 +26,7 @@ from schemac.language.constraints.constraint import Constraint, Value
 from schemac.language.kinds.answers import FRACTION_DIGITS, PER_SECOND
 from schemac.language.logical.model import LogicalType, Part, SchemaField
 from schemac.language.physical import LoweredField
-from schemac.text.source.help import Help
+from schemac.text.source.phrases import Help
 
 
 class Annotation(NamedTuple):

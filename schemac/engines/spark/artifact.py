@@ -31,8 +31,8 @@ from schemac.language.attributes.registry import has_role
 from schemac.language.logical.dataset import primary_key
 from schemac.language.logical.model import SchemaField
 from schemac.language.physical import LoweredField, LoweredSchema, pa
-from schemac.text.source.help import Help
 from schemac.text.source.json_object import Json
+from schemac.text.source.phrases import Help
 from schemac.versions.identity.compilation import Compilation
 
 

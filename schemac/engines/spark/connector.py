@@ -34,7 +34,7 @@ from schemac.language.attributes.attribute import Role
 from schemac.language.attributes.registry import domain_of, has_role
 from schemac.language.logical.model import SchemaField
 from schemac.language.physical import ArrowField, ArrowType, LoweredField, pa, parts_of
-from schemac.text.source.help import Help
+from schemac.text.source.phrases import Help
 from schemac.versions.identity.compilation import Compilation
 
 _DECIMAL = re.compile(r"decimal\((\d+),(\d+)\)")

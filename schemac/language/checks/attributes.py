@@ -18,7 +18,7 @@ from schemac.language.attributes import arrow, builtin
 from schemac.language.attributes.attribute import KEY_PATTERN, Attribute, Role
 from schemac.language.attributes.registry import ATTRIBUTES, DOMAINS, OPEN, domain_of, known, of_role
 from schemac.language.kinds.registry import BY_NAME
-from schemac.language.logical.findings import Findings
+from schemac.language.logical.dataset import Findings
 from schemac.language.logical.model import PART_KEYS, ExtraAttributes, LogicalType, Part, SchemaField
 from schemac.text.source.catalogue import (
     CONFLICTING_HINTS,
@@ -29,9 +29,8 @@ from schemac.text.source.catalogue import (
     UNKNOWN_ATTRIBUTE,
     UNSUPPORTED_HINT,
 )
-from schemac.text.source.help import Help
 from schemac.text.source.json_object import Json, values_in
-from schemac.text.source.phrases import closest, fold, one_of, with_article
+from schemac.text.source.phrases import Help, closest, fold, one_of, with_article
 from schemac.text.syntax.events import written
 from schemac.text.syntax.model import ModelError, model_errors
 

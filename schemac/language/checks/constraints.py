@@ -20,12 +20,11 @@ from schemac.language.constraints.field_constraints import BY_KEY, Bound, Enum, 
 from schemac.language.constraints.parsing import ExpressionError, read_condition
 from schemac.language.constraints.patterns import PatternError
 from schemac.language.constraints.rows import named_fields, named_paths
-from schemac.language.logical.findings import Findings
+from schemac.language.logical.dataset import Findings
 from schemac.language.logical.model import ExtraAttributes, SchemaField
 from schemac.language.physical import pa
 from schemac.text.source import catalogue as codes
-from schemac.text.source.help import Help
-from schemac.text.source.phrases import closest, fields_text, with_article
+from schemac.text.source.phrases import Help, closest, fields_text, with_article
 
 _OTHER_FORM = {
     Role.JSON: "JSON is stored in a different form than it is written in",

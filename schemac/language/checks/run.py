@@ -24,14 +24,19 @@ from schemac.language.attributes.builtin import DEPRECATED
 from schemac.language.attributes.constraints import OF_ROWS, are_constrained
 from schemac.language.attributes.registry import ATTRIBUTES, are_telling, domain_of, of_role
 from schemac.language.checks.attributes import check_field_attributes, check_hints, check_schema_attributes
-from schemac.language.logical.dataset import VARIANTS, LogicalDataset, SystemColumns
-from schemac.language.logical.findings import CheckedKind, Findings, Other
+from schemac.language.logical.dataset import (
+    VARIANTS,
+    CheckedKind,
+    Findings,
+    LogicalDataset,
+    Other,
+    SystemColumns,
+)
 from schemac.language.logical.model import SchemaField, preorder
 from schemac.registry.engine import Capability, Trait
 from schemac.registry.installed import blamed, engines, with_trait
 from schemac.text.source import catalogue as codes
-from schemac.text.source.help import Help
-from schemac.text.source.phrases import listed, with_article
+from schemac.text.source.phrases import Help, listed, with_article
 from schemac.text.source.report import Report
 from schemac.text.syntax.events import written
 

@@ -26,8 +26,7 @@ from schemac.language.attributes.attribute import Attribute, Family
 from schemac.language.kinds.answers import PER_SECOND
 from schemac.language.logical.model import LogicalType
 from schemac.language.physical import pa
-from schemac.text.source.help import Help
-from schemac.text.source.phrases import counted, with_article
+from schemac.text.source.phrases import Help, counted, with_article
 
 EXACT = Context(prec=1000)
 """For numbers of at most a few hundred digits, which it never rounds."""

@@ -38,7 +38,7 @@ from schemac.language.constraints.constraint import (
 from schemac.language.constraints.patterns import PortablePattern, read_pattern
 from schemac.language.logical.model import LogicalType, SchemaField
 from schemac.language.physical import pa
-from schemac.text.source.help import Help
+from schemac.text.source.phrases import Help
 
 
 @dataclass(frozen=True)

@@ -15,8 +15,8 @@ from pydantic import Field
 from schemac.language.attributes.arrow import ArrowDefaults, Hints
 from schemac.language.attributes.attribute import Family
 from schemac.language.kinds.answers import Invariable, WithoutValues
+from schemac.language.logical.dataset import CheckedKind, Findings
 from schemac.language.logical.facts import Fact
-from schemac.language.logical.findings import CheckedKind, Findings
 from schemac.language.logical.model import (
     AuthoredType,
     Castability,
@@ -28,7 +28,7 @@ from schemac.language.logical.model import (
 )
 from schemac.language.physical import ArrowField, ArrowType, pa
 from schemac.text.source.catalogue import BARE_NULL, OPTIONAL_MAP_KEY
-from schemac.text.source.help import Help
+from schemac.text.source.phrases import Help
 
 
 class Option(WithoutValues, Invariable):

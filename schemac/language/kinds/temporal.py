@@ -23,12 +23,12 @@ from schemac.language.kinds.answers import (
     is_finer,
     unit_facts,
 )
+from schemac.language.logical.dataset import CheckedKind, Findings
 from schemac.language.logical.facts import Fact
-from schemac.language.logical.findings import CheckedKind, Findings
 from schemac.language.logical.model import AuthoredType, Castability, LogicalType, SchemaField
 from schemac.language.physical import ArrowField, ArrowType, pa
 from schemac.text.source.catalogue import OUT_OF_RANGE, UNKNOWN_TIMEZONE
-from schemac.text.source.help import Help
+from schemac.text.source.phrases import Help
 
 DAY = 86400
 """Seconds."""

@@ -22,9 +22,8 @@ from schemac.language.kinds.plain import MOST_DIGITS, Decimal, Float16, Float32,
 from schemac.language.kinds.registry import ARROW_NAMES, BY_NAME, FOREIGN_NAMES, SPELLINGS
 from schemac.language.kinds.sequences import ARROW_BUFFERS, List, String
 from schemac.language.logical.model import LogicalType
-from schemac.text.source.help import Help
 from schemac.text.source.json_object import Json
-from schemac.text.source.phrases import closest, fold
+from schemac.text.source.phrases import Help, closest, fold
 from schemac.text.syntax.type_text import ColumnText, TypeText, read_type
 
 _UNITS = {**FOREIGN_UNITS, **{fold(unit): unit for unit in ARROW_UNITS}}

@@ -53,9 +53,8 @@ from schemac.text.source.catalogue import (
     TABLE_EXISTS,
     UNWRITABLE_TARGET,
 )
-from schemac.text.source.help import Help
 from schemac.text.source.json_object import TreePath
-from schemac.text.source.phrases import closest
+from schemac.text.source.phrases import Help, closest
 from schemac.text.source.report import Code, Report, SourceText
 from schemac.text.source.text import decode_text, read_text
 from schemac.text.syntax.document import Document, parse

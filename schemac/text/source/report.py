@@ -19,8 +19,8 @@ from functools import cached_property
 from typing import Any, NamedTuple, Protocol
 
 from schemac.text.source.catalogue import Code, Severity
-from schemac.text.source.help import Help
 from schemac.text.source.json_object import Json
+from schemac.text.source.phrases import Help
 from schemac.version import __version__
 
 __all__ = ["Code", "Diagnostic", "Edit", "Fix", "Label", "Report", "SchemaError", "Severity", "Span"]

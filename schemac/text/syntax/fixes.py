@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from typing import NamedTuple, TypeVar
 
-from schemac.text.source.help import Help, quoted
+from schemac.text.source.phrases import Help, quoted
 from schemac.text.source.report import Edit, Fix, SourceText, Span
 from schemac.text.syntax.entries import Collection, Entry
 from schemac.text.syntax.events import written
