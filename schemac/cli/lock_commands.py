@@ -14,7 +14,7 @@ from schemac.cli.project import find_dataset, open_project
 from schemac.cli.terminal import ExitCode, notify, put_manifest
 from schemac.language.logical.dataset import LogicalDataset
 from schemac.language.logical.model import preorder
-from schemac.language.manifest.write import scalar, write_manifest
+from schemac.language.manifest.write import write_manifest
 from schemac.language.physical import numpy_left_out
 from schemac.project.configuration import Project
 from schemac.project.discovery import content_of, lock_name, lock_path, manifests_of_lock
@@ -38,6 +38,7 @@ from schemac.text.source.phrases import closest, counted, listed
 from schemac.text.source.report import Diagnostic, Report, Severity, SourceText
 from schemac.text.source.text import read_file
 from schemac.text.syntax.document import parse
+from schemac.text.syntax.events import scalar
 from schemac.versions.evolution.renames import undeclared_renames
 from schemac.versions.identity.freeze import freeze
 from schemac.versions.identity.lock import Lock

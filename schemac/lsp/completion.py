@@ -39,6 +39,7 @@ from schemac.lsp.texts import TextLines
 from schemac.text.source.json_object import TreePath
 from schemac.text.source.phrases import fold
 from schemac.text.source.report import Report
+from schemac.text.syntax.events import scalar
 from schemac.text.syntax.model import class_text
 
 Kinds = types.CompletionItemKind
@@ -134,8 +135,6 @@ def yaml_text(value: Any) -> str:
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, str) and not is_plain(value):
-        from schemac.language.manifest.write import scalar  # for start-up time: writing is rare
-
         return scalar(value)
     return str(value)
 

@@ -13,7 +13,6 @@ from schemac.language.attributes.constraints import REFERENCES
 from schemac.language.attributes.registry import domain_of
 from schemac.language.logical.model import dotted
 from schemac.language.manifest.groups import PLACEHOLDER, Definition, placeholders, strings_in
-from schemac.language.manifest.write import scalar
 from schemac.lsp.cursor import is_plain
 from schemac.lsp.locations import (
     DatasetTarget,
@@ -31,6 +30,7 @@ from schemac.project.name_edits import NameEdit, edits_of_references, path_after
 from schemac.text.source.json_object import TreePath, values_in
 from schemac.text.source.report import Report, SourceText, Span
 from schemac.text.syntax.document import Document, parse
+from schemac.text.syntax.events import scalar
 
 
 class Occurrence(NamedTuple):

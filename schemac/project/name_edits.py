@@ -21,7 +21,6 @@ from schemac.language.attributes.constraints import REFERENCES
 from schemac.language.attributes.registry import ATTRIBUTES
 from schemac.language.logical.dataset import LogicalDataset
 from schemac.language.logical.model import SchemaField, preorder
-from schemac.language.manifest.write import scalar
 from schemac.project.locking import LockFile, save_lock
 from schemac.project.manifests import CompiledFile
 from schemac.project.writing import NewFile, OldFile
@@ -31,7 +30,7 @@ from schemac.text.source.phrases import Help
 from schemac.text.source.report import Report, Span
 from schemac.text.source.text import read_file, reason_of, span_of, with_line_ends
 from schemac.text.syntax.document import Location
-from schemac.text.syntax.events import written
+from schemac.text.syntax.events import scalar, written
 from schemac.versions.identity.lock import Lock
 
 _COMMENT = re.compile(r"[ \t]*#")

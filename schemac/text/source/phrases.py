@@ -222,8 +222,9 @@ class Help(str):
 
 
 def quoted(text: str) -> str:
-    """Return a text of printable characters in double quotes."""
-    return '"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"'
+    """Return a text in double quotes of YAML."""
+    escaped = text.replace("\\", "\\\\").replace('"', '\\"')
+    return '"' + "".join(c if c.isprintable() else escape(c) for c in escaped) + '"'
 
 
 def closest(word: str, candidates: Iterable[str], synonyms: Mapping[str, str] | None = None) -> str | None:

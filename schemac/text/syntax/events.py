@@ -129,6 +129,7 @@ def resolve(text: str) -> Scalar:
 
 _START = re.compile(r"[^\s\-?:,\[\]{}#&*!|>'\"%@`=<~.0-9+]")
 _NUMBER_LIKE = re.compile(r"[-+.]?[0-9][0-9_,:.eExXoObBa-fA-FTtZz+\- ]*|[-+]?\.(?:inf|nan)", re.IGNORECASE)
+_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _OLD_WORDS = frozenset({"y", "n", "yes", "no", "on", "off", "null", "true", "false"})
 
 
@@ -145,9 +146,21 @@ def is_plain(text: str, *, is_in_flow: bool) -> bool:
     return resolve(text) == text and text not in ("---", "...")
 
 
-def written(text: str) -> str:
-    """Return a text of printable characters as a scalar, with quotes where it needs them inside of brackets."""
-    return text if is_plain(text, is_in_flow=True) else quoted(text)
+def written(text: str, like: str = "") -> str:
+    """Return a text as a scalar on one line, in the quotes of `like`, else in those that it needs inside of brackets."""
+    return _with_quotes(text, like, is_plain(text, is_in_flow=True))
+
+
+def scalar(text: str, like: str = "") -> str:
+    """Return the same, with quotes around everything that is more than a word."""
+    return _with_quotes(text, like, _NAME.fullmatch(text) is not None and text.lower() not in _OLD_WORDS)
+
+
+def _with_quotes(text: str, like: str, may_be_plain: bool) -> str:
+    """Return a text in the quotes that `like` has, where that goes; without quotes if it may be."""
+    if like.startswith("'") and text.isprintable():
+        return "'" + text.replace("'", "''") + "'"
+    return text if may_be_plain and not like.startswith('"') else quoted(text)
 
 
 class _Problem(NamedTuple):
