@@ -55,14 +55,11 @@ def check_field_attributes(field: SchemaField, findings: Findings, *, is_placed:
 
 def check_schema_attributes(extra: Mapping[str, Any], findings: Findings) -> ExtraAttributes:
     """Return the sound ones among the attributes of the schema as a whole."""
-
-    def add(key: str) -> AddFinding:
-        def about(code: Any, message: str, *steps: str | int, **options: Any) -> None:
-            findings.at_schema(code, message, "extra", key, *steps, **options)
-
-        return about
-
-    return {key: value for key, value in extra.items() if _is_sound(key, value, None, add(key))}
+    return {
+        key: value
+        for key, value in extra.items()
+        if _is_sound(key, value, None, partial(findings.at_extra, None, key))
+    }
 
 
 def _is_sound(

@@ -90,11 +90,9 @@ def _check_vocabulary(
                 else f"`{key}`: {_without_capital(error)}"
             )
             help = Help.nearest(name, known) if name else ""
-            if field is None:
-                add = partial(findings.at_schema, codes.VOCABULARY_VIOLATION, message, "extra", key)
-            else:
-                add = partial(findings.at_extra, field, key, codes.VOCABULARY_VIOLATION, message)
-            add(*rest, help=help, on_key=bool(name))
+            findings.at_extra(
+                field, key, codes.VOCABULARY_VIOLATION, message, *rest, help=help, on_key=bool(name)
+            )
 
 
 def _vocabulary_errors(vocabulary: DomainValidator, values: Mapping[str, Any]) -> list["ValidationError"]:

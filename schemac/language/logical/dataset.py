@@ -205,7 +205,7 @@ class Findings:
 
     def at_extra(
         self,
-        field: SchemaField,
+        field: SchemaField | None,
         key: str,
         code: Code,
         message: str,
@@ -213,8 +213,8 @@ class Findings:
         help: str = "",
         on_key: bool = False,
     ) -> None:
-        """Report a finding about an attribute of a field, or about the part of its value that `steps` lead to."""
-        paths = field.extra_places(key)
+        """Report a finding about an attribute of a field, or of the schema if that is None, or about the part of its value that `steps` lead to."""
+        paths = field.extra_places(key) if field is not None else [("extra", key)]
         path = next((p for p in paths if self.origins.has(p)), paths[0])
         self._add(field, (*path, *steps), code, message, help, on_key=on_key)
 
