@@ -83,8 +83,9 @@ class GroupScope:
     """The groups that a file knows: its own, and those of the files that it imports."""
 
     def __init__(
-        self, file: GroupFile, path: str, reuse: Reuse, above: tuple["ImportStep", ...] = ()
+        self, file: GroupFile, path: str, reuse: Reuse, report: Report, above: tuple[ImportStep, ...] = ()
     ) -> None:
+        """Read the imports of a file; what is wrong with them is in the report."""
         self.file = file
         self.path = path
         """Of the file; empty for the text that a run began with."""
@@ -94,10 +95,7 @@ class GroupScope:
         self._above = above
         self._imported: dict[str, tuple[Definition, Import, GroupScope]] = {}
         self._read: list[tuple[Import, GroupScope]] = []
-
-    def open(self, report: Report) -> None:
-        """Read the imports; what is wrong with them is in the report."""
-        for import_ in self.file.imports:
+        for import_ in file.imports:
             self._open_import(import_, report)
 
     @property
@@ -168,9 +166,7 @@ class GroupScope:
         key, import_ = _file_key(path, self._reuse), way[-1].import_
         scope = self._reuse.scopes.get(key)
         if scope is None:
-            scope = GroupScope(file, path, self._reuse, way)
-            scope.open(report)
-            self._reuse.scopes[key] = scope
+            scope = self._reuse.scopes[key] = GroupScope(file, path, self._reuse, report, way)
         self._read.append((import_, scope))
         self.is_whole = self.is_whole and scope.is_whole
         for name, definition in file.groups.items():
@@ -217,8 +213,7 @@ def scope_of(documents: Sequence[Document], reuse: Reuse, report: Report) -> Gro
         return None
     file = GroupFile(documents)
     report.extend(file.report.diagnostics)
-    scope = GroupScope(file, "", reuse)
-    scope.open(report)
+    scope = GroupScope(file, "", reuse, report)
     for name in file.used:
         match = scope.find(name)
         if match is not None:

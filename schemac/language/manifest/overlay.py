@@ -68,12 +68,7 @@ class Overlay:
 
     def name(self, dataset: str) -> str:
         """Return what a dataset is called."""
-        dataset_overlay = self.file.datasets.get(dataset)
-        return (
-            dataset_overlay.name
-            if dataset_overlay is not None and dataset_overlay.name is not None
-            else dataset
-        )
+        return self.file.datasets.get(dataset, DatasetOverlay()).name or dataset
 
     def over(self, dataset: LogicalDataset, report: Report) -> LogicalDataset:
         """Return a dataset with the overlay applied; unknown fields are reported."""
@@ -103,8 +98,7 @@ class Overlay:
                 for key in field.extra
             }
         origins = dataset.origins._replace(overlaid={**dataset.origins.overlaid, **overlaid})
-        name = dataset_overlay.name if dataset_overlay.name is not None else dataset.name
-        return replace(dataset, name=name, schema=schema, columns=fields, origins=origins)
+        return replace(dataset, name=self.name(dataset.name), schema=schema, columns=fields, origins=origins)
 
     def add(
         self, path: TreePath, message: str, help: str, report: Report, *, code: Code = INVALID_OVERLAY
