@@ -21,7 +21,7 @@ from schemac.engines.json_values import own_tree
 from schemac.language.attributes.attribute import Family
 from schemac.language.attributes.builtin import DESCRIPTION, RENAMED_FROM
 from schemac.language.attributes.registry import domain_of
-from schemac.language.kinds.answers import ARROW_UNITS
+from schemac.language.kinds.temporal import ARROW_UNITS
 from schemac.language.logical.dataset import LogicalDataset, Other
 from schemac.language.logical.model import LogicalType, SchemaField
 from schemac.text.source.json_object import Json, in_order

@@ -29,8 +29,8 @@ from schemac.engines.paimon.types import (
 from schemac.language.attributes import builtin
 from schemac.language.attributes.attribute import Family, Role
 from schemac.language.attributes.registry import has_role
-from schemac.language.kinds.answers import FRACTION_DIGITS
 from schemac.language.kinds.plain import Int32
+from schemac.language.kinds.temporal import FRACTION_DIGITS
 from schemac.language.logical.model import SchemaField
 from schemac.language.physical import LoweredField, pa
 from schemac.text.source.phrases import Help

@@ -17,7 +17,7 @@ from schemac.arrow.from_arrow import storage_kind
 from schemac.engines.protobuf.attributes import ENUM_NUMBERS, TYPE
 from schemac.language.attributes.attribute import Family
 from schemac.language.attributes.builtin import is_utc
-from schemac.language.kinds.answers import ARROW_UNITS
+from schemac.language.kinds.temporal import ARROW_UNITS
 from schemac.language.logical.dataset import LogicalDataset
 from schemac.language.logical.model import LogicalType, SchemaField, preorder
 from schemac.versions.identity.compilation import Compilation

@@ -23,7 +23,7 @@ from schemac.language.attributes.builtin import is_utc
 from schemac.language.attributes.registry import has_role
 from schemac.language.constraints import expressions, field_constraints
 from schemac.language.constraints.constraint import Constraint, Value
-from schemac.language.kinds.answers import FRACTION_DIGITS, PER_SECOND
+from schemac.language.kinds.temporal import FRACTION_DIGITS, PER_SECOND
 from schemac.language.logical.model import LogicalType, Part, SchemaField
 from schemac.language.physical import LoweredField
 from schemac.text.source.phrases import Help

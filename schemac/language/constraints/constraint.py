@@ -23,7 +23,7 @@ from enum import Enum, auto
 from typing import Any, ClassVar, Self
 
 from schemac.language.attributes.attribute import Attribute, Family
-from schemac.language.kinds.answers import PER_SECOND
+from schemac.language.kinds.temporal import PER_SECOND
 from schemac.language.logical.model import LogicalType
 from schemac.language.physical import pa
 from schemac.text.source.phrases import Help, counted, with_article

@@ -14,18 +14,19 @@ from pydantic import Field
 
 from schemac.language.attributes.arrow import BUFFER_ENCODING, ArrowDefaults, Hints, read_hints
 from schemac.language.attributes.attribute import Family
-from schemac.language.kinds.answers import Invariable, WithoutValues
 from schemac.language.logical.dataset import CheckedKind, Findings
 from schemac.language.logical.facts import Fact
 from schemac.language.logical.model import (
     AuthoredType,
     Castability,
     ExtraAttributes,
+    Invariable,
     LogicalType,
     Member,
     Part,
     SchemaField,
     UnsupportedTypeError,
+    WithoutValues,
 )
 from schemac.language.physical import ArrowField, ArrowType, pa
 from schemac.registry.engine import Trait

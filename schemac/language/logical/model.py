@@ -186,6 +186,36 @@ class AuthoredType(NamedTuple):
     """Attributes without which lowering would choose another layout."""
 
 
+class Invariable(LogicalType):
+    """A kind whose properties cannot change; its parts are fields of their own."""
+
+    def facts(self, new: Self) -> Iterator[Fact]:
+        """Return nothing."""
+        return iter(())
+
+    def castability(self, new: Self) -> Castability:
+        """Return EQUAL."""
+        return Castability.EQUAL
+
+    @classmethod
+    def variants(cls) -> tuple[Self, ...]:
+        """Return the one type."""
+        return (cls.model_validate({"kind": cls.__name__}),)
+
+
+class WithoutValues(LogicalType):
+    """A kind without values of its own: values are those of its parts, or null alone."""
+
+    @classmethod
+    def variants(cls) -> tuple[Self, ...]:
+        """Return nothing."""
+        return ()
+
+    def samples(self) -> tuple[Any, ...]:
+        """Return nothing."""
+        return ()
+
+
 class Field(AuthoredModel):
     """A column, or a member of a struct."""
 

@@ -16,11 +16,11 @@ from typing import Any, NamedTuple
 from schemac.language.attributes import arrow
 from schemac.language.attributes.attribute import Family
 from schemac.language.attributes.registry import ATTRIBUTES
-from schemac.language.kinds.answers import ARROW_UNITS, FOREIGN_UNITS
 from schemac.language.kinds.nested import Map, Option, Struct
 from schemac.language.kinds.plain import MOST_DIGITS, Decimal, Float16, Float32, Float64, Int32
 from schemac.language.kinds.registry import ARROW_NAMES, BY_NAME, FOREIGN_NAMES, SPELLINGS
 from schemac.language.kinds.sequences import ARROW_BUFFERS, List, String
+from schemac.language.kinds.temporal import ARROW_UNITS, FOREIGN_UNITS
 from schemac.language.logical.model import LogicalType
 from schemac.text.source.json_object import Json
 from schemac.text.source.phrases import Help, closest, fold

@@ -17,8 +17,8 @@ from typing import Any
 from schemac.language.attributes.attribute import KEY_PATTERN, Attribute, Family, spellings
 from schemac.language.attributes.builtin import DESCRIPTION
 from schemac.language.attributes.registry import ATTRIBUTES, DOMAINS, OPEN
-from schemac.language.kinds.answers import ARROW_UNITS
 from schemac.language.kinds.registry import BY_NAME
+from schemac.language.kinds.temporal import ARROW_UNITS
 from schemac.language.logical.model import Schema
 from schemac.language.manifest.envelopes import (
     BareSchema,

@@ -18,9 +18,9 @@ from typing import Any, Literal, get_args
 
 from schemac.language.attributes.attribute import spellings
 from schemac.language.attributes.builtin import DESCRIPTION
-from schemac.language.kinds.answers import ARROW_UNITS
 from schemac.language.kinds.nested import OPTIONAL_NULL, Option
 from schemac.language.kinds.registry import BY_NAME, SPELLINGS
+from schemac.language.kinds.temporal import ARROW_UNITS
 from schemac.language.logical.dataset import VARIANTS, LogicalDataset
 from schemac.language.logical.model import TYPE_KEYS, Field, LogicalType, Member, Schema, SchemaField
 from schemac.language.manifest.foreign import flow
