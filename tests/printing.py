@@ -5,8 +5,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from schemac.language.logical.dataset import LogicalDataset
-from schemac.language.logical.model import Part, quoted
-from schemac.language.logical.schema_fields import SchemaField
+from schemac.language.logical.model import Part, SchemaField, quoted
 
 _PARTS = ("fields", "item_type", "key_type", "value_type", "inner")
 

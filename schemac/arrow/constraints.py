@@ -15,8 +15,7 @@ from schemac.language.attributes.registry import of_role
 from schemac.language.constraints.evaluation import Constrained, constrained
 from schemac.language.constraints.rows import RowConstraints, row_constraints
 from schemac.language.kinds.sequences import String
-from schemac.language.logical.model import Schema
-from schemac.language.logical.schema_fields import columns
+from schemac.language.logical.model import Schema, columns
 from schemac.language.physical import ArrowSchema, parts_of
 from schemac.text.source.report import Report
 

@@ -21,8 +21,7 @@ from schemac.language.attributes.arrow import NO_HINTS, ArrowDefaults, Hints, re
 from schemac.language.attributes.attribute import Extra
 from schemac.language.attributes.registry import are_telling
 from schemac.language.logical.dataset import LogicalDataset
-from schemac.language.logical.model import Part
-from schemac.language.logical.schema_fields import SchemaField
+from schemac.language.logical.model import Part, SchemaField
 from schemac.language.physical import ArrowType, LoweredField, LoweredSchema, pa
 
 

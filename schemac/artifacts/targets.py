@@ -15,12 +15,11 @@ from schemac.language.logical.dataset import LogicalDataset
 from schemac.registry.codes import codes_of
 from schemac.registry.engine import Capability, EngineError
 from schemac.registry.installed import blamed, engine, engines
-from schemac.text.source.diagnostic import Code, Severity
-from schemac.text.source.report import Report
+from schemac.text.source.report import Code, Report, Severity
 from schemac.versions.identity.compilation import Compilation
 
 if TYPE_CHECKING:
-    from schemac.language.logical.schema_fields import SchemaField
+    from schemac.language.logical.model import SchemaField
 
 
 class Artifact(NamedTuple):
@@ -55,7 +54,7 @@ class Emission:
     """Findings in the manifest and losses that a target reports while it emits."""
 
     def __init__(self, dataset: "LogicalDataset", target: str, loss_code: Code, report: Report) -> None:
-        from schemac.language.logical.findings import Findings  # for start-up time, as above
+        from schemac.language.logical.dataset import Findings  # for start-up time, as above
 
         self.findings = Findings(report, dataset.origins)
         self._target = target

@@ -18,9 +18,9 @@ from schemac.language.attributes import arrow, builtin
 from schemac.language.attributes.attribute import Family, Role
 from schemac.language.attributes.registry import DOMAINS, domain_of, has_role
 from schemac.language.kinds.sequences import Binary
-from schemac.language.logical.schema_fields import SchemaField
+from schemac.language.logical.model import SchemaField
 from schemac.language.physical import LoweredSchema, pa
-from schemac.text.source.diagnostic import Code
+from schemac.text.source.report import Code
 
 MOST_DIGITS = 38
 """Of a decimal of 128 bits."""

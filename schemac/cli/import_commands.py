@@ -22,7 +22,7 @@ from schemac.importers.datasets import from_tree
 from schemac.importers.importer import ImportedSchema
 from schemac.importers.sources import formats, import_source, standard_form
 from schemac.language.logical.dataset import LogicalDataset
-from schemac.language.logical.schema_fields import preorder
+from schemac.language.logical.model import preorder
 from schemac.language.manifest.standard import fitted_name, is_dataset_name
 from schemac.language.manifest.write import write_manifest
 from schemac.project.discovery import lock_name

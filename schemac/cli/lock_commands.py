@@ -14,8 +14,8 @@ from schemac.cli import arguments
 from schemac.cli.output import print_status, show
 from schemac.cli.project import find_dataset, open_project
 from schemac.cli.terminal import ExitCode, notify, put_manifest
-from schemac.language.logical.schema_fields import preorder
-from schemac.language.manifest.write import scalar, write_manifest
+from schemac.language.logical.model import preorder
+from schemac.language.manifest.write import write_manifest
 from schemac.language.physical import numpy_left_out
 from schemac.project.configuration import Project
 from schemac.project.discovery import content_of, lock_name, lock_path, manifests_of_lock
@@ -35,9 +35,9 @@ from schemac.project.locking import (
 )
 from schemac.project.manifests import CompiledFile, read_manifests
 from schemac.text.source.catalogue import NOTHING_TO_COMPILE, UNKNOWN_COLUMN
-from schemac.text.source.diagnostic import Diagnostic, Severity
 from schemac.text.source.phrases import closest, counted, listed
-from schemac.text.source.report import Report
+from schemac.text.source.report import Diagnostic, Report, Severity
+from schemac.text.syntax.events import scalar
 from schemac.versions.evolution.renames import undeclared_renames
 from schemac.versions.identity.freeze import freeze
 from schemac.versions.identity.lock import Lock

@@ -20,9 +20,8 @@ from schemac.language.attributes.builtin import DESCRIPTION, Deprecation
 from schemac.language.attributes.constraints import OF_ROWS, OF_VALUES, REFERENCES
 from schemac.language.logical.dataset import LogicalDataset, named_key, primary_key
 from schemac.language.logical.facts import Fact
-from schemac.language.logical.model import Part
-from schemac.language.logical.schema_fields import ATTRIBUTES as OWNERSHIP
-from schemac.language.logical.schema_fields import Ownership, SchemaField, preorder, type_text_of
+from schemac.language.logical.model import ATTRIBUTES as OWNERSHIP
+from schemac.language.logical.model import Ownership, Part, SchemaField, preorder, type_text_of
 from schemac.project.configuration import Project
 from schemac.project.locking import locked_datasets
 from schemac.project.manifests import CompiledFile

@@ -105,7 +105,7 @@ class Dataset(CheckedDataset):
     def _repr_html_(self) -> str:
         """Return the fields as an HTML table, for notebooks."""
         from schemac.language.attributes.builtin import DESCRIPTION
-        from schemac.language.logical.schema_fields import preorder, type_text_of
+        from schemac.language.logical.model import preorder, type_text_of
         from schemac.text.source.rendering import html_table
 
         rows = [

@@ -16,8 +16,8 @@ from schemac.language.attributes.arrow import EXTENSION_TYPE
 from schemac.language.attributes.attribute import Family
 from schemac.language.constraints.constraint import shown
 from schemac.language.constraints.field_constraints import Bound, Enum
-from schemac.language.kinds.answers import FRACTION_DIGITS, PER_SECOND
 from schemac.language.kinds.sequences import Binary
+from schemac.language.kinds.temporal import FRACTION_DIGITS, PER_SECOND
 from schemac.language.logical.model import Field, LogicalType
 from schemac.rows.judging import values
 from schemac.text.source.json_object import Json, in_order

@@ -27,9 +27,7 @@ from schemac.language.logical.model import FieldPath, Part
 from schemac.language.physical import ArrowField, ArrowType, pa, parts_of, with_parts
 from schemac.text.source.json_object import Json
 from schemac.text.source.phrases import counted
-from schemac.text.source.report import Report
-from schemac.text.source.span import Span
-from schemac.text.source.text import SourceText
+from schemac.text.source.report import Report, SourceText, Span
 
 _DELIMITERS = {";": "semicolons", "\t": "tabs", "|": "bars"}
 _QUOTED = re.compile(r'"[^"]*"')

@@ -22,15 +22,12 @@ from schemac.language.checks.run import check
 from schemac.language.kinds.nested import Map, Null, Option, Struct
 from schemac.language.kinds.registry import BY_NAME
 from schemac.language.kinds.sequences import List
-from schemac.language.logical.dataset import LogicalDataset, Origins
-from schemac.language.logical.findings import Findings
-from schemac.language.logical.model import PART_KEYS, FieldPath, LogicalType, Part, Schema, quoted
-from schemac.language.logical.schema_fields import columns
+from schemac.language.logical.dataset import Findings, LogicalDataset, Origins
+from schemac.language.logical.model import PART_KEYS, FieldPath, LogicalType, Part, Schema, columns, quoted
 from schemac.language.physical import ArrowSchema, ArrowType, pa
 from schemac.text.source.catalogue import UNSUPPORTED_ARROW_TYPE
-from schemac.text.source.diagnostic import Diagnostic, Severity
 from schemac.text.source.json_object import Json
-from schemac.text.source.report import Report
+from schemac.text.source.report import Diagnostic, Report, Severity
 from schemac.text.syntax.model import model_errors
 
 _BY_KEY = {attribute.key: attribute for attribute in OF_VALUES}

@@ -39,6 +39,7 @@ from schemac.lsp.texts import TextLines
 from schemac.text.source.json_object import TreePath
 from schemac.text.source.phrases import fold
 from schemac.text.source.report import Report
+from schemac.text.syntax.events import scalar_of_name
 from schemac.text.syntax.model import class_text
 
 Kinds = types.CompletionItemKind
@@ -134,8 +135,6 @@ def yaml_text(value: Any) -> str:
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, str):
-        from schemac.language.manifest.write import scalar_of_name  # for start-up time: writing is rare
-
         return scalar_of_name(value)
     return str(value)
 
@@ -375,8 +374,7 @@ def columns_of(path: Path, format: Any) -> list[str]:
 def _columns_in_file(path: str, format: Any, changed: int) -> tuple[str, ...]:
     """Return the columns of a file that was changed at this time."""
     from schemac.importers.sources import formats, import_source  # for start-up time: few complete a path
-    from schemac.language.logical.model import Schema
-    from schemac.language.logical.schema_fields import columns
+    from schemac.language.logical.model import Schema, columns
 
     names = {"json": "ndjson", "geojson": "ndjson"}
     format_name = names.get(str(format), str(format))

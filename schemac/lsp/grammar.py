@@ -43,8 +43,7 @@ from schemac.lsp.cursor import (
     is_document_start,
 )
 from schemac.text.source.json_object import TreePath
-from schemac.text.source.report import Report
-from schemac.text.source.text import SourceText
+from schemac.text.source.report import Report, SourceText
 from schemac.text.syntax.document import parse
 from schemac.text.syntax.model import AuthoredModel, class_text
 

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from schemac.language.logical.dataset import LogicalDataset
-from schemac.language.logical.schema_fields import SchemaField, preorder
+from schemac.language.logical.model import SchemaField, preorder
 from schemac.language.manifest.groups import Definition
 from schemac.language.manifest.library import GroupScope, Reuse, scope_of
 from schemac.lsp.projects import CheckedProject
@@ -28,9 +28,7 @@ from schemac.project.project_texts import (
     key_of,
 )
 from schemac.text.source.json_object import TreePath
-from schemac.text.source.report import Report
-from schemac.text.source.span import Region
-from schemac.text.source.text import SourceText
+from schemac.text.source.report import Region, Report, SourceText
 from schemac.text.syntax.document import parse
 
 

@@ -11,7 +11,7 @@ from functools import cached_property
 from schemac.language.attributes.constraints import REFERENCES
 from schemac.language.attributes.registry import domain_of
 from schemac.language.logical.dataset import LogicalDataset
-from schemac.language.logical.schema_fields import preorder
+from schemac.language.logical.model import preorder
 from schemac.language.manifest.documents import is_overlay, is_pipeline
 from schemac.language.manifest.groups import PLACEHOLDER, Use, strings_in
 from schemac.lsp.completion import names_field
@@ -45,8 +45,7 @@ from schemac.project.project_texts import (
     location_of,
 )
 from schemac.text.source.json_object import TreePath
-from schemac.text.source.report import Report
-from schemac.text.source.span import Region, Span
+from schemac.text.source.report import Region, Report, Span
 from schemac.text.source.text import decode_text
 from schemac.text.syntax.document import Document, parse
 from schemac.versions.identity.lockfile import dataset_line

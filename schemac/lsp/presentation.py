@@ -17,8 +17,7 @@ from schemac.language.attributes.constraints import OF_VALUES
 from schemac.language.attributes.registry import known
 from schemac.language.kinds.registry import BY_NAME
 from schemac.language.logical.dataset import LogicalDataset
-from schemac.language.logical.model import LogicalType
-from schemac.language.logical.schema_fields import SchemaField, preorder, type_text_of
+from schemac.language.logical.model import LogicalType, SchemaField, preorder, type_text_of
 from schemac.language.manifest.groups import GroupFile
 from schemac.lsp.cursor import CursorRole
 from schemac.lsp.grammar import (
@@ -39,9 +38,7 @@ from schemac.project.options import CompileOptions
 from schemac.project.project_texts import DatasetField, key_of, location_of
 from schemac.project.targets import engines_of
 from schemac.registry.installed import engine
-from schemac.text.source.report import Report
-from schemac.text.source.span import Region, Span
-from schemac.text.source.text import SourceText
+from schemac.text.source.report import Region, Report, SourceText, Span
 from schemac.text.syntax.document import Document
 from schemac.text.syntax.model import AuthoredModel, class_text
 from schemac.versions.identity.compilation import Compilation, Locked

@@ -9,9 +9,8 @@ from dataclasses import dataclass
 
 from schemac.rows.runs.errors import PipelineError
 from schemac.text.source.catalogue import ABSENT_LIST, ABSENT_PATH, EMPTIED_TABLE
-from schemac.text.source.help import Help
 from schemac.text.source.json_object import TreePath
-from schemac.text.source.phrases import closest
+from schemac.text.source.phrases import Help, closest
 
 __all__ = ["PipelineError", "did_you_mean"]
 

@@ -42,8 +42,7 @@ from schemac.text.source.catalogue import (
     SOURCE_TYPE_MISMATCH,
     STREAMING_FRAME,
 )
-from schemac.text.source.diagnostic import SchemaError
-from schemac.text.source.report import Report
+from schemac.text.source.report import Report, SchemaError
 
 
 class ArrowStream(Protocol):

@@ -21,8 +21,7 @@ from schemac.project.discovery import Exclusion, ManifestFile, find_manifests, i
 from schemac.project.settings_file import Configuration, SettingsFile
 from schemac.text.source.catalogue import INVALID_CONFIGURATION
 from schemac.text.source.json_object import Json
-from schemac.text.source.report import Report
-from schemac.text.source.span import Region
+from schemac.text.source.report import Region, Report
 from schemac.text.source.text import read_file, reason_of
 
 if TYPE_CHECKING:

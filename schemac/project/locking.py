@@ -17,14 +17,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
 
-from schemac.language.logical.dataset import LogicalDataset
+from schemac.language.logical.dataset import Findings, LogicalDataset
 from schemac.language.logical.facts import Fact
-from schemac.language.logical.findings import Findings
 from schemac.project.discovery import lock_name, lock_path, manifests_of_lock
 from schemac.project.writing import replace_file, replace_files
 from schemac.text.source import catalogue
-from schemac.text.source.diagnostic import Severity
-from schemac.text.source.report import Report
+from schemac.text.source.report import Report, Severity
 from schemac.text.source.text import read_file, reason_of
 from schemac.versions.evolution.changes import Change
 from schemac.versions.evolution.renames import UndeclaredRename, undeclared_renames

@@ -14,17 +14,16 @@ from typing import TYPE_CHECKING, NamedTuple
 from schemac.language.attributes.builtin import DESCRIPTION, Classification
 from schemac.language.lint.settings import LintSettings
 from schemac.language.logical.dataset import DatasetName, LogicalDataset, Variant, with_distinct_names
-from schemac.language.logical.schema_fields import Ownership, preorder, type_text_of
+from schemac.language.logical.model import Ownership, preorder, type_text_of
 from schemac.project.cache import WrongEntryError
 from schemac.project.configuration import Project
 from schemac.project.discovery import ManifestFile
 from schemac.project.imported import NOTHING, FolderFiles, ManifestImports
 from schemac.project.options import CompileOptions
-from schemac.text.source.diagnostic import Diagnostic
 from schemac.text.source.files import Contents
 from schemac.text.source.json_object import Json
-from schemac.text.source.report import Report
-from schemac.text.source.text import SourceText, decode_text
+from schemac.text.source.report import Diagnostic, Report, SourceText
+from schemac.text.source.text import decode_text
 
 if TYPE_CHECKING:
     from schemac.language.manifest.library import Library

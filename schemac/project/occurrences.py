@@ -14,10 +14,8 @@ from schemac.language.attributes.builtin import DEPRECATED
 from schemac.language.attributes.constraints import REFERENCES
 from schemac.language.attributes.registry import ATTRIBUTES, domain_of
 from schemac.language.logical.dataset import LogicalDataset
-from schemac.language.logical.model import dotted
-from schemac.language.logical.schema_fields import SchemaField, preorder
+from schemac.language.logical.model import SchemaField, dotted, preorder
 from schemac.language.manifest.groups import PLACEHOLDER, Definition, placeholders, strings_in
-from schemac.language.manifest.write import scalar_of_name
 from schemac.project.manifests import CompiledFile
 from schemac.project.project_texts import (
     DatasetTarget,
@@ -32,13 +30,12 @@ from schemac.project.project_texts import (
     key_of,
     texts_of,
 )
-from schemac.text.source.help import Help
 from schemac.text.source.json_object import TreePath, values_in
-from schemac.text.source.report import Report
-from schemac.text.source.span import Span
-from schemac.text.source.text import SourceText, span_of, with_line_ends
+from schemac.text.source.phrases import Help
+from schemac.text.source.report import Report, SourceText, Span
+from schemac.text.source.text import span_of, with_line_ends
 from schemac.text.syntax.document import Document, Location, parse
-from schemac.text.syntax.events import written
+from schemac.text.syntax.events import scalar_of_name, written
 
 
 class NoEditError(Exception):

@@ -16,8 +16,7 @@ from typing import Any
 
 from schemac.arrow.from_arrow import MalformedArrowError, decode_raw_arrow, read_raw_arrow
 from schemac.importers.importer import UnreadableSourceError
-from schemac.language.logical.dataset import LogicalDataset
-from schemac.language.logical.findings import Findings
+from schemac.language.logical.dataset import Findings, LogicalDataset
 from schemac.language.manifest.bind import Binder
 from schemac.language.manifest.library import Library, Reuse, imports_of
 from schemac.project.configuration import Project
@@ -27,8 +26,8 @@ from schemac.project.options import CompileOptions
 from schemac.project.stages import check_documents
 from schemac.text.source.files import Files
 from schemac.text.source.json_object import TreePath
-from schemac.text.source.report import Report
-from schemac.text.source.text import SourceText, decode_text
+from schemac.text.source.report import Report, SourceText
+from schemac.text.source.text import decode_text
 from schemac.text.syntax.document import parse
 from schemac.versions.evolution.version_pair import InferredSchemaVersion, LockedSchemaVersion, SchemaVersion
 from schemac.versions.identity.freeze import identify

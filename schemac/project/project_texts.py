@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from schemac.language.logical.dataset import LogicalDataset
-from schemac.language.logical.schema_fields import SchemaField, preorder
+from schemac.language.logical.model import SchemaField, preorder
 from schemac.language.manifest.documents import is_overlay, is_pipeline
 from schemac.language.manifest.library import GroupScope, Reuse, scope_of
 from schemac.project.configuration import Project

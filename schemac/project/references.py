@@ -15,8 +15,7 @@ from typing import Any
 from schemac.arrow.from_arrow import from_arrow
 from schemac.artifacts.folder import NAME
 from schemac.language.logical.dataset import LogicalDataset, Origins
-from schemac.language.logical.model import Schema
-from schemac.language.logical.schema_fields import columns
+from schemac.language.logical.model import Schema, columns
 from schemac.project import past_manifests
 from schemac.project.configuration import Project
 from schemac.project.discovery import ManifestFile, content_of, lock_path

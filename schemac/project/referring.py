@@ -18,16 +18,13 @@ from typing import Any
 from schemac.language.attributes.attribute import Family
 from schemac.language.attributes.constraints import REFERENCES, UNIQUE, Reference
 from schemac.language.logical.dataset import LogicalDataset, named_key, primary_key
-from schemac.language.logical.model import LogicalType, dotted
-from schemac.language.logical.schema_fields import SchemaField
+from schemac.language.logical.model import LogicalType, SchemaField, dotted
 from schemac.project.configuration import Project
 from schemac.project.imported import FolderFiles
 from schemac.project.manifests import CompiledFile
 from schemac.text.source.catalogue import REFERENCE_TO_NO_KEY, UNFIT_REFERENCE, UNKNOWN_REFERRED
-from schemac.text.source.diagnostic import Code, Label
-from schemac.text.source.help import Help
-from schemac.text.source.phrases import closest
-from schemac.text.source.report import Report, label
+from schemac.text.source.phrases import Help, closest
+from schemac.text.source.report import Code, Label, Report, label
 
 _WORD = b"references"
 _COMPARED_BY: dict[Family, Callable[[Any], object]] = {

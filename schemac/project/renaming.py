@@ -21,9 +21,7 @@ from schemac.language.attributes.attribute import Family
 from schemac.language.attributes.builtin import DEPRECATED
 from schemac.language.attributes.registry import domain_of
 from schemac.language.logical.dataset import LogicalDataset
-from schemac.language.logical.model import dotted
-from schemac.language.logical.schema_fields import SchemaField, preorder
-from schemac.language.manifest.write import scalar
+from schemac.language.logical.model import SchemaField, dotted, preorder
 from schemac.project.building import not_ignored_in
 from schemac.project.cache.store import NO_CACHE
 from schemac.project.configuration import Project
@@ -57,11 +55,10 @@ from schemac.project.project_texts import (
 from schemac.project.referring import check_references
 from schemac.project.rewriting import Relocked, Renamed, Rewriting, Rewritten
 from schemac.text.source.catalogue import REFUSED_EDIT, UNKNOWN_COLUMN
-from schemac.text.source.diagnostic import Diagnostic
 from schemac.text.source.json_object import TreePath
 from schemac.text.source.phrases import closest
-from schemac.text.source.report import Report
-from schemac.text.source.span import Span
+from schemac.text.source.report import Diagnostic, Report, Span
+from schemac.text.syntax.events import scalar
 from schemac.versions.identity.freeze import freeze, identify
 from schemac.versions.identity.lock import Lock
 

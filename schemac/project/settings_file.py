@@ -17,11 +17,9 @@ from schemac.language.lint.settings import LintSettings
 from schemac.language.logical.dataset import Variant
 from schemac.registry.installed import default_targets
 from schemac.text.source.catalogue import INVALID_CONFIGURATION
-from schemac.text.source.diagnostic import Code, Edit, Fix
-from schemac.text.source.help import Help, quoted
-from schemac.text.source.report import Report
-from schemac.text.source.span import WHOLE_FILE, Region, Span
-from schemac.text.source.text import SourceText, read_file
+from schemac.text.source.phrases import Help, quoted
+from schemac.text.source.report import WHOLE_FILE, Code, Edit, Fix, Region, Report, SourceText, Span
+from schemac.text.source.text import read_file
 
 _Path = tuple[str, ...]
 _TOKEN = re.compile(

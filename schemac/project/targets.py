@@ -15,13 +15,12 @@ from schemac.artifacts.targets import Artifact, ArtifactTarget, Loss, load_targe
 from schemac.language.attributes.builtin import TARGETS_OF
 from schemac.language.attributes.registry import domain_of
 from schemac.language.logical.dataset import LogicalDataset
-from schemac.language.logical.schema_fields import preorder
+from schemac.language.logical.model import preorder
 from schemac.project.options import CompileOptions
 from schemac.project.workers import cores, share
 from schemac.registry.installed import default_targets, engine, engines
-from schemac.text.source.diagnostic import Diagnostic, Severity
-from schemac.text.source.help import Help
-from schemac.text.source.report import Report
+from schemac.text.source.phrases import Help
+from schemac.text.source.report import Diagnostic, Report, Severity
 from schemac.versions.identity.compilation import Compilation
 
 _encode = json.JSONEncoder(ensure_ascii=False, sort_keys=True).encode

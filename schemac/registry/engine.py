@@ -125,7 +125,7 @@ class Engine(NamedTuple):
     checks: str = ""
     """`AttributeChecks` (`schemac.language.checks.run`): what of its attributes is wrong in every schema, whatever it is built for."""
     codes: str = ""
-    """Tuple of `Code` (`schemac.text.source.diagnostic`) of its own diagnostics."""
+    """Tuple of `Code` (`schemac.text.source.catalogue`) of its own diagnostics."""
     pages: str = ""
     """A package with the pages of `schemac explain`: `<code>.md` for each of its codes, `losses/<engine>.md`."""
     documents: str = ""

@@ -23,7 +23,7 @@ NAMING: Listed = {
         "language/attributes/arrow.py": f"{NUMBERS} Binary List String",
     },
     "what a help writes into a manifest": {
-        "language/checks/fields.py": "String Timestamp",
+        "language/checks/run.py": "String Timestamp",
         "engines/iceberg/writer.py": "Binary Int64",
         "engines/paimon/artifact.py": "Binary Int32 Int64 String Time Timestamp",
     },

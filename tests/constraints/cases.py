@@ -15,9 +15,9 @@ from schemac.arrow.constraints import constraints_of
 from schemac.language.attributes.attribute import Family
 from schemac.language.constraints.constraint import Constraint, limits_of, shown, step_of
 from schemac.language.constraints.field_constraints import CONSTRAINTS, Enum, MultipleOf, Pattern, Size
-from schemac.language.kinds.answers import PER_SECOND
 from schemac.language.kinds.registry import KINDS
 from schemac.language.kinds.sequences import List
+from schemac.language.kinds.temporal import PER_SECOND
 from schemac.language.logical.model import LogicalType
 
 PATTERNS = ("^[a-z]+$", "é|[^\\n]$", "^(?:a|bc){2,3}$", "[0-9]", "^\\.", "[&#~|-]", "^[^a]*$", "\\n$")

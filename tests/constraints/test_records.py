@@ -24,7 +24,7 @@ from schemac.engines.jsonschema.keywords import dump
 from schemac.language.attributes.attribute import Family
 from schemac.language.constraints.constraint import shown
 from schemac.language.constraints.field_constraints import CONSTRAINTS
-from schemac.language.kinds.answers import PER_SECOND
+from schemac.language.kinds.temporal import PER_SECOND
 from schemac.language.logical.model import LogicalType
 from schemac.rows.judging.typed_values import nullable_array
 from tests.constraints.cases import (

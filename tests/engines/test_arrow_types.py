@@ -7,7 +7,7 @@ import pytest
 
 import schemac
 from schemac.artifacts.targets import Emission, load_target
-from schemac.language.logical.schema_fields import SchemaField
+from schemac.language.logical.model import SchemaField
 from schemac.language.physical import LoweredField, LoweredSchema
 from schemac.registry.engine import Engine
 from schemac.registry.installed import engines

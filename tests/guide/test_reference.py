@@ -8,9 +8,8 @@ from schemac.artifacts.targets import Emission
 from schemac.cli.main import COMMANDS
 from schemac.language.attributes.registry import ATTRIBUTES, DOMAINS, OPEN
 from schemac.language.kinds.registry import BY_NAME
-from schemac.language.logical.dataset import LogicalDataset
-from schemac.language.logical.findings import Findings
-from schemac.language.logical.schema_fields import SchemaField
+from schemac.language.logical.dataset import Findings, LogicalDataset
+from schemac.language.logical.model import SchemaField
 from schemac.language.physical import LoweredField, LoweredSchema
 from schemac.registry.codes import builtin_codes, loss_pages, page
 from schemac.rows.judging.settings import LONGEST_VALUE

@@ -26,8 +26,7 @@ from hypothesis.stateful import (
 from schemac.arrow.to_arrow import to_arrow_fields
 from schemac.engines.lance.artifact import to_message
 from schemac.language.logical.dataset import LogicalDataset
-from schemac.language.logical.model import dotted
-from schemac.language.logical.schema_fields import SchemaField
+from schemac.language.logical.model import SchemaField, dotted
 from schemac.text.source.report import Report
 from schemac.versions.identity.freeze import NumberedFields
 from schemac.versions.identity.lock import FieldState, Lock, LockedDataset

@@ -6,8 +6,7 @@ from typing import Any
 import pytest
 
 from schemac.language.logical.dataset import LogicalDataset
-from schemac.language.logical.model import dotted
-from schemac.language.logical.schema_fields import SchemaField, preorder
+from schemac.language.logical.model import SchemaField, dotted, preorder
 from schemac.registry.engine import Engine, EngineError
 from schemac.registry.installed import engines
 from schemac.text.source.report import Report

@@ -9,7 +9,7 @@ import pytest
 from schemac.engines.lance.fields import LazyWords, words_of
 from schemac.language.kinds.plain import PlainType
 from schemac.language.kinds.registry import KINDS
-from schemac.language.logical.schema_fields import preorder
+from schemac.language.logical.model import preorder
 from tests.identity.commands import schemac
 from tests.identity.trees import fields
 

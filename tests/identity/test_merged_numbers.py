@@ -10,7 +10,7 @@ from functools import cache
 
 import pytest
 
-from schemac.language.logical.schema_fields import preorder
+from schemac.language.logical.model import preorder
 from schemac.versions.identity.freeze import adopt, numbers_of
 from schemac.versions.identity.lock import EngineData, FieldState, Highest, Lock, LockedDataset, numberings
 from schemac.versions.identity.merge import merge

@@ -11,8 +11,7 @@ from itertools import count
 from typing import Any
 
 from schemac.language.logical.dataset import LogicalDataset, Origins
-from schemac.language.logical.model import Part, Schema
-from schemac.language.logical.schema_fields import SchemaField, columns
+from schemac.language.logical.model import Part, Schema, SchemaField, columns
 from schemac.versions.identity.freeze import NumberedFields, freeze, identify
 from schemac.versions.identity.lock import LockedDataset
 

@@ -13,12 +13,12 @@ LINES = {
         '    OPTION = "option"\n    UUID = "uuid"\n',
     ),
     "schemac/language/kinds/registry.py": (
-        "    String,\n)\n",
-        "    String,\n    Uuid,\n)\n",
+        "from schemac.language.kinds import nested, plain, sequences, temporal\n",
+        "from schemac.language.kinds import nested, plain, sequences, temporal, uuid\n",
     ),
     "schemac/language/kinds/registry.py ": (
-        "from schemac.language.logical.model import LogicalType\n",
-        "from schemac.language.kinds.uuid import Uuid\nfrom schemac.language.logical.model import LogicalType\n",
+        "in (nested, plain, sequences, temporal)",
+        "in (nested, plain, sequences, temporal, uuid)",
     ),
 }
 """What is there, and what stands in its place, by file."""

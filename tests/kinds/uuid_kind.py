@@ -5,8 +5,7 @@ from typing import Any, ClassVar, Literal, Self
 
 from schemac.language.attributes.arrow import ArrowDefaults, Hints
 from schemac.language.attributes.attribute import Family
-from schemac.language.kinds.answers import Invariable
-from schemac.language.logical.model import AuthoredType
+from schemac.language.logical.model import AuthoredType, Invariable
 from schemac.language.physical import ArrowField, ArrowType, pa
 
 

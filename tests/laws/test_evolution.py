@@ -8,8 +8,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from schemac.language.logical.facts import Fact
-from schemac.language.logical.model import Castability
-from schemac.language.logical.schema_fields import preorder
+from schemac.language.logical.model import Castability, preorder
 from schemac.project.configuration import Project
 from schemac.project.stages import check_source
 from schemac.text.source.report import Report

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from schemac.text.source.diagnostic import Diagnostic
-from schemac.text.source.text import SourceText, span_of
+from schemac.text.source.report import Diagnostic, SourceText
+from schemac.text.source.text import span_of
 from tests.fixing import Sort, Text, beside, corpus, errors, findings_of, fixed, pages
 
 TEXTS = {text.name: text for text in (*corpus(), *pages(), *beside())}

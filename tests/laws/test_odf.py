@@ -18,9 +18,8 @@ from ruamel.yaml import YAML
 
 import schemac
 from schemac.engines.odf.binary import FLAGS, KINDS_BY_TAG, PROPERTIES, TAGS
-from schemac.language.kinds.answers import ARROW_UNITS
-from schemac.language.logical.model import LogicalType
-from schemac.language.logical.schema_fields import SchemaField
+from schemac.language.kinds.temporal import ARROW_UNITS
+from schemac.language.logical.model import LogicalType, SchemaField
 from schemac.language.manifest.json_schema import manifest_schema
 from tests.conformance.manifest_types import POSITIONS, TYPES
 from tests.effort import law

@@ -25,7 +25,7 @@ from schemac.engines.paimon.types import (
     parse_type,
 )
 from schemac.importers.datasets import from_tree
-from schemac.language.logical.schema_fields import preorder
+from schemac.language.logical.model import preorder
 from schemac.language.manifest.write import write_manifest
 from schemac.text.source.report import Report
 from schemac.versions.identity.compilation import Compilation

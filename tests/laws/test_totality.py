@@ -14,11 +14,10 @@ from schemac import Dataset
 from schemac.arrow.to_arrow import to_arrow_fields
 from schemac.artifacts.targets import target_names
 from schemac.engines.lance._generated.lance import file_pb2 as pb
-from schemac.language.logical.schema_fields import preorder
+from schemac.language.logical.model import preorder
 from schemac.project.options import CompileOptions
 from schemac.project.stages import emit
-from schemac.text.source.diagnostic import Severity
-from schemac.text.source.report import Report
+from schemac.text.source.report import Report, Severity
 from tests.conformance.oracle import lance_fields
 from tests.effort import law
 from tests.laws.strategies import Tree, manifests, text, texts

@@ -8,7 +8,7 @@ import pytest
 from pygls.workspace import PositionCodec
 
 from schemac.cli.main import main
-from schemac.language.logical.schema_fields import preorder
+from schemac.language.logical.model import preorder
 from schemac.lsp.grammar import GrammarContext
 from schemac.lsp.navigation import Navigator
 from schemac.lsp.projects import ProjectFolder
@@ -16,7 +16,7 @@ from schemac.lsp.renaming import RefusedRenameError, RenameEdits, renamable, ren
 from schemac.lsp.texts import TextLines
 from schemac.project.occurrences import place_of_name
 from schemac.project.project_texts import key_of
-from schemac.text.source.span import Region
+from schemac.text.source.report import Region
 from tests.lsp.test_projects import of_check
 
 EXAMPLES = Path(__file__).parents[2] / "examples"

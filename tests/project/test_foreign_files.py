@@ -10,9 +10,7 @@ from schemac.cli.main import main
 from schemac.project.configuration import Project
 from schemac.project.discovery import Exclusion, is_pattern
 from schemac.project.stages import check_source
-from schemac.text.source.diagnostic import Severity
-from schemac.text.source.report import Report
-from schemac.text.source.text import SourceText
+from schemac.text.source.report import Report, Severity, SourceText
 from tests.cli.repository import Repository
 from tests.effort import law
 

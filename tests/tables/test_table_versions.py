@@ -22,7 +22,7 @@ import schemac
 from schemac.cli.main import main
 from schemac.engines.paimon.reader import member_ids, read_table_schema
 from schemac.engines.paimon.table_schema import number_fields
-from schemac.language.logical.schema_fields import preorder
+from schemac.language.logical.model import preorder
 from tests.compiling import table_record
 from tests.engines.iceberg.conftest import CATALOG, catalog
 from tests.tables.drawing_histories import Histories, Tree, Version, rows_after, rows_of

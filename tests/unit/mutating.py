@@ -7,9 +7,7 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from schemac.text.source.json_object import TreePath
-from schemac.text.source.report import Report
-from schemac.text.source.span import Span
-from schemac.text.source.text import SourceText
+from schemac.text.source.report import Report, SourceText, Span
 from schemac.text.syntax.document import Document, parse
 
 

@@ -6,11 +6,9 @@ from typing import Any
 import pytest
 from ruamel.yaml import events as library
 
-from schemac.text.source.diagnostic import Diagnostic
 from schemac.text.source.json_object import TreePath
-from schemac.text.source.report import Report
-from schemac.text.source.span import Span
-from schemac.text.source.text import SourceText, decode_text
+from schemac.text.source.report import Diagnostic, Report, SourceText, Span
+from schemac.text.source.text import decode_text
 from schemac.text.syntax.compose import compose
 from schemac.text.syntax.document import Document, parse
 from schemac.text.syntax.entries import Positions

@@ -8,11 +8,17 @@ import pytest
 
 from schemac.text.source.catalogue import DUPLICATE_FIELD_NAME
 from schemac.text.source.ci_reports import render_github
-from schemac.text.source.diagnostic import Diagnostic, Label, Severity
 from schemac.text.source.rendering import count_summary, render_text
-from schemac.text.source.report import Report, findings_document, label
-from schemac.text.source.span import Span
-from schemac.text.source.text import SourceText
+from schemac.text.source.report import (
+    Diagnostic,
+    Label,
+    Report,
+    Severity,
+    SourceText,
+    Span,
+    findings_document,
+    label,
+)
 
 
 def _at(line: str, culprit: str, *, message: str = "odd", **more: Any) -> Diagnostic:

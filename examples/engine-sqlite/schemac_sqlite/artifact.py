@@ -8,9 +8,8 @@ Source: sqlite.org, "CREATE TABLE" and "STRICT Tables"; names differ in more tha
 from collections.abc import Iterator
 
 from schemac.artifacts.targets import Artifact, ArtifactTarget, Emission
-from schemac.language.logical.dataset import LogicalDataset
-from schemac.language.logical.findings import Other
-from schemac.language.logical.schema_fields import SchemaField
+from schemac.language.logical.dataset import LogicalDataset, Other
+from schemac.language.logical.model import SchemaField
 from schemac.versions.identity.compilation import Compilation
 from schemac_sqlite.attributes import DEFAULT, PRIMARY_KEY
 from schemac_sqlite.codes import SQLITE_KEY, SQLITE_LOSS, SQLITE_NAME

@@ -1,6 +1,6 @@
 """The diagnostics of this engine; each has a page in `pages/`."""
 
-from schemac.text.source.diagnostic import Code, Severity
+from schemac.text.source.catalogue import Code, Severity
 
 SQLITE_NAME = Code("SQLITE501", "sqlite-name", Severity.ERROR, "columns that SQLite cannot tell apart")
 SQLITE_KEY = Code("SQLITE502", "sqlite-key", Severity.ERROR, "a primary key with unknown columns")

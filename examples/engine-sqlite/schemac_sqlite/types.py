@@ -6,7 +6,7 @@ Source: sqlite.org, "STRICT Tables": INTEGER (64 bits), REAL, TEXT, BLOB and ANY
 from typing import Any, NamedTuple
 
 from schemac.language.attributes.attribute import Family
-from schemac.language.logical.schema_fields import SchemaField
+from schemac.language.logical.model import SchemaField
 
 
 class ColumnType(NamedTuple):

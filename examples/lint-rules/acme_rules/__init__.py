@@ -2,7 +2,7 @@
 
 from schemac.language.attributes.builtin import OWNER
 from schemac.language.lint.rule import Reporter, Subject, rule
-from schemac.text.source.diagnostic import Code, Severity
+from schemac.text.source.catalogue import Code, Severity
 
 TEAM = Code("ACME801", "acme-team", Severity.WARNING, "a dataset that no team of ours answers for")
 

@@ -25,7 +25,7 @@ from schemac.importers.importer import (
     first_line,
 )
 from schemac.importers.sources import detect
-from schemac.language.logical.schema_fields import SchemaField
+from schemac.language.logical.model import SchemaField
 from schemac.language.physical import ArrowSchema, pa
 from schemac.text.source.report import Report
 from schemac.versions.identity.compilation import Compilation

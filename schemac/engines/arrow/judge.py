@@ -13,8 +13,7 @@ from schemac.language.attributes.arrow import EXTENSION_TYPE, read_hints
 from schemac.language.attributes.attribute import Family, Role
 from schemac.language.attributes.registry import has_role
 from schemac.language.logical.facts import Fact
-from schemac.language.logical.model import Castability
-from schemac.language.logical.schema_fields import SchemaField
+from schemac.language.logical.model import Castability, SchemaField
 from schemac.versions.evolution import changes
 from schemac.versions.evolution.castability import castability, misfit, missing_cast
 from schemac.versions.evolution.constraints import TIGHTENED, tightened

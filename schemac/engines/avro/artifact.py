@@ -22,11 +22,9 @@ from schemac.engines.json_values import own_tree
 from schemac.language.attributes.attribute import Family
 from schemac.language.attributes.builtin import DESCRIPTION, RENAMED_FROM
 from schemac.language.attributes.registry import domain_of
-from schemac.language.kinds.answers import ARROW_UNITS
-from schemac.language.logical.dataset import LogicalDataset
-from schemac.language.logical.findings import Other
-from schemac.language.logical.model import LogicalType
-from schemac.language.logical.schema_fields import SchemaField
+from schemac.language.kinds.temporal import ARROW_UNITS
+from schemac.language.logical.dataset import LogicalDataset, Other
+from schemac.language.logical.model import LogicalType, SchemaField
 from schemac.text.source.json_object import Json, in_order
 from schemac.text.source.report import Report
 from schemac.versions.identity.compilation import Compilation

@@ -38,8 +38,7 @@ from schemac.importers.sources import ForeignDocument
 from schemac.language.attributes.attribute import KEY_PATTERN
 from schemac.language.attributes.builtin import DESCRIPTION
 from schemac.language.logical.dataset import LogicalDataset, Origins
-from schemac.language.logical.model import FieldPath, Part, Schema, dotted
-from schemac.language.logical.schema_fields import columns
+from schemac.language.logical.model import FieldPath, Part, Schema, columns, dotted
 from schemac.text.source.json_object import Json
 from schemac.text.source.report import Report
 

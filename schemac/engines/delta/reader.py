@@ -28,8 +28,7 @@ from schemac.importers.importer import (
 )
 from schemac.importers.sources import import_value
 from schemac.language.attributes.builtin import DESCRIPTION
-from schemac.language.logical.model import FieldPath, Part, Schema
-from schemac.language.logical.schema_fields import columns, preorder
+from schemac.language.logical.model import FieldPath, Part, Schema, columns, preorder
 from schemac.text.source.json_object import Json
 from schemac.text.source.report import Report
 

@@ -33,11 +33,9 @@ from schemac.language.attributes import builtin
 from schemac.language.attributes.attribute import Family
 from schemac.language.attributes.builtin import TABLE_VERSION
 from schemac.language.logical.dataset import LogicalDataset, named_key, primary_key
-from schemac.language.logical.schema_fields import SchemaField, preorder
-from schemac.text.source.diagnostic import Diagnostic
-from schemac.text.source.help import Help
-from schemac.text.source.phrases import closest
-from schemac.text.source.report import Report
+from schemac.language.logical.model import SchemaField, preorder
+from schemac.text.source.phrases import Help, closest
+from schemac.text.source.report import Diagnostic, Report
 from schemac.versions.evolution.version_pair import SchemaVersion
 from schemac.versions.identity.compilation import Compilation
 

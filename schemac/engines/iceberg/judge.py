@@ -19,7 +19,7 @@ from schemac.engines.iceberg.types import FORMAT_3, IcebergType, NestedField, is
 from schemac.language.attributes.attribute import Role
 from schemac.language.attributes.registry import ATTRIBUTES
 from schemac.language.logical.facts import AnyFact, Fact
-from schemac.language.logical.schema_fields import SchemaField
+from schemac.language.logical.model import SchemaField
 from schemac.versions.evolution.castability import is_doubtful
 from schemac.versions.evolution.changes import (
     ATTRIBUTE_FACTS,

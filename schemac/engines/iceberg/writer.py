@@ -17,9 +17,9 @@ from schemac.engines.iceberg.types import FORMAT_3, IcebergType, NestedField, de
 from schemac.language.attributes import builtin
 from schemac.language.attributes.attribute import Family, Role
 from schemac.language.attributes.registry import has_role
-from schemac.language.logical.schema_fields import SchemaField
+from schemac.language.logical.model import SchemaField
 from schemac.language.physical import LoweredSchema
-from schemac.text.source.help import Help
+from schemac.text.source.phrases import Help
 
 _ONLY_FORMAT_3 = Help.add_to_schema(
     f"write `{attributes.FORMAT_VERSION.key}: 3` under the `extra:` of the schema",

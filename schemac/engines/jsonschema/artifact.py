@@ -23,12 +23,11 @@ from schemac.language.attributes.builtin import is_utc
 from schemac.language.attributes.constraints import OF_ROWS
 from schemac.language.attributes.registry import has_role
 from schemac.language.constraints.field_constraints import constraints_at
-from schemac.language.kinds.answers import ARROW_UNITS
-from schemac.language.logical.model import Part
-from schemac.language.logical.schema_fields import SchemaField
+from schemac.language.kinds.temporal import ARROW_UNITS
+from schemac.language.logical.model import Part, SchemaField
 from schemac.rows.judging.values import LARGEST_BRAIN_FLOAT
-from schemac.text.source.help import Help
 from schemac.text.source.json_object import Json, in_order
+from schemac.text.source.phrases import Help
 from schemac.versions.identity.compilation import Compilation
 
 SCHEMA_FILE = "jsonschema/schema.json"

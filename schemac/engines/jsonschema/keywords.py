@@ -22,8 +22,7 @@ from schemac.language.attributes.attribute import NUMBERS, Family
 from schemac.language.attributes.constraints import OF_VALUES
 from schemac.language.constraints import field_constraints
 from schemac.language.constraints.constraint import Constraint, limits_of
-from schemac.language.logical.model import LogicalType
-from schemac.language.logical.schema_fields import SchemaField
+from schemac.language.logical.model import LogicalType, SchemaField
 from schemac.rows.judging.values import LARGEST_BRAIN_FLOAT
 from schemac.text.source.json_object import Json
 

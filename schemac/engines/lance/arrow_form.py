@@ -20,12 +20,11 @@ from schemac.engines.lance import attributes as lance
 from schemac.language.attributes.arrow import METADATA
 from schemac.language.attributes.attribute import Attribute, Extra, Role
 from schemac.language.kinds.registry import BY_NAME
-from schemac.language.logical.findings import Findings
-from schemac.language.logical.schema_fields import SchemaField
+from schemac.language.logical.dataset import Findings
+from schemac.language.logical.model import SchemaField
 from schemac.language.physical import ArrowField, ArrowType, pa
 from schemac.text.source.catalogue import CONFLICTING_HINTS, INVALID_ATTRIBUTE
-from schemac.text.source.help import Help
-from schemac.text.source.phrases import closest
+from schemac.text.source.phrases import Help, closest
 from schemac.text.syntax.model import model_errors
 
 _BLOB_TYPE_SINCE = "2.2"

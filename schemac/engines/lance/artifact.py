@@ -24,8 +24,7 @@ from schemac.engines.lance._generated.lance import file_pb2 as pb
 from schemac.engines.lance.attributes import BLOB_MARK, BRAIN_FLOAT
 from schemac.engines.lance.fields import encoded, node_ids, nodes_of, words_by_field
 from schemac.engines.lance.limits import LanceLimits
-from schemac.language.logical.model import FieldPath
-from schemac.language.logical.schema_fields import SchemaField
+from schemac.language.logical.model import FieldPath, SchemaField
 from schemac.language.physical import ArrowField, ArrowSchema, ArrowType, LoweredSchema, pa
 from schemac.text.source.phrases import counted, shortened
 from schemac.versions.identity.compilation import Compilation

@@ -12,11 +12,10 @@ from schemac.language.attributes.arrow import EXTENSION_TYPE, METADATA
 from schemac.language.attributes.attribute import NUMBERS, Family
 from schemac.language.checks.run import AttributeChecks
 from schemac.language.kinds.sequences import Binary, String
-from schemac.language.logical.findings import Findings
-from schemac.language.logical.schema_fields import SchemaField
+from schemac.language.logical.dataset import Findings
+from schemac.language.logical.model import SchemaField
 from schemac.text.source.catalogue import UNSUPPORTED_HINT, USELESS_HINT
-from schemac.text.source.help import Help
-from schemac.text.source.phrases import with_article
+from schemac.text.source.phrases import Help, with_article
 
 _RESERVED = "lance."
 """What the names of Lance's own extension types start with."""

@@ -20,7 +20,7 @@ from schemac.engines.lance import attributes as lance
 from schemac.language.attributes.attribute import Family
 from schemac.language.kinds.plain import PlainType
 from schemac.language.logical.dataset import LogicalDataset
-from schemac.language.logical.schema_fields import SchemaField
+from schemac.language.logical.model import SchemaField
 from schemac.language.physical import ArrowField, ArrowType, LoweredField, LoweredSchema, pa, parts_of
 from schemac.versions.evolution.version_pair import SchemaVersion
 from schemac.versions.identity.lock import Numbers

@@ -17,8 +17,7 @@ from schemac.engines.lance.tables.steps import CheckSubject, how_to_find
 from schemac.language.attributes import builtin
 from schemac.language.attributes.attribute import Family
 from schemac.language.logical.facts import AnyFact, Fact
-from schemac.language.logical.model import Castability
-from schemac.language.logical.schema_fields import SchemaField, is_in_structs, preorder
+from schemac.language.logical.model import Castability, SchemaField, is_in_structs, preorder
 from schemac.versions.evolution.castability import castability, misfit
 from schemac.versions.evolution.changes import (
     DATASET_FACTS,

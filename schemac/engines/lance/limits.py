@@ -33,10 +33,10 @@ from schemac.engines.lance.fields import (
 from schemac.language.attributes.arrow import BUFFER_ENCODING, DECIMAL_ENCODING, DICTIONARY_ENCODING
 from schemac.language.attributes.attribute import Family
 from schemac.language.attributes.registry import are_telling
-from schemac.language.logical.schema_fields import SchemaField
+from schemac.language.logical.model import SchemaField
 from schemac.language.physical import LoweredField, pa
-from schemac.text.source.diagnostic import Code
-from schemac.text.source.help import Help
+from schemac.text.source.phrases import Help
+from schemac.text.source.report import Code
 from schemac.versions.identity.compilation import Compilation
 
 MAX_DEPTH = 32

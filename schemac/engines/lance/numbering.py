@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from schemac.engines.lance.fields import LazyWords, Words, is_cast
 from schemac.language.attributes.attribute import Family
 from schemac.language.logical.dataset import LogicalDataset
-from schemac.language.logical.schema_fields import SchemaField, is_in_structs, preorder
+from schemac.language.logical.model import SchemaField, is_in_structs, preorder
 from schemac.versions.identity.lock import Former, Numbered, Numbering
 
 _NO_FIELDS: Words = {}

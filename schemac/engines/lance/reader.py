@@ -26,12 +26,9 @@ from schemac.importers.importer import (
     first_line,
 )
 from schemac.language.logical.dataset import LogicalDataset, Origins
-from schemac.language.logical.model import Schema
-from schemac.language.logical.schema_fields import columns
+from schemac.language.logical.model import Schema, columns
 from schemac.language.physical import pa
-from schemac.text.source.report import Report
-from schemac.text.source.span import Span
-from schemac.text.source.text import SourceText
+from schemac.text.source.report import Report, SourceText, Span
 from schemac.versions.identity.lock import Highest
 
 _KIND_OF_ERROR = re.compile(r"^lanceError\([^)]*\): ")

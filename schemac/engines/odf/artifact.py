@@ -19,7 +19,7 @@ from schemac.artifacts.targets import Artifact, ArtifactTarget, Emission
 from schemac.engines.odf import ODF_KIND, ODF_LEFT_OUT, ODF_LOSS, binary
 from schemac.language.attributes.builtin import TARGETS_OF
 from schemac.language.logical.dataset import LogicalDataset
-from schemac.language.logical.schema_fields import SchemaField, preorder
+from schemac.language.logical.model import SchemaField, preorder
 from schemac.versions.identity.compilation import Compilation
 
 _PLAIN = re.compile(r"[A-Za-z_][A-Za-z0-9_]*(?:[ ./-][A-Za-z0-9_]+)*")

@@ -24,11 +24,10 @@ from flatbuffers import table as flat
 from schemac.arrow.metadata import compact
 from schemac.language.attributes.arrow import BUFFER_ENCODING, DATE_ENCODING, DICTIONARY_ENCODING
 from schemac.language.attributes.builtin import ARCHETYPE, TYPE
-from schemac.language.kinds.answers import ARROW_UNITS
 from schemac.language.kinds.registry import BY_NAME, KINDS
+from schemac.language.kinds.temporal import ARROW_UNITS
 from schemac.language.logical.dataset import LogicalDataset
-from schemac.language.logical.model import ExtraAttributes, LogicalType
-from schemac.language.logical.schema_fields import SchemaField
+from schemac.language.logical.model import ExtraAttributes, LogicalType, SchemaField
 from schemac.text.source.json_object import Json, in_order
 
 Lose = Callable[[SchemaField, str, str], None]

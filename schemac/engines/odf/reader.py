@@ -25,9 +25,8 @@ from schemac.language.manifest.bind import Binder, read_datasets
 from schemac.language.manifest.foreign import flow, suggest_meaning
 from schemac.language.manifest.write import write_fields
 from schemac.text.source.json_object import Json, TreePath
-from schemac.text.source.report import Report
-from schemac.text.source.span import Span
-from schemac.text.source.text import SourceText, decode_text
+from schemac.text.source.report import Report, SourceText, Span
+from schemac.text.source.text import decode_text
 from schemac.text.syntax.document import Document, parse
 from schemac.text.syntax.type_text import ColumnText, MalformedTypeError, TypeReader, type_words
 

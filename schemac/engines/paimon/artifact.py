@@ -29,11 +29,11 @@ from schemac.importers.importer import MalformedDocumentError
 from schemac.language.attributes import builtin
 from schemac.language.attributes.attribute import Family, Role
 from schemac.language.attributes.registry import has_role
-from schemac.language.kinds.answers import FRACTION_DIGITS
 from schemac.language.kinds.plain import Int32
-from schemac.language.logical.schema_fields import SchemaField
+from schemac.language.kinds.temporal import FRACTION_DIGITS
+from schemac.language.logical.model import SchemaField
 from schemac.language.physical import LoweredSchema, pa
-from schemac.text.source.help import Help
+from schemac.text.source.phrases import Help
 from schemac.text.source.report import Report
 from schemac.versions.identity.compilation import Compilation
 

@@ -18,7 +18,7 @@ from schemac.engines.paimon.attributes import PaimonFact
 from schemac.engines.paimon.live_table import errors_of, paimon_fields, table_schema
 from schemac.engines.paimon.types import LONGEST, PARTS, PaimonType
 from schemac.language.logical.facts import AnyFact, Fact
-from schemac.language.logical.schema_fields import SchemaField
+from schemac.language.logical.model import SchemaField
 from schemac.versions.evolution.castability import is_doubtful
 from schemac.versions.evolution.changes import (
     DATASET_FACTS,

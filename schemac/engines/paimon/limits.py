@@ -24,11 +24,9 @@ from schemac.engines.paimon import (
 from schemac.engines.paimon import attributes as paimon
 from schemac.engines.paimon.options import OPTION_OF, TableOptions, default_error
 from schemac.engines.paimon.types import DataField, NestedType, PaimonType, nested_types
-from schemac.language.logical.model import Part
-from schemac.language.logical.schema_fields import SchemaField
-from schemac.text.source.diagnostic import Code
-from schemac.text.source.help import Help
-from schemac.text.source.phrases import closest
+from schemac.language.logical.model import Part, SchemaField
+from schemac.text.source.phrases import Help, closest
+from schemac.text.source.report import Code
 from schemac.text.syntax.events import written
 
 RESERVED_NAMES = frozenset({"_SEQUENCE_NUMBER", "_VALUE_KIND", "_LEVEL", "rowkind", "_ROW_ID"})

@@ -20,11 +20,9 @@ from schemac.engines.paimon.table_schema import TableSchema, ids_of, number_fiel
 from schemac.engines.paimon.types import NestedType, PaimonType, nested_types
 from schemac.importers.importer import read_or_report
 from schemac.language.attributes.builtin import TABLE_IDS, TABLE_RECORD, TABLE_VERSION
-from schemac.language.logical.model import dotted
-from schemac.language.logical.schema_fields import SchemaField, preorder
+from schemac.language.logical.model import SchemaField, dotted, preorder
 from schemac.text.source.catalogue import UNUSABLE_TABLE
-from schemac.text.source.diagnostic import Diagnostic
-from schemac.text.source.report import Report
+from schemac.text.source.report import Diagnostic, Report
 from schemac.versions.evolution.table_versions import LockedTable, TableSchemas
 from schemac.versions.evolution.tables import (
     Candidate,

@@ -23,7 +23,7 @@ from schemac.engines.paimon import attributes as paimon
 from schemac.engines.paimon.types import DataField, PaimonType
 from schemac.language.attributes.builtin import TABLE_VERSION
 from schemac.language.logical.dataset import LogicalDataset
-from schemac.language.logical.schema_fields import SchemaField
+from schemac.language.logical.model import SchemaField
 from schemac.text.source.json_object import Json
 from schemac.versions.identity.lock import Former, Numbered, Numbering, Numbers
 

@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from typing import Any, NamedTuple, Self
 
 from schemac.importers.importer import MalformedDocumentError, expect
-from schemac.language.logical.schema_fields import SchemaField
+from schemac.language.logical.model import SchemaField
 from schemac.text.source.json_object import Json
 
 LONGEST = 2**31 - 1

@@ -20,11 +20,10 @@ from schemac.engines.protobuf import PROTOBUF_LOSS, PROTOBUF_NAME, PROTOBUF_NUMB
 from schemac.engines.protobuf.attributes import ENUM_NUMBERS, TYPE
 from schemac.language.attributes import builtin
 from schemac.language.attributes.attribute import Family
-from schemac.language.logical.findings import Other
-from schemac.language.logical.model import Part
-from schemac.language.logical.schema_fields import SchemaField
-from schemac.text.source.help import Help
+from schemac.language.logical.dataset import Other
+from schemac.language.logical.model import Part, SchemaField
 from schemac.text.source.json_object import Json
+from schemac.text.source.phrases import Help
 from schemac.versions.identity.compilation import Compilation
 
 MARK = "schemac:"

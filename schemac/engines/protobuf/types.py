@@ -17,10 +17,9 @@ from schemac.arrow.from_arrow import extension_of_kind
 from schemac.engines.protobuf.attributes import ENUM_NUMBERS, TYPE
 from schemac.language.attributes.attribute import Family
 from schemac.language.attributes.builtin import is_utc
-from schemac.language.kinds.answers import ARROW_UNITS
+from schemac.language.kinds.temporal import ARROW_UNITS
 from schemac.language.logical.dataset import LogicalDataset
-from schemac.language.logical.model import LogicalType
-from schemac.language.logical.schema_fields import SchemaField, preorder
+from schemac.language.logical.model import LogicalType, SchemaField, preorder
 from schemac.versions.identity.compilation import Compilation
 from schemac.versions.identity.lock import Former, Numbered, Numbering, Numbers
 

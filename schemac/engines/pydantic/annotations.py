@@ -21,10 +21,9 @@ from schemac.language.attributes.attribute import NESTED, Family
 from schemac.language.attributes.builtin import is_utc
 from schemac.language.constraints import expressions, field_constraints
 from schemac.language.constraints.constraint import Constraint, Value
-from schemac.language.kinds.answers import ARROW_UNITS, FRACTION_DIGITS, PER_SECOND
-from schemac.language.logical.model import LogicalType, Part
-from schemac.language.logical.schema_fields import SchemaField
-from schemac.text.source.help import Help
+from schemac.language.kinds.temporal import ARROW_UNITS, FRACTION_DIGITS, PER_SECOND
+from schemac.language.logical.model import LogicalType, Part, SchemaField
+from schemac.text.source.phrases import Help
 
 
 class Annotation(NamedTuple):

@@ -30,7 +30,7 @@ from schemac.language.attributes.registry import has_role
 from schemac.language.constraints.field_constraints import UniqueItems, constraints_at
 from schemac.language.constraints.rows import row_constraints
 from schemac.language.logical.dataset import LogicalDataset
-from schemac.language.logical.schema_fields import SchemaField
+from schemac.language.logical.model import SchemaField
 from schemac.text.source.json_object import Json
 from schemac.versions.identity.compilation import Compilation
 

@@ -30,10 +30,10 @@ from schemac.language.attributes.attribute import Role
 from schemac.language.attributes.builtin import DESCRIPTION, TABLE_VERSION
 from schemac.language.attributes.registry import has_role
 from schemac.language.logical.dataset import primary_key
-from schemac.language.logical.schema_fields import SchemaField
+from schemac.language.logical.model import SchemaField
 from schemac.language.physical import LoweredSchema, pa
-from schemac.text.source.help import Help
 from schemac.text.source.json_object import Json
+from schemac.text.source.phrases import Help
 from schemac.versions.identity.compilation import Compilation
 
 

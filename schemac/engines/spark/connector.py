@@ -32,9 +32,9 @@ from schemac.language.attributes import arrow, builtin
 from schemac.language.attributes.arrow import DICTIONARY_ENCODING
 from schemac.language.attributes.attribute import Role
 from schemac.language.attributes.registry import domain_of, has_role
-from schemac.language.logical.schema_fields import SchemaField
+from schemac.language.logical.model import SchemaField
 from schemac.language.physical import ArrowField, ArrowType, LoweredField, pa, parts_of
-from schemac.text.source.help import Help
+from schemac.text.source.phrases import Help
 from schemac.versions.identity.compilation import Compilation
 
 _DECIMAL = re.compile(r"decimal\((\d+),(\d+)\)")

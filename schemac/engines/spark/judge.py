@@ -26,12 +26,10 @@ from schemac.engines.sql_parsing import literal, quoted_name, table_name, withou
 from schemac.language.attributes.builtin import DESCRIPTION
 from schemac.language.logical.dataset import LogicalDataset
 from schemac.language.logical.facts import AnyFact, Fact
-from schemac.language.logical.model import Castability
-from schemac.language.logical.schema_fields import SchemaField, preorder
+from schemac.language.logical.model import Castability, SchemaField, preorder
 from schemac.text.source.catalogue import REFUSED_CHANGE
-from schemac.text.source.diagnostic import Severity
 from schemac.text.source.json_object import Json, without_keys
-from schemac.text.source.report import Report
+from schemac.text.source.report import Report, Severity
 from schemac.versions.evolution.castability import castability, misfit
 from schemac.versions.evolution.changes import (
     DATASET_FACTS,

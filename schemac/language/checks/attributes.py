@@ -18,9 +18,8 @@ from schemac.language.attributes import arrow, builtin
 from schemac.language.attributes.attribute import KEY_PATTERN, Attribute, Role
 from schemac.language.attributes.registry import ATTRIBUTES, DOMAINS, OPEN, domain_of, known, of_role
 from schemac.language.kinds.registry import BY_NAME
-from schemac.language.logical.findings import Findings
-from schemac.language.logical.model import PART_KEYS, ExtraAttributes, LogicalType, Part
-from schemac.language.logical.schema_fields import SchemaField
+from schemac.language.logical.dataset import Findings
+from schemac.language.logical.model import PART_KEYS, ExtraAttributes, LogicalType, Part, SchemaField
 from schemac.text.source.catalogue import (
     CONFLICTING_HINTS,
     INVALID_ATTRIBUTE,
@@ -30,9 +29,8 @@ from schemac.text.source.catalogue import (
     UNKNOWN_ATTRIBUTE,
     UNSUPPORTED_HINT,
 )
-from schemac.text.source.help import Help
-from schemac.text.source.json_object import Json, values_in
-from schemac.text.source.phrases import closest, fold, one_of, with_article
+from schemac.text.source.json_object import Json, TreePath, values_in
+from schemac.text.source.phrases import Help, closest, fold, one_of, with_article
 from schemac.text.syntax.events import written
 from schemac.text.syntax.model import ModelError, model_errors
 
@@ -57,14 +55,11 @@ def check_field_attributes(field: SchemaField, findings: Findings, *, is_placed:
 
 def check_schema_attributes(extra: Mapping[str, Any], findings: Findings) -> ExtraAttributes:
     """Return the sound ones among the attributes of the schema as a whole."""
-
-    def add(key: str) -> AddFinding:
-        def about(code: Any, message: str, *steps: str | int, **options: Any) -> None:
-            findings.at_schema(code, message, "extra", key, *steps, **options)
-
-        return about
-
-    return {key: value for key, value in extra.items() if _is_sound(key, value, None, add(key))}
+    return {
+        key: value
+        for key, value in extra.items()
+        if _is_sound(key, value, None, partial(findings.at_extra, None, key))
+    }
 
 
 def _is_sound(
@@ -88,7 +83,7 @@ def _is_sound(
     except ValidationError as error:
         return _report_errors(model_errors(error, attribute.value_type, value), attribute, value, (), report)
     if isinstance(typed, builtin.LogicalTypeWord):
-        return _is_logical_type(attribute, typed, value, (), report)
+        return _is_logical_type(typed, value, (), report)
     return True
 
 
@@ -180,7 +175,7 @@ def _report_errors(
     errors: Iterable[ModelError],
     attribute: Attribute[Any],
     value: Any,
-    steps: tuple[str | int, ...],
+    steps: TreePath,
     report: AddFinding,
 ) -> bool:
     """Report the errors of an attribute's value, or of the part of it that `steps` lead to; return False."""
@@ -209,16 +204,10 @@ def _report_errors(
     return False
 
 
-def _is_logical_type(
-    attribute: Attribute[Any],
-    word: builtin.LogicalTypeWord,
-    value: Json,
-    steps: tuple[str | int, ...],
-    report: AddFinding,
-) -> bool:
+def _is_logical_type(word: builtin.LogicalTypeWord, value: Json, steps: TreePath, report: AddFinding) -> bool:
     """`opendatafabric.org/type`: a word of the standard, or any kind in its long form."""
     if word.kind in builtin.WORDS:
-        return _is_standard_word(attribute, word, value, steps, report)
+        return _is_standard_word(word, value, steps, report)
     if word.kind not in BY_NAME:
         words = f"the words of the standard are {one_of(sorted(builtin.WORDS))}"
         help = Help.nearest(word.kind, [*builtin.WORDS, *BY_NAME], words)
@@ -227,16 +216,12 @@ def _is_logical_type(
     try:
         BY_NAME[word.kind].model_validate({**value, "kind": word.kind}, by_name=False)
     except ValidationError as error:
-        return _report_errors(model_errors(error, LogicalType, value), attribute, value, steps, report)
+        return _report_errors(model_errors(error, LogicalType, value), builtin.TYPE, value, steps, report)
     return True
 
 
 def _is_standard_word(
-    attribute: Attribute[Any],
-    word: builtin.LogicalTypeWord,
-    value: Json,
-    steps: tuple[str | int, ...],
-    report: AddFinding,
+    word: builtin.LogicalTypeWord, value: Json, steps: TreePath, report: AddFinding
 ) -> bool:
     """Whether Did, Multihash or ObjectLink has the properties that belong to it; otherwise that is reported."""
     is_link = word.kind == "ObjectLink"
@@ -257,7 +242,7 @@ def _is_standard_word(
         typed = builtin.LogicalTypeWord.model_validate(inner, by_name=False)
     except ValidationError as error:
         errors = model_errors(error, builtin.LogicalTypeWord, inner)
-        return _report_errors(errors, attribute, inner, path, report)
+        return _report_errors(errors, builtin.TYPE, inner, path, report)
     if typed.kind == "ObjectLink":
         report(
             INVALID_ATTRIBUTE,
@@ -267,7 +252,7 @@ def _is_standard_word(
             help=Help.write("Multihash", key="kind", is_safe=False),
         )
         return False
-    return _is_logical_type(attribute, typed, inner, path, report)
+    return _is_logical_type(typed, inner, path, report)
 
 
 _DECIDING = (

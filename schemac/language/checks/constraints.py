@@ -20,20 +20,11 @@ from schemac.language.constraints.field_constraints import BY_KEY, Bound, Enum, 
 from schemac.language.constraints.parsing import ExpressionError, read_condition
 from schemac.language.constraints.patterns import PatternError
 from schemac.language.constraints.rows import named_fields, named_paths
-from schemac.language.logical.findings import Findings
-from schemac.language.logical.model import ExtraAttributes
-from schemac.language.logical.schema_fields import SchemaField
+from schemac.language.logical.dataset import Findings
+from schemac.language.logical.model import ExtraAttributes, SchemaField
 from schemac.language.physical import pa
-from schemac.text.source.catalogue import (
-    CONTRADICTING_CONSTRAINTS,
-    INVALID_CHECK,
-    MISPLACED_ATTRIBUTE,
-    UNFIT_CONSTRAINT,
-    UNKNOWN_COLUMN,
-    UNPORTABLE_PATTERN,
-)
-from schemac.text.source.help import Help
-from schemac.text.source.phrases import closest, fields_text, with_article
+from schemac.text.source import catalogue as codes
+from schemac.text.source.phrases import Help, closest, fields_text, with_article
 
 _OTHER_FORM = {
     Role.JSON: "JSON is stored in a different form than it is written in",
@@ -52,7 +43,7 @@ def check_constraints(field: SchemaField, findings: Findings) -> None:
     for key, kind in BY_KEY.items():
         if key in field.extra and other_forms:
             message = f"`{key}` cannot apply to {field.path_text}: {other_forms[0]}"
-            findings.at_extra(field, key, MISPLACED_ATTRIBUTE, message, on_key=True, help=Help.remove())
+            findings.at_extra(field, key, codes.MISPLACED_ATTRIBUTE, message, on_key=True, help=Help.remove())
         elif key in field.extra:
             constraint = _read_constraint(field, key, kind, findings)
             if constraint is not None:
@@ -74,17 +65,17 @@ def _read_constraint(
         quoted_ = f"'{text}'" if steps else f"`{key}: '{text}'`"
         help = Help.quote(help=f"write it in quotes: {quoted_}")
         message = f"`{key}` has more digits than a number in YAML keeps"
-        findings.at_extra(field, key, UNFIT_CONSTRAINT, message, *steps, help=help)
+        findings.at_extra(field, key, codes.UNFIT_CONSTRAINT, message, *steps, help=help)
         return None
     try:
         return kind.read(field.type, authored)
     except UnfitValueError as error:
         steps = () if error.at is None else (error.at,)
         message = f"{field.path_text}: {error.message}"
-        findings.at_extra(field, key, UNFIT_CONSTRAINT, message, *steps, help=error.help)
+        findings.at_extra(field, key, codes.UNFIT_CONSTRAINT, message, *steps, help=error.help)
     except PatternError as error:
         findings.at_extra(
-            field, key, UNPORTABLE_PATTERN, f"{field.path_text}: {error.message}", help=error.help
+            field, key, codes.UNPORTABLE_PATTERN, f"{field.path_text}: {error.message}", help=error.help
         )
     return None
 
@@ -124,7 +115,7 @@ def _check_together(field: SchemaField, constraints: Sequence[Constraint], findi
         if is_contradiction:
             message = f"{field.path_text} has to be {low.text} and {high.text}: no value is both"
             help = f"raise `{high.attribute.key}`, or lower `{low.attribute.key}`"
-            findings.at_extra(field, low.attribute.key, CONTRADICTING_CONSTRAINTS, message, help=help)
+            findings.at_extra(field, low.attribute.key, codes.CONTRADICTING_CONSTRAINTS, message, help=help)
     for enum in constraints:
         if isinstance(enum, Enum):
             others = [one for one in constraints if one is not enum]
@@ -134,7 +125,7 @@ def _check_together(field: SchemaField, constraints: Sequence[Constraint], findi
                     findings.at_extra(
                         field,
                         enum.attribute.key,
-                        CONTRADICTING_CONSTRAINTS,
+                        codes.CONTRADICTING_CONSTRAINTS,
                         f"{shown(enum.type, value)} is in the list, but {field.path_text} has to be {other.text}",
                         i,
                         help=f"remove the value, or change `{other.attribute.key}`",
@@ -186,7 +177,7 @@ def check_row_constraints(
                 message, help = f"{path} is listed twice", Help.remove(help="keep one of the two")
             else:
                 continue
-            findings.at_schema(UNFIT_CONSTRAINT, message, "extra", key, *steps, i, help=help)
+            findings.at_schema(codes.UNFIT_CONSTRAINT, message, "extra", key, *steps, i, help=help)
             wrong.add(key)
 
     for i, paths in enumerate(attributes.UNIQUE.read(extra) or ()):
@@ -201,7 +192,7 @@ def check_row_constraints(
             wrong.add(attributes.CHECK.key)
             message = f"the condition `{text}` cannot be used: {error.message}"
             findings.at_schema(
-                INVALID_CHECK, message, "extra", attributes.CHECK.key, i, help=error.help or PAGE
+                codes.INVALID_CHECK, message, "extra", attributes.CHECK.key, i, help=error.help or PAGE
             )
     return {key: value for key, value in extra.items() if key not in wrong}
 
@@ -219,4 +210,4 @@ def _unknown_field(
         help = f"the items of {above.path_text} have no single value in a row; name fields that have one"
     elif near:
         help = Help.did_you_mean(near, path, mark="'")
-    findings.at_schema(UNKNOWN_COLUMN, f"there is no field '{path}'", "extra", key, *steps, help=help)
+    findings.at_schema(codes.UNKNOWN_COLUMN, f"there is no field '{path}'", "extra", key, *steps, help=help)

@@ -1,37 +1,44 @@
-"""The checks of a dataset, in their order, with those of attributes that engines and vocabularies bring.
+"""The checks of a dataset: of its fields, of the keys that identify a row, and those that engines and vocabularies bring.
 
 Layer: language.
-Shape: the schema describes one object: the attributes of its domain at one place, by name without the domain.
-Errors: SC315 vocabulary-violation.
-Source: JSON Schema 2020-12, through the jsonschema library.
+Shape: the schema of a vocabulary describes one object: the attributes of its domain at one place, by name without the domain.
+Errors: SC301 duplicate-field-name, SC302 empty-field-name, SC303 case-collision, SC304 nested-option, SC322 control-character, SC323
+      odd-system-column, SC341 unknown-successor, and those of each kind; SC317 to SC319; SC315 vocabulary-violation.
+Source: in Arrow's C data interface, through which Lance reads, a name ends at the first NUL. The standard's system columns are those of
+      RFC-016's sample and of the reference implementation's check of a new schema. `offset` and the like are ordinary words, so a
+      schema that has only one of them and no SetVocab that names it is not reported.
+      Lance's table format, "Unenforced Primary Key": no field of the key, and nothing above it, may be nullable, nested in a list or
+      map, or have members. Keys that an attribute of the schema lists are of columns.
+      Vocabularies: JSON Schema 2020-12, through the jsonschema library.
 """
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import cache, partial
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
+from schemac.language.attributes import builtin
+from schemac.language.attributes.attribute import Family, Role
+from schemac.language.attributes.builtin import DEPRECATED
 from schemac.language.attributes.constraints import OF_ROWS, are_constrained
-from schemac.language.attributes.registry import are_telling, domain_of
+from schemac.language.attributes.registry import ATTRIBUTES, are_telling, domain_of, of_role
 from schemac.language.checks.attributes import check_field_attributes, check_hints, check_schema_attributes
-from schemac.language.checks.fields import (
-    check_named_columns,
-    check_names,
-    check_object_link,
-    check_positions,
-    check_primary_key,
-    check_successors,
-    check_system_columns,
-    check_type,
+from schemac.language.logical.dataset import (
+    VARIANTS,
+    CheckedKind,
+    Findings,
+    LogicalDataset,
+    Other,
+    SystemColumns,
 )
-from schemac.language.logical.dataset import LogicalDataset
-from schemac.language.logical.findings import Findings
-from schemac.language.logical.schema_fields import SchemaField, preorder
-from schemac.registry.engine import Capability
-from schemac.registry.installed import blamed, engines
-from schemac.text.source.catalogue import VOCABULARY_VIOLATION
-from schemac.text.source.help import Help
+from schemac.language.logical.model import SchemaField, preorder
+from schemac.registry.engine import Capability, Trait
+from schemac.registry.installed import blamed, engines, with_trait
+from schemac.text.source import catalogue as codes
+from schemac.text.source.phrases import Help, listed, with_article
 from schemac.text.source.report import Report
+from schemac.text.syntax.events import written
 
 if TYPE_CHECKING:
     from jsonschema.exceptions import ValidationError
@@ -83,11 +90,9 @@ def _check_vocabulary(
                 else f"`{key}`: {_without_capital(error)}"
             )
             help = Help.nearest(name, known) if name else ""
-            if field is None:
-                add = partial(findings.at_schema, VOCABULARY_VIOLATION, message, "extra", key)
-            else:
-                add = partial(findings.at_extra, field, key, VOCABULARY_VIOLATION, message)
-            add(*rest, help=help, on_key=bool(name))
+            findings.at_extra(
+                field, key, codes.VOCABULARY_VIOLATION, message, *rest, help=help, on_key=bool(name)
+            )
 
 
 def _vocabulary_errors(vocabulary: DomainValidator, values: Mapping[str, Any]) -> list["ValidationError"]:
@@ -178,3 +183,244 @@ def check(dataset: LogicalDataset, report: Report, vocabularies: Sequence[Domain
     check_system_columns(replace(dataset, columns=readable) if unread else dataset, findings)
     if vocabularies:
         check_vocabularies(sound, fields, vocabularies, findings)
+
+
+# Line ends and tabs come from headers of spreadsheets; all engines hold them.
+_CONTROL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
+
+
+def check_names(siblings: Sequence[SchemaField], findings: Findings) -> None:
+    """Members of one struct, or the columns, have distinct names that are not blank."""
+    by_name: dict[str, SchemaField] = {}
+    by_folded: dict[str, SchemaField] = {}
+    for field in siblings:
+        name = str(field.segment)
+        if not name.strip():
+            findings.at_name(field, codes.EMPTY_FIELD_NAME, "a field has no name", help="give it a name")
+            continue
+        if not name.isprintable() and (control := _CONTROL.search(name)):
+            character = f"U+{ord(control.group()):04X}"
+            message = f"a name may not contain the control character {character}"
+            findings.at_name(
+                field, codes.CONTROL_CHARACTER, message, help=Help.remove_character(control.group())
+            )
+        first = by_name.setdefault(name, field)
+        if first is not field:
+            findings.at_name(
+                field,
+                codes.DUPLICATE_FIELD_NAME,
+                f"the name '{name}' is used twice",
+                other=Other(first, "first used here"),
+                help="rename one of the two",
+            )
+            continue
+        duplicate = by_folded.setdefault(name.casefold(), field)
+        if duplicate is not field:
+            findings.at_name(
+                field,
+                codes.CASE_COLLISION,
+                f"'{name}' and '{duplicate.segment}' differ only in case, which"
+                f" {listed([*with_trait(Trait.IGNORES_CASE), 'SQL'])} ignore",
+                other=Other(duplicate, "the other one"),
+                help="rename one of the two",
+            )
+
+
+def check_type(field: SchemaField, findings: Findings) -> None:
+    """One Option at most, and the kind's own rules."""
+    if len(field.options) > 1:
+        message = f"{field.path_text} is an Option inside an Option"
+        help = Help.unwrap("keep the outer Option only", is_safe=True)
+        findings.at_option(field, 1, codes.NESTED_OPTION, message, help=help)
+    if isinstance(field.type, CheckedKind):
+        field.type.check(field, findings)
+
+
+def check_successors(fields: Sequence[SchemaField], sound: Sequence[SchemaField], findings: Findings) -> None:
+    """Check that what takes the place of a deprecated field is another field, and is not deprecated itself."""
+    deprecated = {field.path_text: field for field in sound if DEPRECATED.key in field.extra}
+    if not deprecated:
+        return
+    names = [field.path_text for field in fields if field.is_member]
+    for path, field in deprecated.items():
+        value = DEPRECATED.read(field.extra)
+        successor = value.successor if value is not None else None
+        if successor is None:
+            continue
+        if successor not in names:
+            others = [name for name in names if name != path]
+            help = Help.nearest(successor, others, "write the path of a field, such as stops.item.name")
+            message = f"there is no field '{successor}' to take the place of {path}"
+        elif successor == path:
+            message, help = f"{path} cannot be its own successor", "name the field that takes its place"
+        elif successor in deprecated:
+            message = f"{successor}, the successor of {path}, is deprecated itself"
+            help = "name the field that readers are to use in the end"
+        else:
+            continue
+        findings.at_extra(field, DEPRECATED.key, codes.UNKNOWN_SUCCESSOR, message, "successor", help=help)
+
+
+_OFFSETS, _OPERATIONS = zip(*VARIANTS.values(), strict=True)
+
+
+def check_system_columns(dataset: LogicalDataset, findings: Findings) -> None:
+    """They have one of the accepted types, may not be null, are complete and come first."""
+    names, explicit = dataset.naming
+    present: dict[str, SchemaField] = {}
+    positions: dict[str, int] = {}
+    for i, field in enumerate(dataset.columns):
+        if field.segment in names:
+            present.setdefault(str(field.segment), field)
+            positions.setdefault(str(field.segment), i)
+    names_present = [name for name in names[:3] if name in present]
+    if len(names_present) < 2 and not explicit.intersection(names_present):
+        if names.event_time in explicit:
+            _check_type(names.event_time, names, present, findings)
+        return
+    for name in names:
+        _check_type(name, names, present, findings)
+        if name in present and present[name].is_nullable:
+            field = present[name]
+            message = f"the system column {name} may not be null"
+            unwrapped = Help.unwrap(f"write `type: {field.type.kind}` without Option", is_safe=False)
+            findings.at_option(field, 0, codes.ODD_SYSTEM_COLUMN, message, help=unwrapped)
+    if dataset.is_whole:
+        first = names_present[0]
+        missing = [name for name in names if name not in present]
+        if missing:
+            are = "system columns are" if len(missing) > 1 else "a system column is"
+            message = f"{are} missing, although {first} is there: {', '.join(missing)}"
+            help = "add them, or insert them with `--system-columns rfc`"
+            findings.at_name(present[first], codes.ODD_SYSTEM_COLUMN, message, help=help)
+        late = next((name for i, name in enumerate(names_present) if positions[name] != i), None)
+        if late is not None:
+            message = f"the system column {late} is column number {positions[late] + 1}"
+            help = f"the system columns come first, in this order: {', '.join(names)}"
+            findings.at_name(present[late], codes.ODD_SYSTEM_COLUMN, message, help=help)
+
+
+def _check_type(
+    name: str, names: SystemColumns, present: Mapping[str, SchemaField], findings: Findings
+) -> None:
+    """Report a system column whose type neither the standard nor its reference implementation has."""
+    field = present.get(name)
+    if field is None:
+        return
+    type_ = field.type
+    if name == names.system_time:
+        is_accepted = type_.type_text() == "Timestamp(Millisecond, UTC)"
+        right, rule = "Timestamp", "in the standard it is a Timestamp in UTC with the unit Millisecond"
+    elif name == names.event_time:
+        is_accepted = type_.family in (Family.TIMESTAMP, Family.DATE)
+        right, rule = "Timestamp", "in the standard it is a Timestamp or a Date"
+    else:
+        accepted = _OFFSETS if name == names.offset else _OPERATIONS
+        is_accepted = type_.kind in accepted
+        right, rule = (
+            accepted[0],
+            f"in the standard it is {accepted[0]}, in the reference implementation {accepted[1]}",
+        )
+    if not is_accepted:
+        message = f"the system column {name} is {type_.type_text()}; {rule}"
+        findings.at_type(
+            field,
+            codes.ODD_SYSTEM_COLUMN,
+            message,
+            help=Help.write_type(right, key="type", is_safe=False),
+        )
+
+
+_NAMING_COLUMNS = tuple(attribute for attribute in ATTRIBUTES.values() if attribute.names_columns)
+_NAMING_IN_TEXTS = tuple(
+    attribute
+    for attribute in ATTRIBUTES.values()
+    if attribute.renamed is not None and attribute not in OF_ROWS
+)
+"""Attributes of which only parts of the value name columns. Constraints of rows are parsed where they are checked."""
+
+
+def check_primary_key(field: SchemaField, findings: Findings) -> None:
+    """Check that a field which is marked as part of the primary key can be one."""
+    is_vector = field.type.family is Family.LIST and getattr(field.type, "fixed_length", None) is not None
+    for attribute in of_role(Role.KEY_PART):
+        if attribute.key not in field.extra:
+            continue
+        report = partial(findings.at_extra, field, attribute.key, codes.INVALID_PRIMARY_KEY)
+        for levels, above in enumerate((field, *field.ancestors)):
+            if above.type.family in (Family.LIST, Family.MAP) and above is not field:
+                message = f"{field.path_text} is inside the {above.type.kind} {above.path_text}"
+                report(message, on_key=True)
+                break
+            if above.is_nullable:
+                text = f"make {above.path_text} required: write its type without Option"
+                message = f"a primary key may not be null, but {above.path_text} may"
+                report(message, on_key=True, help=Help.make_required(text, levels=levels))
+                break
+        else:
+            if field.children and not is_vector:
+                message = f"{field.path_text} is {with_article(field.type.kind)}; the fields of a primary key have plain types"
+                report(message, on_key=True, help="mark its members instead")
+
+
+def check_positions(fields: Sequence[SchemaField], findings: Findings) -> None:
+    """No two fields of a key are at the same position."""
+    for attribute in (*of_role(Role.KEY_PART), *of_role(Role.CLUSTERING_PART)):
+        by_position: dict[int, SchemaField] = {}
+        for field in fields:
+            value = attribute.read(field.extra) if attribute.key in field.extra else None
+            if value is None or value.position is None:
+                continue
+            first = by_position.setdefault(value.position, field)
+            if first is not field:
+                findings.at_extra(
+                    field,
+                    attribute.key,
+                    codes.DUPLICATE_KEY_POSITION,
+                    f"position {value.position} of the key is already used by {first.path_text}",
+                    "position",
+                    help=Help.write(str(max(by_position) + 1), key="position", is_safe=False),
+                )
+
+
+def check_named_columns(extra: Mapping[str, Any], columns: Sequence[SchemaField], findings: Findings) -> None:
+    """Columns that attributes of the schema name do exist."""
+    names = [str(field.segment) for field in columns]
+    for attribute in _NAMING_COLUMNS:
+        for i, name in enumerate(attribute.read(extra) or ()):
+            if name not in names:
+                help = Help.nearest(name, names, mark="'")
+                message = f"there is no column '{name}'"
+                findings.at_schema(codes.UNKNOWN_COLUMN, message, "extra", attribute.key, i, help=help)
+    for column in columns:
+        old, new = column.extra.get(builtin.RENAMED_FROM.key), str(column.segment)
+        if not isinstance(old, str) or old in names:
+            continue
+        for attribute in _NAMING_IN_TEXTS:
+            for renaming in attribute.renamings(extra, old, new):
+                findings.at_schema(
+                    codes.UNKNOWN_COLUMN,
+                    f"the column '{old}' is now called '{new}'",
+                    "extra",
+                    attribute.key,
+                    *renaming.steps,
+                    help=Help.write(written(renaming.text)),
+                    on_key=renaming.is_key,
+                )
+
+
+def check_object_link(field: SchemaField, findings: Findings) -> None:
+    """Did, Multihash and ObjectLink are texts; a link is at the top level only."""
+    word = builtin.TYPE.read(field.extra)
+    if word is None or word.kind not in builtin.WORDS:
+        return
+    help: str
+    if field.type.family not in builtin.WORD_FAMILIES:
+        kind = with_article(field.type.kind)
+        message = f"{with_article(word.kind)} has to be a String, but {field.path_text} is {kind}"
+        help = Help.retype("type", "String")
+    elif word.kind == "ObjectLink" and field.parent is not None:
+        message, help = "an ObjectLink has to be a column", "move the field to the top level"
+    else:
+        return
+    findings.at_extra(field, builtin.TYPE.key, codes.MISPLACED_ATTRIBUTE, message, "kind", help=help)

@@ -20,14 +20,13 @@ from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 from decimal import Context, Decimal, InvalidOperation
 from enum import Enum, auto
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, Self, TypeVar
 
 from schemac.language.attributes.attribute import Attribute, Family
-from schemac.language.kinds.answers import PER_SECOND
+from schemac.language.kinds.temporal import PER_SECOND
 from schemac.language.logical.model import LogicalType
 from schemac.language.physical import pa
-from schemac.text.source.help import Help
-from schemac.text.source.phrases import counted, with_article
+from schemac.text.source.phrases import Help, counted, with_article
 
 EXACT = Context(prec=1000)
 """For numbers of at most a few hundred digits, which it never rounds."""
@@ -196,6 +195,7 @@ def turn_of(narrowed: bool, widened: bool) -> Turn:
     return Turn.WIDENED if widened else Turn.SAME
 
 
+Exact = TypeVar("Exact", int, Decimal)
 Value = int | Decimal | float | str | bool
 """A value of a type. Of one type, all of them are of one class."""
 
@@ -334,7 +334,7 @@ def _number_help(type_: LogicalType) -> str:
     return f"write a number such as {'1.5' if has_places else '1'}"
 
 
-def _check_limits(type_: LogicalType, value: Any) -> Any:
+def _check_limits(type_: LogicalType, value: Exact) -> Exact:
     """Return a value as it is. Raises UnfitValueError with the nearest limit if the type cannot have it."""
     limits = limits_of(type_)
     if limits is not None and not limits[0] <= value <= limits[1]:
@@ -355,8 +355,7 @@ def _parse_integer(type_: LogicalType, authored: Any) -> Value:
             f"{_quoted(authored)} is not a whole number, but {type_.type_text()} holds only whole numbers"
         )
         raise UnfitValueError(message, f"write {whole} or {whole + (1 if number > whole else -1)}")
-    count: int = _check_limits(type_, whole)
-    return count
+    return _check_limits(type_, whole)
 
 
 def _parse_decimal(type_: LogicalType, authored: Any) -> Value:
@@ -371,8 +370,7 @@ def _parse_decimal(type_: LogicalType, authored: Any) -> Value:
         raise UnfitValueError(
             f"{_quoted(authored)} is not a value of {type_.type_text()}, which has {digits}", help
         )
-    decimal: Decimal = _check_limits(type_, rounded)
-    return decimal
+    return _check_limits(type_, rounded)
 
 
 def _parse_float(type_: LogicalType, authored: Any) -> Value:
@@ -437,8 +435,7 @@ def _parse_timestamp(type_: LogicalType, authored: Any) -> Value:
         if hours > 14 or minutes > 59:
             raise UnfitValueError(f"'{zone}' is not an offset from UTC")
         seconds_ahead = (hours * 60 + minutes) * (60 if zone[0] == "+" else -60)
-    total_count: int = _check_limits(type_, count - seconds_ahead * per)
-    return total_count
+    return _check_limits(type_, count - seconds_ahead * per)
 
 
 def _day_text(days: int) -> str:

@@ -28,7 +28,7 @@ from schemac.language.constraints.rows import (
     RowConstraints,
     Unique,
 )
-from schemac.language.logical.schema_fields import SchemaField, preorder
+from schemac.language.logical.model import SchemaField, preorder
 from schemac.language.physical import pa
 
 

@@ -22,8 +22,7 @@ from schemac.language.constraints.constraint import (
     shown,
 )
 from schemac.language.kinds.plain import Decimal
-from schemac.language.logical.model import LogicalType, dotted
-from schemac.language.logical.schema_fields import SchemaField
+from schemac.language.logical.model import LogicalType, SchemaField, dotted
 from schemac.language.physical import pa
 
 MOST_DIGITS = 38

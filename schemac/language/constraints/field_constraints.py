@@ -36,10 +36,9 @@ from schemac.language.constraints.constraint import (
     whole,
 )
 from schemac.language.constraints.patterns import PortablePattern, read_pattern
-from schemac.language.logical.model import LogicalType
-from schemac.language.logical.schema_fields import SchemaField
+from schemac.language.logical.model import LogicalType, SchemaField
 from schemac.language.physical import pa
-from schemac.text.source.help import Help
+from schemac.text.source.phrases import Help
 
 
 @dataclass(frozen=True)

@@ -36,9 +36,8 @@ from schemac.language.constraints.expressions import (
     result_type,
 )
 from schemac.language.kinds.plain import Decimal, Int64
-from schemac.language.logical.schema_fields import SchemaField
-from schemac.text.source.help import Help
-from schemac.text.source.phrases import closest, fields_text, with_article
+from schemac.language.logical.model import SchemaField
+from schemac.text.source.phrases import Help, closest, fields_text, with_article
 
 _COMPARISONS = {"=": "=", "==": "=", "<>": "<>", "!=": "<>", "<": "<", "<=": "<=", ">": ">", ">=": ">="}
 _EXACT = frozenset({Family.INTEGER, Family.DECIMAL})

@@ -11,7 +11,7 @@ that has a `(?` but groups.
 import re
 from dataclasses import dataclass, field
 
-from schemac.text.source.help import Help
+from schemac.text.source.phrases import Help
 
 _PUNCTUATION = frozenset("\\^$.|?*+()[]{}-/\"'#&~!%,:;<=>@_` ")
 _CONTROLS = frozenset("ntrf")

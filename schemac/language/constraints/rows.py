@@ -15,8 +15,7 @@ from schemac.language.attributes.registry import has_role
 from schemac.language.constraints.constraint import compute
 from schemac.language.constraints.expressions import FieldNode, Node
 from schemac.language.constraints.parsing import ExpressionError, read_condition
-from schemac.language.logical.model import dotted
-from schemac.language.logical.schema_fields import SchemaField, is_in_structs, preorder
+from schemac.language.logical.model import SchemaField, dotted, is_in_structs, preorder
 
 UNIQUE_RULE, REFERENCE_RULE, CHECK_RULE = "unique", "references", "check"
 DUPLICATE_RULE = "duplicate"

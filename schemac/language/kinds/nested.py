@@ -14,14 +14,22 @@ from pydantic import Field
 
 from schemac.language.attributes.arrow import ArrowDefaults, Hints
 from schemac.language.attributes.attribute import Family
-from schemac.language.kinds.answers import Invariable, WithoutValues
+from schemac.language.logical.dataset import CheckedKind, Findings
 from schemac.language.logical.facts import Fact
-from schemac.language.logical.findings import CheckedKind, Findings
-from schemac.language.logical.model import AuthoredType, Castability, Fields, LogicalType, Member, Part
-from schemac.language.logical.schema_fields import SchemaField
+from schemac.language.logical.model import (
+    AuthoredType,
+    Castability,
+    Fields,
+    Invariable,
+    LogicalType,
+    Member,
+    Part,
+    SchemaField,
+    WithoutValues,
+)
 from schemac.language.physical import ArrowField, ArrowType, pa
 from schemac.text.source.catalogue import BARE_NULL, OPTIONAL_MAP_KEY
-from schemac.text.source.help import Help
+from schemac.text.source.phrases import Help
 
 
 class Option(WithoutValues, Invariable):

@@ -17,17 +17,14 @@ from pydantic import Field
 
 from schemac.language.attributes.arrow import DECIMAL_ENCODING, ArrowDefaults, Hints, read_hints
 from schemac.language.attributes.attribute import Family
-from schemac.language.kinds.answers import Invariable
+from schemac.language.logical.dataset import CheckedKind, Findings
 from schemac.language.logical.facts import Fact
-from schemac.language.logical.findings import CheckedKind, Findings
-from schemac.language.logical.model import AuthoredType, Castability, LogicalType
-from schemac.language.logical.schema_fields import SchemaField
+from schemac.language.logical.model import AuthoredType, Castability, Invariable, LogicalType, SchemaField
 from schemac.language.physical import ArrowField, ArrowType, pa
 from schemac.registry.engine import Trait
 from schemac.registry.installed import with_trait
 from schemac.text.source.catalogue import DECIMAL_WIDTH, SCALE_ABOVE_PRECISION
-from schemac.text.source.help import Help
-from schemac.text.source.phrases import listed
+from schemac.text.source.phrases import Help, listed
 
 
 class PlainType(Invariable):

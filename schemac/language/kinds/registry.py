@@ -7,54 +7,23 @@ Source: RFC-016; the order is that of the union in the standard's binary form, c
 SQL dialects, Spark, Flink, Iceberg, Arrow, protobuf, Python, Rust and ClickHouse.
 """
 
+from types import ModuleType
+from typing import Any
+
 from schemac.language.attributes.attribute import spellings
-from schemac.language.kinds.nested import Map, Null, Option, Struct
-from schemac.language.kinds.plain import (
-    Bool,
-    Decimal,
-    Float16,
-    Float32,
-    Float64,
-    Int8,
-    Int16,
-    Int32,
-    Int64,
-    PlainType,
-    UInt8,
-    UInt16,
-    UInt32,
-    UInt64,
-)
-from schemac.language.kinds.sequences import Binary, List, String
-from schemac.language.kinds.temporal import Date, Duration, Time, Timestamp
+from schemac.language.kinds import nested, plain, sequences, temporal
 from schemac.language.logical.model import LogicalType
 
-KINDS: tuple[type[LogicalType], ...] = (
-    Binary,
-    Bool,
-    Date,
-    Decimal,
-    Duration,
-    Float16,
-    Float32,
-    Float64,
-    Int8,
-    Int16,
-    Int32,
-    Int64,
-    UInt8,
-    UInt16,
-    UInt32,
-    UInt64,
-    List,
-    Map,
-    Null,
-    Option,
-    Struct,
-    Time,
-    Timestamp,
-    String,
-)
+
+def _kinds_in(module: ModuleType) -> list[type[LogicalType]]:
+    """Return the kinds that a module defines, without what several of them have in common."""
+    classes: list[Any] = [one for one in vars(module).values() if isinstance(one, type)]
+    kinds = [one for one in classes if issubclass(one, LogicalType) and one.__module__ == module.__name__]
+    return [kind for kind in kinds if not kind.model_fields["kind"].is_required()]
+
+
+_ALL = [kind for module in (nested, plain, sequences, temporal) for kind in _kinds_in(module)]
+KINDS = tuple(sorted(_ALL, key=lambda kind: kind.standard_number or len(_ALL)))
 
 BY_NAME: dict[str, type[LogicalType]] = {kind.__name__: kind for kind in KINDS}
 """Kinds by their name in manifests."""
@@ -67,7 +36,7 @@ LogicalType.kinds = BY_NAME
 
 ARROW_NAMES: dict[str, str] = {
     "null": "Null",
-    **{kind.arrow_text: kind.__name__ for kind in KINDS if issubclass(kind, PlainType)},
+    **{kind.arrow_text: kind.__name__ for kind in KINDS if issubclass(kind, plain.PlainType)},
 }
 """Kinds by what pyarrow prints for their one Arrow type."""
 

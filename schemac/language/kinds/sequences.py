@@ -14,25 +14,25 @@ from pydantic import Field
 
 from schemac.language.attributes.arrow import BUFFER_ENCODING, ArrowDefaults, Hints, read_hints
 from schemac.language.attributes.attribute import Family
-from schemac.language.kinds.answers import Invariable, WithoutValues
+from schemac.language.logical.dataset import CheckedKind, Findings
 from schemac.language.logical.facts import Fact
-from schemac.language.logical.findings import CheckedKind, Findings
 from schemac.language.logical.model import (
     AuthoredType,
     Castability,
     ExtraAttributes,
+    Invariable,
     LogicalType,
     Member,
     Part,
+    SchemaField,
     UnsupportedTypeError,
+    WithoutValues,
 )
-from schemac.language.logical.schema_fields import SchemaField
 from schemac.language.physical import ArrowField, ArrowType, pa
 from schemac.registry.engine import Trait
 from schemac.registry.installed import with_trait
 from schemac.text.source.catalogue import CONFLICTING_HINTS, UNSUPPORTED_HINT
-from schemac.text.source.help import Help
-from schemac.text.source.phrases import listed, with_article
+from schemac.text.source.phrases import Help, listed, with_article
 
 FixedLength = Annotated[int, Field(ge=1, le=2**31 - 1)]
 ByteLength = Annotated[int, Field(ge=1, le=(2**31 - 1) // 8)]

@@ -1,35 +1,25 @@
-"""Date, Time, Timestamp and Duration.
+"""Date, Time, Timestamp and Duration, and the units that they are counted in.
 
 Layer: language.
 Errors: SC205 out-of-range, SC316 unknown-timezone.
-Source: RFC-016: units default to Millisecond, a timestamp's zone to UTC. No zone at all is our `timezone: null`.
+Source: RFC-016, whose TimeUnit has no plurals and no abbreviations: units default to Millisecond, a timestamp's zone to UTC. No zone at
+      all is our `timezone: null`.
 """
 
 import re
 from collections.abc import Iterator, Sequence
-from typing import Any, ClassVar, Literal, Self
+from typing import Any, ClassVar, Literal, Self, get_args
 
 from pydantic import Field
 
 from schemac.language.attributes.arrow import DATE_ENCODING, ArrowDefaults, Hints
 from schemac.language.attributes.attribute import Family
-from schemac.language.kinds.answers import (
-    ALL_UNITS,
-    ARROW_UNITS,
-    PER_SECOND,
-    UNITS_BY_ARROW,
-    Invariable,
-    TimeUnit,
-    is_finer,
-    unit_facts,
-)
+from schemac.language.logical.dataset import CheckedKind, Findings
 from schemac.language.logical.facts import Fact
-from schemac.language.logical.findings import CheckedKind, Findings
-from schemac.language.logical.model import AuthoredType, Castability, LogicalType
-from schemac.language.logical.schema_fields import SchemaField
+from schemac.language.logical.model import AuthoredType, Castability, Invariable, LogicalType, SchemaField
 from schemac.language.physical import ArrowField, ArrowType, pa
 from schemac.text.source.catalogue import OUT_OF_RANGE, UNKNOWN_TIMEZONE
-from schemac.text.source.help import Help
+from schemac.text.source.phrases import Help
 
 DAY = 86400
 """Seconds."""
@@ -69,6 +59,42 @@ class Date(Invariable):
     def samples(self) -> tuple[int, ...]:
         """Return days since 1970: the bounds of 32 bits and of the years 1 to 9999."""
         return (0, 1, -1, 19000, -719162, 2932896, 2932897, -719163, 2**31 - 1, -(2**31))
+
+
+TimeUnit = Literal["Second", "Millisecond", "Microsecond", "Nanosecond"]
+ALL_UNITS: tuple[TimeUnit, ...] = get_args(TimeUnit)
+
+UNITS_BY_ARROW: dict[str, str] = {"s": "Second", "ms": "Millisecond", "us": "Microsecond", "ns": "Nanosecond"}
+ARROW_UNITS: dict[str, str] = {unit: abbreviation for abbreviation, unit in UNITS_BY_ARROW.items()}
+"""Arrow's abbreviation of each unit."""
+PER_SECOND: dict[str, int] = {"Second": 1, "Millisecond": 10**3, "Microsecond": 10**6, "Nanosecond": 10**9}
+"""How many make a second."""
+
+
+def is_finer(unit: str, other: str) -> bool:
+    """Return whether a unit is shorter than another one."""
+    return PER_SECOND[unit] > PER_SECOND[other]
+
+
+def unit_facts(old: str, new: str) -> Iterator[Fact]:
+    """Yield the facts of a changed unit."""
+    if old != new:
+        yield Fact.TIME_UNIT_REFINED if is_finer(new, old) else Fact.TIME_UNIT_COARSENED
+
+
+ARROW_PER_SECOND: dict[str, int] = {ARROW_UNITS[unit]: count for unit, count in PER_SECOND.items()}
+"""The same by Arrow's abbreviation."""
+
+FRACTION_DIGITS: dict[str, int] = {unit: len(str(count)) - 1 for unit, count in ARROW_PER_SECOND.items()}
+"""Digits behind the point of a second that Arrow's unit keeps."""
+
+FOREIGN_UNITS: dict[str, str] = {
+    **dict.fromkeys(("s", "sec", "secs"), "Second"),
+    **dict.fromkeys(("ms", "milli", "millis", "msec"), "Millisecond"),
+    **dict.fromkeys(("us", "micro", "micros", "usec", "\u00b5s", "\u03bcs"), "Microsecond"),
+    **dict.fromkeys(("ns", "nano", "nanos", "nsec"), "Nanosecond"),
+}
+"""What other systems call a unit, without case, to ours."""
 
 
 class UnitType(LogicalType):

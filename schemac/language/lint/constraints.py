@@ -12,7 +12,7 @@ from schemac.language.attributes.builtin import CLASSIFICATION, DEPRECATED, OWNE
 from schemac.language.lint import codes
 from schemac.language.lint.rule import Reporter, Subject, has_word, rule
 from schemac.language.lint.words import PERSONAL, PERSONAL_NAMES, SECRETS, STATES, snake_case
-from schemac.text.source.help import Help
+from schemac.text.source.phrases import Help
 
 if TYPE_CHECKING:
     # For start-up time: most manifests have no constraints.

@@ -19,8 +19,8 @@ from schemac.language.lint.words import (
     snake_case,
     words_of,
 )
-from schemac.language.logical.findings import Other
-from schemac.language.logical.schema_fields import SchemaField
+from schemac.language.logical.dataset import Other
+from schemac.language.logical.model import SchemaField
 from schemac.registry.engine import RESERVED_WORDS
 from schemac.registry.installed import engines
 

@@ -15,10 +15,9 @@ from schemac.language.attributes.builtin import DESCRIPTION
 from schemac.language.attributes.constraints import are_constrained
 from schemac.language.lint.settings import LintSettings
 from schemac.language.lint.words import words_of
-from schemac.language.logical.dataset import LogicalDataset, named_key, primary_key
-from schemac.language.logical.findings import Findings, Other
-from schemac.language.logical.schema_fields import SchemaField, preorder
-from schemac.text.source.diagnostic import Code
+from schemac.language.logical.dataset import Findings, LogicalDataset, Other, named_key, primary_key
+from schemac.language.logical.model import SchemaField, preorder
+from schemac.text.source.report import Code
 
 if TYPE_CHECKING:
     from schemac.language.constraints.constraint import Constraint

@@ -26,18 +26,13 @@ from schemac.language.lint.codes import INVALID_IGNORE, UNUSED_IGNORE
 from schemac.language.lint.rule import Reporter, Rule, Subject
 from schemac.language.lint.settings import ALL, DEFAULT, LintSettings
 from schemac.language.lint.structure import missing_group_description, undescribed_groups
-from schemac.language.logical.dataset import LogicalDataset
-from schemac.language.logical.findings import Findings
+from schemac.language.logical.dataset import Findings, LogicalDataset
 from schemac.language.manifest.groups import GroupFile
 from schemac.registry.codes import builtin_codes
 from schemac.registry.engine import EngineError, load_as, reason_of
 from schemac.registry.installed import entry_points_of
-from schemac.text.source.diagnostic import Code, Diagnostic, Edit, Fix, Severity
-from schemac.text.source.help import Help
-from schemac.text.source.phrases import closest
-from schemac.text.source.report import Report
-from schemac.text.source.span import Span
-from schemac.text.source.text import SourceText
+from schemac.text.source.phrases import Help, closest
+from schemac.text.source.report import Code, Diagnostic, Edit, Fix, Report, Severity, SourceText, Span
 from schemac.text.syntax.events import YAMLError, events
 
 RULES = tuple(

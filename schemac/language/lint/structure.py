@@ -16,7 +16,7 @@ from schemac.language.lint import codes
 from schemac.language.lint.codes import UNUSED_VOCABULARY
 from schemac.language.lint.rule import Reporter, Rule, Subject, description_of, rule
 from schemac.language.lint.words import words_of
-from schemac.language.logical.schema_fields import SchemaField
+from schemac.language.logical.model import SchemaField
 from schemac.language.manifest.groups import GroupFile
 from schemac.text.source.report import Report
 

@@ -21,7 +21,7 @@ from schemac.language.lint.words import (
     UNITS,
 )
 from schemac.language.logical.model import Part
-from schemac.text.source.help import Help
+from schemac.text.source.phrases import Help
 from schemac.text.syntax.events import written
 
 TYPES = "types"

@@ -1,4 +1,4 @@
-"""A dataset as it was declared: its key, the names of resources, and the locations in its text.
+"""A dataset as it was declared: its key, the names of resources, the locations in its text, and findings at its fields.
 
 Layer: language.
 Shape: the fields of a key are ordered by their position; those without one follow, as they are in the schema.
@@ -8,18 +8,18 @@ Source: Lance's table format, "Unenforced Primary Key".
 """
 
 import dataclasses
+from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Literal, NamedTuple, TypeVar
 
 from schemac.language.attributes.attribute import Role
+from schemac.language.attributes.builtin import DESCRIPTION
 from schemac.language.attributes.registry import are_telling, of_role
-from schemac.language.logical.model import Schema
-from schemac.language.logical.schema_fields import SchemaField, preorder
+from schemac.language.logical.model import Schema, SchemaField, preorder
 from schemac.text.source.json_object import TreePath
-from schemac.text.source.span import Span
-from schemac.text.source.text import SourceText
+from schemac.text.source.report import Code, Label, Report, Severity, SourceText, Span, label
 
 if TYPE_CHECKING:
     from schemac.text.syntax.document import Document, Location, ValueOrigin  # they need a parser
@@ -156,3 +156,112 @@ def with_distinct_names(resources: Sequence[R]) -> list[R]:
         else resource
         for resource in resources
     ]
+
+
+class Other(NamedTuple):
+    """A second field that a finding points at."""
+
+    field: SchemaField
+    message: str
+
+
+class Findings:
+    """Adds to a report what is found at fields, with the place in the manifest that each has."""
+
+    def __init__(self, report: Report, origins: Origins) -> None:
+        self.report = report
+        self.origins = origins
+
+    def at_name(
+        self,
+        field: SchemaField,
+        code: Code,
+        message: str,
+        *,
+        help: str = "",
+        other: Other | None = None,
+        severity: Severity | None = None,
+    ) -> None:
+        """Report a finding about a field's name, or about a nameless field as a whole."""
+        path = (*field.declared_at, "name") if field.is_member else field.declared_at
+        labels: tuple[Label, ...] = ()
+        if other is not None and self.origins.source is not None:
+            there = self.origins.location((*other.field.declared_at, "name"))
+            if there is not None:
+                labels = (label(other.message, there.source, there.span), *there.labels)
+        self._add(field, path, code, message, help, labels=labels, severity=severity)
+
+    def at_type(
+        self, field: SchemaField, code: Code, message: str, *steps: str | int, help: str = ""
+    ) -> None:
+        """Report a finding about a field's type, or about the property of it that `steps` lead to."""
+        path = (*field.type_at, *steps) if steps else (*field.type_at, "kind")
+        self._add(field, path, code, message, help)
+
+    def at_option(self, field: SchemaField, index: int, code: Code, message: str, *, help: str = "") -> None:
+        """Report a finding about one of the Options around a field's type, counted from the outermost."""
+        path = (*field.type_at[: len(field.type_at) - len(field.options) + index], "kind")
+        self._add(field, path, code, message, help)
+
+    def at_extra(
+        self,
+        field: SchemaField | None,
+        key: str,
+        code: Code,
+        message: str,
+        *steps: str | int,
+        help: str = "",
+        on_key: bool = False,
+    ) -> None:
+        """Report a finding about an attribute of a field, or of the schema if that is None, or about the part of its value that `steps` lead to."""
+        paths = field.extra_places(key) if field is not None else [("extra", key)]
+        path = next((p for p in paths if self.origins.has(p)), paths[0])
+        self._add(field, (*path, *steps), code, message, help, on_key=on_key)
+
+    def at_description(self, field: SchemaField, code: Code, message: str, *, help: str = "") -> None:
+        """Report a finding about a field's description, wherever it is written."""
+        friendly = (*field.declared_at, "description")
+        if self.origins.has(friendly):
+            self._add(field, friendly, code, message, help)
+        else:
+            self.at_extra(field, DESCRIPTION.key, code, message, help=help)
+
+    def at_schema(
+        self, code: Code, message: str, *steps: str | int, help: str = "", on_key: bool = False
+    ) -> None:
+        """Report a finding about the schema as a whole, or about the part that `steps` lead to."""
+        self._add(None, steps, code, message, help, on_key=on_key)
+
+    def _add(
+        self,
+        field: SchemaField | None,
+        path: TreePath,
+        code: Code,
+        message: str,
+        help: str,
+        *,
+        on_key: bool = False,
+        labels: tuple[Label, ...] = (),
+        severity: Severity | None = None,
+    ) -> None:
+        """Report a finding at a path in the file; `on_key` marks the key there, not its value."""
+        self.report.add(
+            code,
+            message,
+            location=self.origins.location(path, on_key=on_key),
+            file=self.origins.file,
+            path=field.path_text if field is not None else "",
+            help=help,
+            labels=labels,
+            severity=severity,
+        )
+
+
+class CheckedKind(ABC):
+    """A kind whose properties can be combined to something that means nothing."""
+
+    __slots__ = ()
+
+    @abstractmethod
+    def check(self, field: SchemaField, findings: Findings) -> None:
+        """Report what no grammar can."""

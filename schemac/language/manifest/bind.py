@@ -17,23 +17,19 @@ from pydantic import ValidationError
 
 from schemac.language.attributes.attribute import Attribute
 from schemac.language.attributes.registry import ATTRIBUTES
-from schemac.language.kinds.answers import FOREIGN_UNITS
 from schemac.language.kinds.registry import BY_NAME, FOREIGN_NAMES
+from schemac.language.kinds.temporal import FOREIGN_UNITS
 from schemac.language.logical.dataset import LogicalDataset, Origins, with_distinct_names
-from schemac.language.logical.model import PART_KEYS, TYPE_KEYS, Field, Part, Schema, dotted
-from schemac.language.logical.schema_fields import columns
+from schemac.language.logical.model import PART_KEYS, TYPE_KEYS, Field, Part, Schema, columns, dotted
 from schemac.language.manifest.documents import Body, Documents, is_library, is_meant
 from schemac.language.manifest.expansion import Expander, replaced
 from schemac.language.manifest.foreign import suggest_type
 from schemac.language.manifest.library import GroupScope, Reuse, scope_of
 from schemac.language.manifest.standard import Standardizer, complete_type
 from schemac.text.source.catalogue import DUPLICATE_DATASET, EMPTY_DOCUMENT, NO_SCHEMA, UNKNOWN_DOCUMENT
-from schemac.text.source.diagnostic import Code, Severity
-from schemac.text.source.help import Help
 from schemac.text.source.json_object import TreePath
-from schemac.text.source.phrases import fold
-from schemac.text.source.report import Report, label
-from schemac.text.source.text import SourceText
+from schemac.text.source.phrases import Help, fold
+from schemac.text.source.report import Code, Report, Severity, SourceText, label
 from schemac.text.syntax.compose import has_split_types, whole_types
 from schemac.text.syntax.document import Document, parse
 from schemac.text.syntax.model import KnownWords, model_errors
@@ -115,7 +111,7 @@ class DocumentFindings:
     A file that was not named may be something else than a manifest, which is then a note.
     """
 
-    def __init__(self, document: Document, report: Report, *, is_named: bool) -> None:
+    def __init__(self, document: Document, report: Report, *, is_named: bool = True) -> None:
         self._document = document
         self._report = report
         self._is_named = is_named
@@ -239,13 +235,12 @@ class Binder(NamedTuple):
         datasets: list[LogicalDataset] = []
         scope = scope_of(documents, Reuse() if reuse is None else reuse, report)
         for document in documents:
-            bodies = Documents(
-                document, stem, strict, is_named, DocumentFindings(document, report, is_named=is_named)
-            ).bodies()
-            for body in bodies:
+            findings = DocumentFindings(document, report, is_named=is_named)
+            for body in Documents(document, stem, strict, is_named, findings).bodies():
                 expander = Expander(scope, report, is_strict=strict) if scope is not None else None
                 expanded = expander.expand(document, body.path) if expander is not None else document
-                dataset = _DocumentBinder(expanded, strict, report, is_named).dataset(body)
+                add = DocumentFindings(expanded, report, is_named=is_named)
+                dataset = _dataset(expanded, body, strict, add)
                 if dataset is not None:
                     is_whole = dataset.is_whole and (expander is None or expander.is_whole)
                     datasets.append(dataset if is_whole else replace(dataset, is_whole=False))
@@ -350,7 +345,7 @@ def expanded_text(documents: Sequence[Document], source: SourceText, reuse: Reus
         add = DocumentFindings(document, report, is_named=True)
         for body in Documents(document, stem, False, True, add).bodies():
             expanded = Expander(scope, report).expand(document, body.path) if scope is not None else document
-            schema = _DocumentBinder(expanded, False, report, is_named=True).standard(body.path)
+            schema = _standard(expanded, body, False, add)
             if body.path:
                 value = replaced(value, body.path, schema)
             else:
@@ -369,47 +364,39 @@ def _check_groups(scope: GroupScope, strict: bool, report: Report) -> None:
             continue
         document = Expander(scope, report).group(definition)
         if document is not None:
-            _DocumentBinder(document, strict, report, is_named=True).dataset(Body(definition.name, ()))
+            _dataset(document, Body(definition.name, ()), strict, DocumentFindings(document, report))
 
 
-class _DocumentBinder:
-    """Makes a dataset of each schema of one document, whose groups have been inserted."""
+def _standard(document: Document, body: Body, strict: bool, add: DocumentFindings) -> Any:
+    """Return a schema, whose groups have been inserted, in the standard's form."""
+    value = document.part(body.path)
+    if not body.path and isinstance(value, dict):
+        value = {key: item for key, item in value.items() if key != "name"}
+    return Standardizer(document, strict, add).schema(value, body.path)
 
-    def __init__(self, document: Document, strict: bool, report: Report, is_named: bool) -> None:
-        self._document = document
-        self._words = _WORDS if strict else _FRIENDLY_WORDS
-        self._add = DocumentFindings(document, report, is_named=is_named)
-        self._standardizer = Standardizer(document, strict, self._add)
 
-    def standard(self, base: TreePath) -> Any:
-        """Return the schema at a path in the standard's form."""
-        value = self._document.part(base)
-        if not base and isinstance(value, dict):
-            value = {key: item for key, item in value.items() if key != "name"}
-        return self._standardizer.schema(value, base)
-
-    def dataset(self, body: Body) -> LogicalDataset | None:
-        """Return the dataset of a schema, as far as it can be read."""
-        standard = self.standard(body.path)
-        origins = Origins(self._document.source.name, self._document, body.path, body.named_at or None)
-        try:
-            schema = Schema.model_validate(standard, by_name=False)
-        except ValidationError as error:
-            errors = model_errors(error, Schema, standard, self._words)
-            for e in errors:
-                self._add(e.code, (*body.path, *e.path), e.message, help=e.help, on_key=e.on_key)
-            recovered = recover(standard, [e.path for e in errors])
-        else:
-            recovered = Recovered(schema, list(range(len(schema.fields))), frozenset(), is_whole=True)
-        if recovered is None:
-            return None
-        return LogicalDataset(
-            body.name,
-            recovered.schema,
-            columns(recovered.schema, recovered.indices),
-            origins,
-            recovered.is_whole,
-            recovered.unread,
-            body.naming,
-            body.is_source,
-        )
+def _dataset(document: Document, body: Body, strict: bool, add: DocumentFindings) -> LogicalDataset | None:
+    """Return the dataset of a schema, whose groups have been inserted, as far as it can be read."""
+    standard = _standard(document, body, strict, add)
+    origins = Origins(document.source.name, document, body.path, body.named_at or None)
+    try:
+        schema = Schema.model_validate(standard, by_name=False)
+    except ValidationError as error:
+        errors = model_errors(error, Schema, standard, _WORDS if strict else _FRIENDLY_WORDS)
+        for e in errors:
+            add(e.code, (*body.path, *e.path), e.message, help=e.help, on_key=e.on_key)
+        recovered = recover(standard, [e.path for e in errors])
+    else:
+        recovered = Recovered(schema, list(range(len(schema.fields))), frozenset(), is_whole=True)
+    if recovered is None:
+        return None
+    return LogicalDataset(
+        body.name,
+        recovered.schema,
+        columns(recovered.schema, recovered.indices),
+        origins,
+        recovered.is_whole,
+        recovered.unread,
+        body.naming,
+        body.is_source,
+    )

@@ -25,24 +25,10 @@ from schemac.language.manifest.standard import (
     is_dataset_name,
     trouble_with,
 )
-from schemac.text.source.catalogue import (
-    EMPTY_DOCUMENT,
-    FLOW_SKIPPED,
-    FRIENDLY_FORM,
-    INVALID_DATASET_NAME,
-    LENIENT_SPELLING,
-    MISSING_PROPERTY,
-    UNKNOWN_DOCUMENT,
-    UNKNOWN_EVENT,
-    UNKNOWN_KEY,
-    UNKNOWN_VALUE,
-    UNSUPPORTED_VERSION,
-    WRONG_TYPE,
-)
-from schemac.text.source.diagnostic import Code
-from schemac.text.source.help import Help
+from schemac.text.source import catalogue as codes
 from schemac.text.source.json_object import Json, TreePath
-from schemac.text.source.phrases import closest
+from schemac.text.source.phrases import Help, closest
+from schemac.text.source.report import Code
 from schemac.text.syntax.document import Document
 from schemac.text.syntax.model import sort_of
 
@@ -94,10 +80,10 @@ class Documents:
             if reason:
                 message, help = f"{message}: {reason}", way_out
             if body.named_at:
-                self._add(INVALID_DATASET_NAME, body.named_at, message, help=help)
+                self._add(codes.INVALID_DATASET_NAME, body.named_at, message, help=help)
             else:
                 help = f"add a `name:`, or rename the file: {help}"
-                self._add(INVALID_DATASET_NAME, (*body.path, "fields"), message, help=help, on_key=True)
+                self._add(codes.INVALID_DATASET_NAME, (*body.path, "fields"), message, help=help, on_key=True)
         return bodies
 
     def _bodies(self) -> list[Body]:
@@ -106,20 +92,23 @@ class Documents:
         if value is None or (value == [] and self._is_named):
             what = "empty" if value is None else "a list without events"
             help = "write `fields:` with the columns of the dataset"
-            return self._refuse(EMPTY_DOCUMENT, (), f"the document is {what}", help=help)
+            return self._refuse(codes.EMPTY_DOCUMENT, (), f"the document is {what}", help=help)
         if isinstance(value, list):
             if not self._is_named and not any(isinstance(event, dict) and "kind" in event for event in value):
-                return self._refuse(UNKNOWN_DOCUMENT, (), "this list has no events")
+                return self._refuse(codes.UNKNOWN_DOCUMENT, (), "this list has no events")
             return self._events({(i,): event for i, event in enumerate(value)}, Body(self._stem, ()))
         if not isinstance(value, dict):
             return self._refuse(
-                UNKNOWN_DOCUMENT, (), f"a manifest is a mapping, not {sort_of(value)}", help="write `fields:`"
+                codes.UNKNOWN_DOCUMENT,
+                (),
+                f"a manifest is a mapping, not {sort_of(value)}",
+                help="write `fields:`",
             )
         if is_pipeline(value):
             # A pipeline lies beside its manifest; whoever checks a folder need not hear of it.
             if self._is_named:
                 help = "check it with `schemac check`, and run it with `schemac run`"
-                self._add(UNKNOWN_DOCUMENT, (), "this is a pipeline, not a manifest", help=help)
+                self._add(codes.UNKNOWN_DOCUMENT, (), "this is a pipeline, not a manifest", help=help)
             return []
         if "$schema" in value:
             return self._resource(value)
@@ -133,7 +122,7 @@ class Documents:
             # An overlay may lie beside its manifests, as a pipeline may.
             if self._is_named:
                 help = "name it with `--overlay`, in addition to the manifests"
-                self._add(UNKNOWN_DOCUMENT, (), "this is an overlay, not a manifest", help=help)
+                self._add(codes.UNKNOWN_DOCUMENT, (), "this is an overlay, not a manifest", help=help)
             return []
         if kind == "DatasetSnapshot":
             return self._snapshot(value)
@@ -146,7 +135,7 @@ class Documents:
         if kind in _EVENT_SPELLINGS or near in EVENTS:
             return self._events({(): value}, Body(self._stem, ()))
         return self._refuse(
-            UNKNOWN_DOCUMENT,
+            codes.UNKNOWN_DOCUMENT,
             ("kind",),
             f"there is no document kind '{kind}'",
             help=Help.did_you_mean(near, kind) if near else _BEGINNINGS,
@@ -169,7 +158,7 @@ class Documents:
         help = _BEGINNINGS
         if isinstance(value.get("schema"), dict):
             help = Help.add_key("kind", "SetDataSchema", reason=" beside `schema:`")
-        self._add(UNKNOWN_DOCUMENT, (), "this is not a document that contains a schema", help=help)
+        self._add(codes.UNKNOWN_DOCUMENT, (), "this is not a document that contains a schema", help=help)
 
     def _library(self, value: Json) -> None:
         """Check the keys of a document that holds groups alone; `schemac.language.manifest.groups` reads what they have."""
@@ -178,13 +167,13 @@ class Documents:
                 self._unknown_key((key,), closest(key, ("imports", "groups", "fields")), OF_LIBRARIES)
         if self._is_strict:
             help = "run `schemac expand` on the manifests that use them"
-            self._add(FRIENDLY_FORM, ("groups",), "the standard has no groups", help=help, on_key=True)
+            self._add(codes.FRIENDLY_FORM, ("groups",), "the standard has no groups", help=help, on_key=True)
 
     def _bare(self, value: Json) -> list[Body]:
         """Return the body of a mapping with `fields`; strict mode reports its `name`."""
         if self._is_strict and "name" in value:
             message = "the standard has no `name` next to `fields`"
-            self._add(FRIENDLY_FORM, ("name",), message, help="use a DatasetSnapshot", on_key=True)
+            self._add(codes.FRIENDLY_FORM, ("name",), message, help="use a DatasetSnapshot", on_key=True)
         return [self._named(value, ("name",))]
 
     def _snapshot(self, value: Json) -> list[Body]:
@@ -195,7 +184,7 @@ class Documents:
         content = value["content"]
         if not isinstance(content, dict):
             return self._refuse(
-                WRONG_TYPE, ("content",), f"`content` has to be a mapping, not {sort_of(content)}"
+                codes.WRONG_TYPE, ("content",), f"`content` has to be a mapping, not {sort_of(content)}"
             )
         noun = "the content of a DatasetSnapshot"
         self._has_shape(content, ("content",), "DatasetSnapshotContent", noun)
@@ -214,18 +203,20 @@ class Documents:
         """Return the bodies of a Dataset or a Source; none after reporting any other resource."""
         resource = str(value["$schema"]).rstrip("/").rpartition("/")[2]
         if resource == "Flow":
-            return self._refuse(FLOW_SKIPPED, ("$schema",), "a Flow contains no schema and is ignored")
+            return self._refuse(codes.FLOW_SKIPPED, ("$schema",), "a Flow contains no schema and is ignored")
         if resource not in _RESOURCES:
             message = f"the resource '{resource}' contains no schema"
             help = Help.nearest(resource, _RESOURCES, "the resources with a schema are Dataset and Source")
-            return self._refuse(UNKNOWN_DOCUMENT, ("$schema",), message, help=help)
+            return self._refuse(codes.UNKNOWN_DOCUMENT, ("$schema",), message, help=help)
         is_whole = self._has_shape(value, (), f"{resource}Resource", f"a {resource}")
         headers, spec = value.get("headers"), value.get("spec")
         named = self._named(headers if isinstance(headers, dict) else {}, ("headers", "name"))
         if not is_whole:
             return []
         if not isinstance(spec, dict):
-            return self._refuse(WRONG_TYPE, ("spec",), f"`spec` has to be a mapping, not {sort_of(spec)}")
+            return self._refuse(
+                codes.WRONG_TYPE, ("spec",), f"`spec` has to be a mapping, not {sort_of(spec)}"
+            )
         if resource == "Source":
             return self._read_schema(spec, ("spec",), named._replace(is_source=True))
         self._dataset_kind(spec.get("kind", "Root"), ("spec", "kind"))
@@ -235,7 +226,7 @@ class Documents:
         """Return the bodies of a list of events; none after reporting that it is no list."""
         if not isinstance(events, list):
             return self._refuse(
-                WRONG_TYPE, at, f"`metadata` has to be a list of events, not {sort_of(events)}"
+                codes.WRONG_TYPE, at, f"`metadata` has to be a list of events, not {sort_of(events)}"
             )
         return self._events({(*at, i): event for i, event in enumerate(events)}, named)
 
@@ -276,24 +267,24 @@ class Documents:
         help: str
         if not isinstance(event, dict):
             message = f"an event is a mapping, not {sort_of(event)}"
-            self._add(WRONG_TYPE, at, message, help="write `- kind: SetDataSchema`")
+            self._add(codes.WRONG_TYPE, at, message, help="write `- kind: SetDataSchema`")
         elif "kind" not in event:
             near = next((key for key in event if closest(key, ("kind",))), None)
             if near is not None:
                 self._unknown_key((*at, near), "kind")
             else:
                 help = Help.add_key("kind", "SetDataSchema")
-                self._add(MISSING_PROPERTY, at, "an event needs a `kind`", help=help)
+                self._add(codes.MISSING_PROPERTY, at, "an event needs a `kind`", help=help)
         elif not isinstance(written, str):
             message = f"the `kind` of an event has to be a text, not {sort_of(written)}"
             help = Help.write("SetDataSchema", key="kind", is_safe=False)
-            self._add(WRONG_TYPE, (*at, "kind"), message, help=help)
+            self._add(codes.WRONG_TYPE, (*at, "kind"), message, help=help)
         elif kind is None:
             help = Help.nearest(written, EVENTS, f"the events are {', '.join(EVENTS)}")
-            self._add(UNKNOWN_EVENT, (*at, "kind"), f"there is no event '{written}'", help=help)
+            self._add(codes.UNKNOWN_EVENT, (*at, "kind"), f"there is no event '{written}'", help=help)
         elif kind != written and self._is_strict:
             message = f"the standard spells '{written}' as {kind}"
-            self._add(LENIENT_SPELLING, (*at, "kind"), message, help=Help.write(kind))
+            self._add(codes.LENIENT_SPELLING, (*at, "kind"), message, help=Help.write(kind))
         return kind
 
     def _set_data_schema(self, event: Json, at: TreePath, named: Body) -> list[Body]:
@@ -301,7 +292,9 @@ class Documents:
         if _is_binary(event):
             message = "this event has its schema only in Arrow's binary form"
             help = "write the columns under `schema:`, or write them with `schemac import`"
-            return self._refuse(UNKNOWN_DOCUMENT, (*at, "rawArrowSchema"), message, help=help, on_key=True)
+            return self._refuse(
+                codes.UNKNOWN_DOCUMENT, (*at, "rawArrowSchema"), message, help=help, on_key=True
+            )
         if not self._has_shape(event, at, "SetDataSchema", "SetDataSchema"):
             return []
         return [named._replace(path=(*at, "schema"))]
@@ -324,7 +317,7 @@ class Documents:
                 f"`schemac import {shlex.quote(self._file)} --out new.yaml` writes such fields for lines of DDL and "
                 "keeps the rest of the file; or move the lines unchanged under `ddlSchema:`"
             )
-            return self._refuse(WRONG_TYPE, place, message, help=help)
+            return self._refuse(codes.WRONG_TYPE, place, message, help=help)
         return [named._replace(path=place)]
 
     def _dataset_kind(self, kind: Any, at: TreePath) -> None:
@@ -334,10 +327,10 @@ class Documents:
             root = Help.write("Root", key="kind", is_safe=False)
             help = Help.nearest(kind, get_args(DatasetKind), root) if isinstance(kind, str) else root
             message = f"the kind of a dataset is Root or Derivative, not {sort_of(kind)}"
-            self._add(UNKNOWN_VALUE, at, message, help=help)
+            self._add(codes.UNKNOWN_VALUE, at, message, help=help)
         elif self._is_strict and kind not in words.values():
             message = f"the standard spells '{kind}' as {words[kind]}"
-            self._add(LENIENT_SPELLING, at, message, help=Help.write(words[kind]))
+            self._add(codes.LENIENT_SPELLING, at, message, help=Help.write(words[kind]))
 
     def _version_is_known(self, value: Json) -> bool:
         """Whether an envelope has version 1; any other is reported."""
@@ -346,7 +339,7 @@ class Documents:
             return True
         message = f"version {sort_of(version).removeprefix('the number ')} of {value['kind']} is unknown"
         help = Help.write("1", key="version", is_safe=False)
-        self._add(UNSUPPORTED_VERSION, ("version",), message, help=help)
+        self._add(codes.UNSUPPORTED_VERSION, ("version",), message, help=help)
         return False
 
     def _has_shape(self, value: Json, at: TreePath, envelope: str, noun: str) -> bool:
@@ -368,13 +361,13 @@ class Documents:
                 is_whole = False
                 if key not in meant:
                     place = next(((*at, first) for first in ("kind", "$schema") if first in value), at)
-                    self._add(MISSING_PROPERTY, place, f"{noun} needs `{key}`", help=f"add `{key}:`")
+                    self._add(codes.MISSING_PROPERTY, place, f"{noun} needs `{key}`", help=f"add `{key}:`")
         return is_whole
 
     def _unknown_key(self, at: TreePath, near: str | None, known: tuple[str, ...] = ()) -> None:
         """Report a key that does not belong there, with the near one that was meant or else all that are allowed."""
         help = Help.did_you_mean(near, str(at[-1]), _MEANT) if near else f"allowed here: {', '.join(known)}"
-        self._add(UNKNOWN_KEY, at, f"the key `{at[-1]}` does not belong here", help=help, on_key=True)
+        self._add(codes.UNKNOWN_KEY, at, f"the key `{at[-1]}` does not belong here", help=help, on_key=True)
 
     def _named(self, holder: Json, at: TreePath) -> Body:
         """Return a body with the name that a mapping gives it, else with the stem of the file's name."""
@@ -384,7 +377,7 @@ class Documents:
         if isinstance(written, str):
             return Body(written, (), at)
         message = f"{sort_of(written)} is not a valid dataset name"
-        self._add(INVALID_DATASET_NAME, at, message, help=Help.quote())
+        self._add(codes.INVALID_DATASET_NAME, at, message, help=Help.quote())
         return Body(self._stem, (), at)
 
 

@@ -14,20 +14,10 @@ from pydantic import ValidationError
 
 from schemac.language.manifest.groups import KEYS, PLACEHOLDER, WORDS, Definition, Use, is_inherited, merged
 from schemac.language.manifest.library import GroupScope
-from schemac.text.source.catalogue import (
-    ALIAS_BOMB,
-    FRIENDLY_FORM,
-    INVALID_ARGUMENT,
-    REUSE_CYCLE,
-    TOO_DEEP,
-    UNKNOWN_GROUP,
-    UNKNOWN_KEY,
-)
-from schemac.text.source.diagnostic import Code
-from schemac.text.source.help import Help
+from schemac.text.source import catalogue as codes
 from schemac.text.source.json_object import Json, TreePath
-from schemac.text.source.phrases import closest
-from schemac.text.source.report import Report
+from schemac.text.source.phrases import Help, closest
+from schemac.text.source.report import Code, Report
 from schemac.text.syntax.document import Document, MappingNode, SequenceNode, ValueOrigin, Via
 from schemac.text.syntax.entries import MAX_DEPTH
 from schemac.text.syntax.model import model_errors, sort_of
@@ -156,7 +146,7 @@ class Expander:
             return False
         message = f"the key `{near}` does not belong here"
         help = Help.did_you_mean("use", near, WORDS.keys)
-        self._add(frame.origin((*here, near)), UNKNOWN_KEY, message, help=help, on_key=True)
+        self._add(frame.origin((*here, near)), codes.UNKNOWN_KEY, message, help=help, on_key=True)
         return True
 
     def _copy(
@@ -174,7 +164,7 @@ class Expander:
             return value, None
         if depth > MAX_DEPTH:
             message = f"the groups that are used here nest more than {MAX_DEPTH} levels deep"
-            self._add(frame.origin(path), TOO_DEEP, message, help="flatten the schema")
+            self._add(frame.origin(path), codes.TOO_DEEP, message, help="flatten the schema")
             return None, None
         if isinstance(value, list):
             items = SequenceNode()
@@ -221,7 +211,7 @@ class Expander:
         here = Via(f"used in this text of group '{frame.groups[-1].name}'", frame.document, path)
         origin = argument.origin._replace(via=(here, *argument.origin.via))
         message = f"`{name}` is a part of a longer text, so it has to be a text or a whole number, not "
-        self._add(origin, INVALID_ARGUMENT, message + sort_of(argument.value))
+        self._add(origin, codes.INVALID_ARGUMENT, message + sort_of(argument.value))
         return ""
 
     def _argument(self, value: Any, frame: ExpansionFrame, path: TreePath) -> Argument:
@@ -274,7 +264,7 @@ class Expander:
             )
             help = help if parameters else Help.remove(": the group has no parameters")
             message = f"the group '{definition.name}' has no parameter `{name}`"
-            self._add(use.child("with", name), INVALID_ARGUMENT, message, help=help, on_key=True)
+            self._add(use.child("with", name), codes.INVALID_ARGUMENT, message, help=help, on_key=True)
             if near:
                 # It is the one that is missing.
                 return False
@@ -284,7 +274,7 @@ class Expander:
             entries = ", ".join(f"{name}: …" for name in missing)
             help = f"add `{entries}` to `with:`" if values else f"write `with: {{{entries}}}` below it"
             message = f"the group '{definition.name}' needs {names}"
-            self._add(use.child("use"), INVALID_ARGUMENT, message, help=help)
+            self._add(use.child("use"), codes.INVALID_ARGUMENT, message, help=help)
         return not (unknown or missing)
 
     def _may_enter(self, definition: Definition, frame: ExpansionFrame, here: TreePath) -> bool:
@@ -293,13 +283,13 @@ class Expander:
         help: str
         if any(group is definition for group in frame.groups):
             way = " → ".join([*names[names.index(definition.name) :], definition.name])
-            code, message = REUSE_CYCLE, f"the group contains itself: {way}"
+            code, message = codes.REUSE_CYCLE, f"the group contains itself: {way}"
             help = Help.remove_item("remove this use")
         elif len(names) >= _MOST_GROUPS:
-            code, message = TOO_DEEP, f"groups are nested more than {_MOST_GROUPS} levels deep"
+            code, message = codes.TOO_DEEP, f"groups are nested more than {_MOST_GROUPS} levels deep"
             help = "write the fields out"
         elif self._count > MAX_VALUES:
-            code, message = ALIAS_BOMB, f"groups expand to more than {MAX_VALUES:,} values"
+            code, message = codes.ALIAS_BOMB, f"groups expand to more than {MAX_VALUES:,} values"
             help = "write the fields out, or use fewer groups in groups"
         else:
             return True
@@ -320,13 +310,13 @@ class Expander:
         )
         help = Help.nearest(name, names, f"{others}, or define it under `groups:`")
         origin = frame.origin((*here, "use"))
-        self._add(origin, UNKNOWN_GROUP, f"there is no group '{name}'", help=help)
+        self._add(origin, codes.UNKNOWN_GROUP, f"there is no group '{name}'", help=help)
 
     def _refuse_in_strict(self, origin: ValueOrigin, key: str) -> None:
         """Report in strict mode that the standard has no such key."""
         if self._is_strict:
             help = "`schemac expand` writes the manifest in the standard's form"
-            self._add(origin, FRIENDLY_FORM, f"the standard has no `{key}`", help=help, on_key=True)
+            self._add(origin, codes.FRIENDLY_FORM, f"the standard has no `{key}`", help=help, on_key=True)
 
     def _add(
         self, origin: ValueOrigin, code: Code, message: str, *, help: str = "", on_key: bool = False

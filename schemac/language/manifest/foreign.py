@@ -16,15 +16,15 @@ from typing import Any, NamedTuple
 from schemac.language.attributes import arrow
 from schemac.language.attributes.attribute import Family
 from schemac.language.attributes.registry import ATTRIBUTES
-from schemac.language.kinds.answers import ARROW_UNITS, FOREIGN_UNITS
 from schemac.language.kinds.nested import Map, Option, Struct
 from schemac.language.kinds.plain import MOST_DIGITS, Decimal, Float16, Float32, Float64, Int32
 from schemac.language.kinds.registry import ARROW_NAMES, BY_NAME, FOREIGN_NAMES, SPELLINGS
 from schemac.language.kinds.sequences import ARROW_BUFFERS, List, String
+from schemac.language.kinds.temporal import ARROW_UNITS, FOREIGN_UNITS
 from schemac.language.logical.model import LogicalType
-from schemac.text.source.help import Help
 from schemac.text.source.json_object import Json
-from schemac.text.source.phrases import closest, fold
+from schemac.text.source.phrases import Help, closest, fold
+from schemac.text.syntax.events import scalar
 from schemac.text.syntax.type_text import ColumnText, TypeText, read_type
 
 _UNITS = {**FOREIGN_UNITS, **{fold(unit): unit for unit in ARROW_UNITS}}
@@ -118,9 +118,6 @@ def meaning(written: TypeText, *, are_parts_marked: bool = False) -> Meaning:
 
 def flow(value: Any) -> str:
     """Return a value as YAML on one line; a type that is only a kind, as its name."""
-    # Imported here for start-up time: only a run with a mistake in it needs the emitter.
-    from schemac.language.manifest.write import scalar
-
     if isinstance(value, dict):
         if set(value) == {"kind"}:
             return scalar(str(value["kind"]))

@@ -16,18 +16,10 @@ from schemac.language.attributes.attribute import Inheritance
 from schemac.language.attributes.registry import known
 from schemac.language.logical.model import ExtraAttributes
 from schemac.language.manifest.documents import is_library, schemas_of
-from schemac.text.source.catalogue import (
-    DUPLICATE_GROUP,
-    INVALID_ARGUMENT,
-    MISPLACED_ATTRIBUTE,
-    UNUSED_GROUP,
-    WRONG_TYPE,
-)
-from schemac.text.source.diagnostic import Code
-from schemac.text.source.help import Help
+from schemac.text.source import catalogue as codes
 from schemac.text.source.json_object import Json, TreePath, values_in
-from schemac.text.source.phrases import closest
-from schemac.text.source.report import Report, label
+from schemac.text.source.phrases import Help, closest
+from schemac.text.source.report import Code, Report, label
 from schemac.text.syntax.document import Document, Location
 from schemac.text.syntax.model import AuthoredModel, KnownWords, model_errors, sort_of
 
@@ -173,7 +165,7 @@ class GroupFile:
         at = (*base, "imports")
         if not isinstance(written, list):
             message = f"`imports` has to be a list of paths, not {sort_of(written)}"
-            document.report(WRONG_TYPE, message, at, self.report, "write `imports: [groups.yaml]`")
+            document.report(codes.WRONG_TYPE, message, at, self.report, "write `imports: [groups.yaml]`")
             return
         for i, path in enumerate(written):
             if isinstance(path, str) and path:
@@ -181,13 +173,13 @@ class GroupFile:
             else:
                 message = f"an import is the path of a file, not {sort_of(path)}"
                 help = "write `imports: [groups.yaml]`"
-                document.report(WRONG_TYPE, message, (*at, i), self.report, help)
+                document.report(codes.WRONG_TYPE, message, (*at, i), self.report, help)
 
     def _definitions(self, document: Document, at: TreePath, written: Any) -> Iterator[Definition]:
         """Yield the valid groups of a mapping; mistakes are reported, and names of invalid groups go to `unsound`."""
         if not isinstance(written, dict):
             message = f"`groups` has to be a mapping from names to groups, not {sort_of(written)}"
-            document.report(WRONG_TYPE, message, at, self.report, "write the name of a group below it")
+            document.report(codes.WRONG_TYPE, message, at, self.report, "write the name of a group below it")
             return
         for name, value in written.items():
             path = (*at, name)
@@ -211,7 +203,7 @@ def report_clash(
     also = () if imported is None else (label("imported here", imported.source, imported.span),)
     elsewhere = "" if there.source.name == here.source.name else f" in {there.source.name}"
     report.add(
-        DUPLICATE_GROUP,
+        codes.DUPLICATE_GROUP,
         f"the group '{second.name}' is already defined{elsewhere}",
         source=here.source,
         span=here.span,
@@ -240,16 +232,16 @@ def check_definition(definition: Definition, report: Report) -> None:
                     else "write `$$(` for a text `$(`"
                 )
                 message = f"the group '{definition.name}' has no parameter `{name}`"
-                add(INVALID_ARGUMENT, path, message, help)
+                add(codes.INVALID_ARGUMENT, path, message, help)
     for name in group.parameters.keys() - named:
         message = f"the parameter `{name}` of the group '{definition.name}' is never used"
         help = f"write `$({name})` where its value belongs, or remove it"
-        add(UNUSED_GROUP, ("parameters", name), message, help, on_key=True)
+        add(codes.UNUSED_GROUP, ("parameters", name), message, help, on_key=True)
     for key in group.extra:
         if not is_inherited(key):
             message = f"`{key}` cannot be given to all fields of a group at once"
             help = "write it under `extra:` of each field that it is for"
-            add(MISPLACED_ATTRIBUTE, ("extra", key), message, help, on_key=True)
+            add(codes.MISPLACED_ATTRIBUTE, ("extra", key), message, help, on_key=True)
 
 
 def placeholders(value: Any, path: TreePath = ()) -> Iterator[tuple[TreePath, str]]:

@@ -17,8 +17,8 @@ from typing import Any
 from schemac.language.attributes.attribute import KEY_PATTERN, Attribute, Family, spellings
 from schemac.language.attributes.builtin import DESCRIPTION
 from schemac.language.attributes.registry import ATTRIBUTES, DOMAINS, OPEN
-from schemac.language.kinds.answers import ARROW_UNITS
 from schemac.language.kinds.registry import BY_NAME
+from schemac.language.kinds.temporal import ARROW_UNITS
 from schemac.language.logical.model import Schema
 from schemac.language.manifest.envelopes import (
     BareSchema,
@@ -44,8 +44,7 @@ from schemac.language.manifest.json_schema_conditions import (
 )
 from schemac.language.manifest.standard import EVENTS, SOURCE_EVENTS, SOURCE_NAME_RULE
 from schemac.text.source.json_object import Json, rewritten
-from schemac.text.source.report import Report
-from schemac.text.source.text import SourceText
+from schemac.text.source.report import Report, SourceText
 from schemac.text.syntax.document import parse
 from schemac.text.syntax.model import class_text
 

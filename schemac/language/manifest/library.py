@@ -12,10 +12,9 @@ from dataclasses import dataclass, field
 
 from schemac.language.manifest.groups import Definition, GroupFile, Import, report_clash
 from schemac.text.source.catalogue import REUSE_CYCLE, UNREADABLE_IMPORT, UNUSED_GROUP
-from schemac.text.source.diagnostic import Diagnostic
 from schemac.text.source.files import Contents, Files, OutsideError
-from schemac.text.source.help import Help
-from schemac.text.source.report import Report, label
+from schemac.text.source.phrases import Help
+from schemac.text.source.report import Diagnostic, Report, label
 from schemac.text.source.text import MAX_BYTES, decode_text, reason_of
 from schemac.text.syntax.document import Document, parse
 
@@ -84,8 +83,9 @@ class GroupScope:
     """The groups that a file knows: its own, and those of the files that it imports."""
 
     def __init__(
-        self, file: GroupFile, path: str, reuse: Reuse, above: tuple["ImportStep", ...] = ()
+        self, file: GroupFile, path: str, reuse: Reuse, report: Report, above: tuple[ImportStep, ...] = ()
     ) -> None:
+        """Read the imports of a file; what is wrong with them is in the report."""
         self.file = file
         self.path = path
         """Of the file; empty for the text that a run began with."""
@@ -95,10 +95,7 @@ class GroupScope:
         self._above = above
         self._imported: dict[str, tuple[Definition, Import, GroupScope]] = {}
         self._read: list[tuple[Import, GroupScope]] = []
-
-    def open(self, report: Report) -> None:
-        """Read the imports; what is wrong with them is in the report."""
-        for import_ in self.file.imports:
+        for import_ in file.imports:
             self._open_import(import_, report)
 
     @property
@@ -169,9 +166,7 @@ class GroupScope:
         key, import_ = _file_key(path, self._reuse), way[-1].import_
         scope = self._reuse.scopes.get(key)
         if scope is None:
-            scope = GroupScope(file, path, self._reuse, way)
-            scope.open(report)
-            self._reuse.scopes[key] = scope
+            scope = self._reuse.scopes[key] = GroupScope(file, path, self._reuse, report, way)
         self._read.append((import_, scope))
         self.is_whole = self.is_whole and scope.is_whole
         for name, definition in file.groups.items():
@@ -218,8 +213,7 @@ def scope_of(documents: Sequence[Document], reuse: Reuse, report: Report) -> Gro
         return None
     file = GroupFile(documents)
     report.extend(file.report.diagnostics)
-    scope = GroupScope(file, "", reuse)
-    scope.open(report)
+    scope = GroupScope(file, "", reuse, report)
     for name in file.used:
         match = scope.find(name)
         if match is not None:

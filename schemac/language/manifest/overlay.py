@@ -14,15 +14,12 @@ from pydantic import Field, ValidationError
 from schemac.language.attributes.attribute import Attribute, Role
 from schemac.language.attributes.registry import ATTRIBUTES, DOMAINS, domain_of, known
 from schemac.language.logical.dataset import LogicalDataset
-from schemac.language.logical.model import ExtraAttributes
-from schemac.language.logical.schema_fields import columns, preorder
+from schemac.language.logical.model import ExtraAttributes, columns, preorder
 from schemac.language.manifest.standard import is_dataset_name
 from schemac.text.source.catalogue import INVALID_DATASET_NAME, INVALID_OVERLAY
-from schemac.text.source.diagnostic import Code
-from schemac.text.source.help import Help
 from schemac.text.source.json_object import TreePath
-from schemac.text.source.phrases import closest, one_of
-from schemac.text.source.report import Report
+from schemac.text.source.phrases import Help, closest, one_of
+from schemac.text.source.report import Code, Report
 from schemac.text.syntax.document import Document, ValueOrigin
 from schemac.text.syntax.model import AuthoredModel, KnownWords, model_errors
 
@@ -71,12 +68,7 @@ class Overlay:
 
     def name(self, dataset: str) -> str:
         """Return what a dataset is called."""
-        dataset_overlay = self.file.datasets.get(dataset)
-        return (
-            dataset_overlay.name
-            if dataset_overlay is not None and dataset_overlay.name is not None
-            else dataset
-        )
+        return self.file.datasets.get(dataset, DatasetOverlay()).name or dataset
 
     def over(self, dataset: LogicalDataset, report: Report) -> LogicalDataset:
         """Return a dataset with the overlay applied; unknown fields are reported."""
@@ -106,8 +98,7 @@ class Overlay:
                 for key in field.extra
             }
         origins = dataset.origins._replace(overlaid={**dataset.origins.overlaid, **overlaid})
-        name = dataset_overlay.name if dataset_overlay.name is not None else dataset.name
-        return replace(dataset, name=name, schema=schema, columns=fields, origins=origins)
+        return replace(dataset, name=self.name(dataset.name), schema=schema, columns=fields, origins=origins)
 
     def add(
         self, path: TreePath, message: str, help: str, report: Report, *, code: Code = INVALID_OVERLAY

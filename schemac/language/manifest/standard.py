@@ -18,12 +18,11 @@ from typing import Any, Literal, get_args
 
 from schemac.language.attributes.attribute import spellings
 from schemac.language.attributes.builtin import DESCRIPTION
-from schemac.language.kinds.answers import ARROW_UNITS
 from schemac.language.kinds.nested import OPTIONAL_NULL, Option
 from schemac.language.kinds.registry import BY_NAME, SPELLINGS
+from schemac.language.kinds.temporal import ARROW_UNITS
 from schemac.language.logical.dataset import VARIANTS, LogicalDataset
-from schemac.language.logical.model import TYPE_KEYS, Field, LogicalType, Member, Schema
-from schemac.language.logical.schema_fields import SchemaField
+from schemac.language.logical.model import TYPE_KEYS, Field, LogicalType, Member, Schema, SchemaField
 from schemac.language.manifest.foreign import flow
 from schemac.text.source.catalogue import (
     FRIENDLY_FORM,
@@ -34,11 +33,9 @@ from schemac.text.source.catalogue import (
     UNQUOTED_NULL,
     WRONG_TYPE,
 )
-from schemac.text.source.help import Help
 from schemac.text.source.json_object import Json, TreePath
-from schemac.text.source.phrases import closest
-from schemac.text.source.report import Report
-from schemac.text.source.text import SourceText
+from schemac.text.source.phrases import Help, closest
+from schemac.text.source.report import Report, SourceText
 from schemac.text.syntax.document import Document, parse
 from schemac.text.syntax.model import sort_of
 

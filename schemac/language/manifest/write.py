@@ -6,7 +6,6 @@ mappings on one line. Notes stand as comments above their fields.
 Source: RFC-016; the layout is that of the examples.
 """
 
-import re
 from collections.abc import Callable, Sequence
 from io import StringIO
 from typing import Any
@@ -20,6 +19,7 @@ from schemac.language.logical.dataset import LogicalDataset
 from schemac.language.logical.model import Field, FieldPath, LogicalType, Part, Schema
 from schemac.text.source.json_object import Json, rewritten
 from schemac.text.source.phrases import printable
+from schemac.text.syntax.events import scalar
 
 _MAPPING, _SEQUENCE = 2, 4
 """Columns by which the text of a mapping's and of a sequence's values is indented."""
@@ -217,33 +217,3 @@ def _yaml_text(tree: CommentedMap) -> str:
 def _has_escapes(text: str) -> bool:
     """Whether a text has characters that only double quotes can hold."""
     return printable(text, keep="\n") != text
-
-
-def scalar(text: str, like: str = "") -> str:
-    """Return a text as a YAML scalar on one line, plain where it may be; with the quotes that `like` has, where that goes."""
-    if like.startswith("'") and text.isprintable():
-        return "'" + text.replace("'", "''") + "'"
-    if _PLAIN.fullmatch(text) and text.lower() not in _WORDS and not like.startswith('"'):
-        return text
-    return '"' + "".join(_escaped_character(character) for character in text) + '"'
-
-
-def scalar_of_name(name: str, like: str = "") -> str:
-    """Return a name as `scalar` does; one of several parts, such as a path or a key of attributes, may be plain too."""
-    return name if _PLAIN_PATH.fullmatch(name) and like[:1] not in ("'", '"') else scalar(name, like)
-
-
-def _escaped_character(character: str) -> str:
-    """Return a character as it is written in double quotes of YAML."""
-    if character in '"\\':
-        return f"\\{character}"
-    if character.isprintable():
-        return character
-    code = ord(character)
-    return f"\\x{code:02x}" if code < 256 else f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"
-
-
-_PLAIN = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
-_PLAIN_PATH = re.compile(r"[A-Za-z_][A-Za-z0-9_]*[./-][A-Za-z0-9_./-]*[A-Za-z0-9_]")
-"""Single words may be other values of YAML."""
-_WORDS = frozenset({"null", "true", "false", "yes", "no", "on", "off", "y", "n"})

@@ -20,7 +20,7 @@ from schemac.arrow.metadata import with_version
 from schemac.arrow.to_arrow import to_arrow_fields
 from schemac.artifacts.targets import ARTIFACTS
 from schemac.language.logical.dataset import LogicalDataset
-from schemac.language.logical.schema_fields import SchemaField
+from schemac.language.logical.model import SchemaField
 from schemac.language.manifest.library import Reuse
 from schemac.language.physical import ArrowSchema, LoweredSchema
 from schemac.pipeline.conforming.gather import expression_mistakes, source_mistakes
@@ -53,12 +53,10 @@ from schemac.text.source.catalogue import (
     TABLE_EXISTS,
     UNWRITABLE_TARGET,
 )
-from schemac.text.source.diagnostic import Code
-from schemac.text.source.help import Help
 from schemac.text.source.json_object import TreePath
-from schemac.text.source.phrases import closest
-from schemac.text.source.report import Report
-from schemac.text.source.text import SourceText, decode_text, read_text
+from schemac.text.source.phrases import Help, closest
+from schemac.text.source.report import Code, Report, SourceText
+from schemac.text.source.text import decode_text, read_text
 from schemac.text.syntax.document import Document, parse
 from schemac.text.syntax.model import ModelError, model_errors
 from schemac.versions.identity.compilation import Locked

@@ -44,9 +44,9 @@ from schemac.text.source.catalogue import (
     UNKNOWN_FIELD,
     UNKNOWN_RULE,
 )
-from schemac.text.source.help import Help
 from schemac.text.source.json_object import TreePath
 from schemac.text.source.pages import rule_pages
+from schemac.text.source.phrases import Help
 
 LONGEST = {
     "G": 4, "y": 6, "M": 4, "L": 4, "d": 2, "D": 3, "a": 1, "h": 2, "H": 2, "k": 2, "K": 2, "m": 2, "s": 2, "S": 9,

@@ -41,7 +41,7 @@ from schemac.rows.judging.arrays import storage_type
 from schemac.rows.runs.identity import Mode
 from schemac.rows.runs.tables import Merge
 from schemac.text.source.catalogue import MERGE_SETTING, REFERENCE
-from schemac.text.source.help import Help
+from schemac.text.source.phrases import Help
 
 MARK = pa.field(DELETE, pa.string())
 _IS = pa.types

@@ -14,7 +14,7 @@ from schemac.pipeline.declaration.job import Source
 from schemac.pipeline.errors import PipelineError, did_you_mean
 from schemac.rows.runs.tables import source_of
 from schemac.text.source.catalogue import SOURCE_OPTION
-from schemac.text.source.help import Help
+from schemac.text.source.phrases import Help
 
 FILES = ("pathGlobFilter", "recursiveFileLookup", "modifiedBefore", "modifiedAfter", "basePath")
 OF_STREAMS = ("maxFilesPerTrigger", "maxBytesPerTrigger", "latestFirst", "maxFileAge")

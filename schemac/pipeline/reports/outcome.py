@@ -25,7 +25,7 @@ from schemac.project.writing import replace_file
 from schemac.rows.judging.settings import ReasonCount
 from schemac.rows.runs.identity import without_secrets
 from schemac.rows.runs.storage import NO_STORAGE
-from schemac.text.source.diagnostic import Diagnostic
+from schemac.text.source.report import Diagnostic
 from schemac.version import __version__
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from schemac.language.constraints.constraint import compact, entries_of, lists_of
-from schemac.language.kinds.answers import ARROW_PER_SECOND
+from schemac.language.kinds.temporal import ARROW_PER_SECOND
 from schemac.rows.judging.arrays import (
     integer_limits,
     is_bytes,

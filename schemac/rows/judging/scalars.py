@@ -21,7 +21,7 @@ import pyarrow as pa
 
 from schemac.language.attributes.attribute import Role
 from schemac.language.attributes.builtin import find_zone, is_utc
-from schemac.language.kinds.answers import ARROW_PER_SECOND, FRACTION_DIGITS
+from schemac.language.kinds.temporal import ARROW_PER_SECOND, FRACTION_DIGITS
 from schemac.language.physical import with_parts
 from schemac.rows.judging import values
 from schemac.rows.judging.arrays import (

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Literal
 
-from schemac.language.kinds.answers import PER_SECOND, TimeUnit
+from schemac.language.kinds.temporal import PER_SECOND, TimeUnit
 
 EpochUnit = Literal["Day", TimeUnit]
 """What a number that means a timestamp counts."""

@@ -17,7 +17,7 @@ import pyarrow.compute as pc
 
 from schemac.language.attributes.attribute import Role
 from schemac.language.attributes.builtin import is_utc
-from schemac.language.kinds.answers import FRACTION_DIGITS
+from schemac.language.kinds.temporal import FRACTION_DIGITS
 from schemac.rows.judging.arrays import (
     extension_name,
     integer_limits,

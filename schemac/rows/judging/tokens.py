@@ -23,7 +23,7 @@ from typing import Any
 import pyarrow as pa
 
 from schemac.language.attributes.attribute import Role
-from schemac.language.kinds.answers import ARROW_PER_SECOND
+from schemac.language.kinds.temporal import ARROW_PER_SECOND
 from schemac.rows.judging.arrays import extension_name, is_bytes, role_of, storage_type
 
 _LONG = 10_000

@@ -16,7 +16,7 @@ from typing import Any
 import pyarrow as pa
 
 from schemac.language.constraints.constraint import lists_of, whole
-from schemac.language.kinds.answers import ARROW_PER_SECOND
+from schemac.language.kinds.temporal import ARROW_PER_SECOND
 from schemac.rows.judging.arrays import (
     MissingMemberError,
     extension_name,

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from schemac.language.kinds.answers import ARROW_PER_SECOND, FRACTION_DIGITS
+from schemac.language.kinds.temporal import ARROW_PER_SECOND, FRACTION_DIGITS
 from schemac.rows.judging.tokens import double_text, json_string
 
 DAY = 86_400

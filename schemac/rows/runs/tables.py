@@ -26,7 +26,7 @@ from typing import Any, NamedTuple
 import pyarrow as pa
 
 from schemac.language.attributes.attribute import Extra
-from schemac.language.logical.schema_fields import SchemaField
+from schemac.language.logical.model import SchemaField
 from schemac.language.physical import LoweredSchema
 from schemac.registry.engine import Capability, Engine
 from schemac.registry.installed import engine, engines

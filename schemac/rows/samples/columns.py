@@ -14,7 +14,7 @@ import pyarrow as pa
 
 from schemac.language.attributes.attribute import Family
 from schemac.language.constraints.field_constraints import constraints_at
-from schemac.language.logical.schema_fields import SchemaField
+from schemac.language.logical.model import SchemaField
 from schemac.rows.judging.arrays import nullable_type
 from schemac.rows.judging.typed_values import nullable_array
 from schemac.rows.samples.numbers import Draws, draw_indices, native_geometry_drawer

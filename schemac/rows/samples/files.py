@@ -16,7 +16,7 @@ import pyarrow as pa
 
 from schemac.artifacts.dataset import ROW_WRITER, CheckedDataset
 from schemac.language.logical.dataset import primary_key
-from schemac.language.logical.schema_fields import columns
+from schemac.language.logical.model import columns
 from schemac.registry.engine import Engine
 from schemac.registry.installed import blamed, engines
 from schemac.rows.samples.sampler import Sampler

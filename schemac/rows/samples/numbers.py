@@ -25,9 +25,8 @@ from schemac.language.attributes.attribute import TEMPORAL, Family
 from schemac.language.attributes.registry import ATTRIBUTES
 from schemac.language.constraints.constraint import EXACT, Constraint, limits_of, scale_of, whole
 from schemac.language.constraints.field_constraints import Bound, MultipleOf
-from schemac.language.kinds.answers import PER_SECOND
-from schemac.language.logical.model import LogicalType
-from schemac.language.logical.schema_fields import SchemaField
+from schemac.language.kinds.temporal import PER_SECOND
+from schemac.language.logical.model import LogicalType, SchemaField
 from schemac.rows.judging.arrays import extension_name, is_list
 from schemac.rows.judging.settings import FIRST_DAY, FIRST_MICROSECOND, LAST_DAY, LAST_MICROSECOND
 

@@ -16,8 +16,7 @@ import pyarrow as pa
 from schemac.language.constraints.constraint import comparable_array
 from schemac.language.constraints.expressions import AmongNode, ComparisonNode, FieldNode, LiteralNode, Node
 from schemac.language.constraints.rows import ReferenceTo, RowConstraints
-from schemac.language.logical.model import dotted
-from schemac.language.logical.schema_fields import SchemaField
+from schemac.language.logical.model import SchemaField, dotted
 from schemac.rows.judging.arrays import nullable_type
 from schemac.rows.samples.columns import Column, Counter, Digit, Path, Targets
 from schemac.rows.samples.values import NoValueError, Values, values_of

@@ -25,14 +25,13 @@ from schemac.language.constraints.evaluation import breaches, constrained
 from schemac.language.constraints.expressions import ComparisonNode, FieldNode, LiteralNode, LogicNode, Node
 from schemac.language.constraints.rows import REFERENCE_RULE, ReferenceTo
 from schemac.language.logical.dataset import primary_key
-from schemac.language.logical.model import dotted
-from schemac.language.logical.schema_fields import SchemaField, columns
+from schemac.language.logical.model import SchemaField, columns, dotted
 from schemac.rows.judging.arrays import storage_field, to_batches
 from schemac.rows.samples.columns import CANDIDATES, FIRST_CANDIDATES, Path, column_of
 from schemac.rows.samples.plan import CircleError, SampleField, SamplePlan, values_in_conditions
 from schemac.rows.samples.values import NoValueError
 from schemac.text.source.catalogue import UNSAMPLABLE
-from schemac.text.source.diagnostic import Diagnostic, SchemaError
+from schemac.text.source.report import Diagnostic, SchemaError
 
 
 def value_at(rows: pa.RecordBatch, path: Sequence[str]) -> pa.Array:

@@ -27,7 +27,7 @@ from schemac.language.constraints.field_constraints import (
     UniqueItems,
     constraints_at,
 )
-from schemac.language.logical.schema_fields import SchemaField
+from schemac.language.logical.model import SchemaField
 from schemac.rows.judging.arrays import is_scalar, role_of, storage_type
 from schemac.rows.judging.scalars import scalar_of
 from schemac.rows.judging.typed_values import range_of

@@ -31,8 +31,7 @@ from schemac.language.constraints.field_constraints import (
     constraints_at,
 )
 from schemac.language.constraints.rows import CHECK_RULE, DUPLICATE_RULE, REFERENCE_RULE, UNIQUE_RULE
-from schemac.language.logical.model import Part
-from schemac.language.logical.schema_fields import SchemaField, preorder
+from schemac.language.logical.model import Part, SchemaField, preorder
 from schemac.language.physical import parts_of
 from schemac.rows.judging.arrays import storage_schema, to_batches
 from schemac.rows.judging.settings import ValidationSettings

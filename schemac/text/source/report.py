@@ -1,4 +1,4 @@
-"""Collects findings until all of them are shown at once.
+"""Source texts, findings at places in them, and the report that collects these until all of them are shown at once.
 
 Layer: text.
 Shape: a report is handed down through the stages; each adds and goes on. Nothing is raised by the stages.
@@ -6,17 +6,215 @@ As JSON, findings are `{"diagnostics": [...], "summary": {"error": n, "warning":
 0 if a finding is about a whole file. `fix` is null, or an object with a title, `safe` and edits. The envelope of all JSON that commands
 print begins with the command and the version of schemac, and ends with the members of the command; `schemas/output.schema.json`
 describes it.
+Units: offsets are zero-based and half-open, in Unicode code points of the decoded text (its byte order mark removed); rendered lines
+      and columns are one-based, columns in code points.
 """
 
+import dataclasses
+import re
+from bisect import bisect_right
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import fields, replace
-from typing import Any
+from dataclasses import dataclass, fields, replace
+from functools import cached_property
+from typing import Any, NamedTuple, Protocol
 
-from schemac.text.source.diagnostic import Code, Diagnostic, Fix, Label, SchemaError, Severity
-from schemac.text.source.help import Help, Located, ReportedText
+from schemac.text.source.catalogue import Code, Severity
 from schemac.text.source.json_object import Json
-from schemac.text.source.span import WHOLE_FILE, Region, Span
+from schemac.text.source.phrases import Help
 from schemac.version import __version__
+
+__all__ = ["Code", "Diagnostic", "Edit", "Fix", "Label", "Report", "SchemaError", "Severity", "Span"]
+
+
+class Span(NamedTuple):
+    """A half-open range of code points, `start <= end`."""
+
+    start: int
+    end: int
+
+
+class Position(NamedTuple):
+    """A one-based line and column, as editors count them."""
+
+    line: int
+    column: int
+
+
+class Region(NamedTuple):
+    """A range of lines and columns, one-based, the end exclusive; line 0 means "the file as a whole"."""
+
+    line: int = 0
+    column: int = 0
+    end_line: int = 0
+    end_column: int = 0
+
+    @classmethod
+    def within(cls, line: int, column: int, end_column: int) -> "Region":
+        """Return a range of one line."""
+        return cls(line, column, line, end_column)
+
+    @classmethod
+    def point(cls, line: int, column: int) -> "Region":
+        """Return the empty range before a column."""
+        return cls(line, column, line, column)
+
+
+WHOLE_FILE = Region()
+
+
+_LINE_END = re.compile("\r\n|\n|\r")
+
+
+class SourceText:
+    """Decoded content with the name it is spoken of; lines are counted only when someone asks."""
+
+    def __init__(self, content: str, name: str = "<text>") -> None:
+        self.content = content.removeprefix("\ufeff")
+        self.name = name
+        self._lines: dict[int, str] = {}
+
+    @cached_property
+    def _line_starts(self) -> list[int]:
+        """The offset at which each line starts."""
+        return [0, *(match.end() for match in _LINE_END.finditer(self.content))]
+
+    def position(self, offset: int) -> Position:
+        """Return the line and column of a code point offset; an offset past the end is the end."""
+        offset = max(0, min(offset, len(self.content)))
+        line = bisect_right(self._line_starts, offset) - 1
+        return Position(line + 1, offset - self._line_starts[line] + 1)
+
+    def offset(self, line: int, column: int) -> int:
+        """Return the code point offset of a one-based line and column."""
+        return self._line_starts[line - 1] + column - 1
+
+    def region(self, span: Span) -> Region:
+        """Return the lines and columns of a span."""
+        return Region(*self.position(span.start), *self.position(max(span.start, span.end)))
+
+    def line(self, number: int) -> str:
+        """Return the text of a one-based line without its line end; empty past the last line."""
+        if not 1 <= number <= len(self._line_starts):
+            return ""
+        line = self._lines.get(number)
+        if line is None:
+            start = self._line_starts[number - 1]
+            end = self._line_starts[number] if number < len(self._line_starts) else len(self.content)
+            # Kept, for a single long line may have many findings, and each of them shows it.
+            line = self._lines[number] = self.content[start:end].rstrip("\r\n")
+        return line
+
+    def excerpt(self, span: Span) -> str:
+        """Return the author's own words at a span."""
+        return self.content[span.start : span.end]
+
+    def __repr__(self) -> str:
+        return f"SourceText({self.name!r}, {len(self.content)} code points)"
+
+
+@dataclass(frozen=True, slots=True)
+class Label:
+    """A second place that explains the first, such as the first of two equal names."""
+
+    message: str
+    file: str
+    line: int
+    column: int
+    end_line: int
+    end_column: int
+    excerpt: str = dataclasses.field(default="", repr=False, compare=False)
+    """The source line in which the place starts."""
+
+
+class Edit(NamedTuple):
+    """A replacement of a part of a file. Lines and columns are one-based, the end is exclusive."""
+
+    file: str
+    line: int
+    column: int
+    end_line: int
+    end_column: int
+    text: str
+    """The new text."""
+
+
+@dataclass(frozen=True, slots=True)
+class Fix:
+    """A fix of a finding that can be applied automatically."""
+
+    title: str
+    """What it does, as an imperative: "write `Int32`"."""
+    edits: tuple[Edit, ...]
+    """Edits that do not overlap; all of them are applied, or none."""
+    is_safe: bool = True
+    """Whether it keeps the meaning of the manifest, or makes it what the author must have meant."""
+
+
+@dataclass(frozen=True, slots=True)
+class Diagnostic:
+    """A finding. Lines and columns are one-based, the end is exclusive; line 0 means "the file as a whole"."""
+
+    code: str
+    slug: str
+    severity: Severity
+    message: str
+    file: str = ""
+    line: int = 0
+    column: int = 0
+    end_line: int = 0
+    end_column: int = 0
+    path: str = ""
+    """The field's path, such as `trips.stops.item.name`; empty if no field is meant."""
+    help: str = ""
+    labels: tuple[Label, ...] = ()
+    excerpt: tuple[str, ...] = dataclasses.field(default=(), repr=False, compare=False)
+    """The source line in which the finding starts; empty if there is none."""
+    fix: Fix | None = dataclasses.field(default=None, repr=False, compare=False)
+
+    @property
+    def is_error(self) -> bool:
+        """Whether it stops artifacts."""
+        return self.severity is Severity.ERROR
+
+    @property
+    def place(self) -> str:
+        """The file, with line and column where there are some; empty if it is about no file."""
+        return f"{self.file}:{self.line}:{self.column}" if self.line else self.file
+
+    def __str__(self) -> str:
+        place = f"{self.place}: " if self.place else ""
+        return f"{place}{self.severity}[{self.code}]: {self.message}"
+
+
+class SchemaError(Exception):
+    """Raised by the Python API if a manifest or schema has errors; `diagnostics` has all findings."""
+
+    def __init__(self, diagnostics: tuple[Diagnostic, ...]) -> None:
+        self.diagnostics = diagnostics
+        errors = [d for d in diagnostics if d.is_error]
+        more = f" (and {len(errors) - 1} more)" if len(errors) > 1 else ""
+        text = f"{errors[0]}{more}" if errors else "no diagnostics"
+        # A name of the caller may hold half of a pair of surrogates, which no stream writes.
+        super().__init__(text.encode(errors="backslashreplace").decode())
+
+
+class Located(Protocol):
+    """Where a finding is in a text: a `Location`."""
+
+    @property
+    def source(self) -> SourceText:
+        """The text."""
+
+    @property
+    def span(self) -> Span:
+        """What the finding underlines."""
+
+    @property
+    def labels(self) -> tuple[Label, ...]:
+        """Further places that explain this one."""
+
+    def fix(self, help: Help) -> Fix | None:
+        """Return the fix that a help names; None where the text there is written in a way that it would damage."""
 
 
 class Report:
@@ -31,7 +229,7 @@ class Report:
         code: Code,
         message: str,
         *,
-        source: ReportedText | None = None,
+        source: SourceText | None = None,
         span: Span | None = None,
         file: str = "",
         at: Region = WHOLE_FILE,
@@ -104,7 +302,7 @@ _MOST_LABELS = 5
 """Further places that are shown with one finding."""
 
 
-def label(message: str, source: ReportedText, span: Span) -> Label:
+def label(message: str, source: SourceText, span: Span) -> Label:
     """Return a secondary place in a source text."""
     at = source.region(span)
     return Label(message, source.name, *at, excerpt=source.line(at.line))

@@ -1,4 +1,4 @@
-"""The text of one input file, as the rest of the compiler sees it.
+"""Reads files as texts, and carries fixes out in them.
 
 Layer: text.
 Shape: of fixes that overlap, the first one counts; the others are found again where they are still needed. What is outside the edits
@@ -11,76 +11,24 @@ import os
 import re
 import stat
 import sys
-from bisect import bisect_right
 from collections.abc import Iterable, Sequence
-from functools import cached_property
 from pathlib import Path
 from typing import NamedTuple
 
 from schemac.text.source.catalogue import FILE_TOO_LARGE, NOT_TEXT, UNREADABLE_FILE, WRONG_ENCODING
-from schemac.text.source.diagnostic import Edit, Fix
-from schemac.text.source.report import Report
-from schemac.text.source.span import Position, Region, Span
+from schemac.text.source.report import Edit, Fix, Region, Report, SourceText, Span
 
 MAX_BYTES = 32 * 1024 * 1024
 """Largest manifest that is read; a hundred thousand fields fit several times over."""
 
 # What YAML 1.2 (section 5.1) does not allow in a stream, apart from the byte order mark at its start.
 _UNPRINTABLE = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\x80-\x84\x86-\x9f\ud800-\udfff\ufffe\uffff]")
-_LINE_END = re.compile("\r\n|\n|\r")
 _ENCODINGS_BY_MARK = {
     b"\xff\xfe\x00\x00": "UTF-32",
     b"\x00\x00\xfe\xff": "UTF-32",
     b"\xff\xfe": "UTF-16",
     b"\xfe\xff": "UTF-16",
 }
-
-
-class SourceText:
-    """Decoded content with the name it is spoken of; lines are counted only when someone asks."""
-
-    def __init__(self, content: str, name: str = "<text>") -> None:
-        self.content = content.removeprefix("\ufeff")
-        self.name = name
-        self._lines: dict[int, str] = {}
-
-    @cached_property
-    def _line_starts(self) -> list[int]:
-        """The offset at which each line starts."""
-        return [0, *(match.end() for match in _LINE_END.finditer(self.content))]
-
-    def position(self, offset: int) -> Position:
-        """Return the line and column of a code point offset; an offset past the end is the end."""
-        offset = max(0, min(offset, len(self.content)))
-        line = bisect_right(self._line_starts, offset) - 1
-        return Position(line + 1, offset - self._line_starts[line] + 1)
-
-    def offset(self, line: int, column: int) -> int:
-        """Return the code point offset of a one-based line and column."""
-        return self._line_starts[line - 1] + column - 1
-
-    def region(self, span: Span) -> Region:
-        """Return the lines and columns of a span."""
-        return Region(*self.position(span.start), *self.position(max(span.start, span.end)))
-
-    def line(self, number: int) -> str:
-        """Return the text of a one-based line without its line end; empty past the last line."""
-        if not 1 <= number <= len(self._line_starts):
-            return ""
-        line = self._lines.get(number)
-        if line is None:
-            start = self._line_starts[number - 1]
-            end = self._line_starts[number] if number < len(self._line_starts) else len(self.content)
-            # Kept, for a single long line may have many findings, and each of them shows it.
-            line = self._lines[number] = self.content[start:end].rstrip("\r\n")
-        return line
-
-    def excerpt(self, span: Span) -> str:
-        """Return the author's own words at a span."""
-        return self.content[span.start : span.end]
-
-    def __repr__(self) -> str:
-        return f"SourceText({self.name!r}, {len(self.content)} code points)"
 
 
 def read_file(path: str | Path, limit: int | None = None) -> bytes:

@@ -19,11 +19,8 @@ from ruamel.yaml.events import ScalarEvent, StreamEndEvent
 from ruamel.yaml.reader import ReaderError
 
 from schemac.text.source.catalogue import INVALID_YAML, TAB_INDENTATION
-from schemac.text.source.diagnostic import Edit, Fix
-from schemac.text.source.help import quoted
-from schemac.text.source.report import Report
-from schemac.text.source.span import Span
-from schemac.text.source.text import SourceText
+from schemac.text.source.phrases import quoted
+from schemac.text.source.report import Edit, Fix, Report, SourceText, Span
 
 try:
     from ruamel.yaml.cyaml import CParser
@@ -132,6 +129,9 @@ def resolve(text: str) -> Scalar:
 
 _START = re.compile(r"[^\s\-?:,\[\]{}#&*!|>'\"%@`=<~.0-9+]")
 _NUMBER_LIKE = re.compile(r"[-+.]?[0-9][0-9_,:.eExXoObBa-fA-FTtZz+\- ]*|[-+]?\.(?:inf|nan)", re.IGNORECASE)
+_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+_PLAIN_PATH = re.compile(r"[A-Za-z_][A-Za-z0-9_]*[./-][A-Za-z0-9_./-]*[A-Za-z0-9_]")
+"""Of several words, for a single one may be another value of YAML."""
 _OLD_WORDS = frozenset({"y", "n", "yes", "no", "on", "off", "null", "true", "false"})
 
 
@@ -148,9 +148,26 @@ def is_plain(text: str, *, is_in_flow: bool) -> bool:
     return resolve(text) == text and text not in ("---", "...")
 
 
-def written(text: str) -> str:
-    """Return a text of printable characters as a scalar, with quotes where it needs them inside of brackets."""
-    return text if is_plain(text, is_in_flow=True) else quoted(text)
+def written(text: str, like: str = "") -> str:
+    """Return a text as a scalar on one line, in the quotes of `like`, else in those that it needs inside of brackets."""
+    return _with_quotes(text, like, is_plain(text, is_in_flow=True))
+
+
+def scalar(text: str, like: str = "") -> str:
+    """Return the same, with quotes around everything that is more than a word."""
+    return _with_quotes(text, like, _NAME.fullmatch(text) is not None and text.lower() not in _OLD_WORDS)
+
+
+def scalar_of_name(name: str, like: str = "") -> str:
+    """Return a name as `scalar` does; one of several parts, such as a path or a key of attributes, may be plain too."""
+    return name if _PLAIN_PATH.fullmatch(name) and like[:1] not in ("'", '"') else scalar(name, like)
+
+
+def _with_quotes(text: str, like: str, may_be_plain: bool) -> str:
+    """Return a text in the quotes that `like` has, where that goes; without quotes if it may be."""
+    if like.startswith("'") and text.isprintable():
+        return "'" + text.replace("'", "''") + "'"
+    return text if may_be_plain and not like.startswith('"') else quoted(text)
 
 
 class _Problem(NamedTuple):

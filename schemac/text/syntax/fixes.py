@@ -10,10 +10,8 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from typing import NamedTuple, TypeVar
 
-from schemac.text.source.diagnostic import Edit, Fix
-from schemac.text.source.help import Help, quoted
-from schemac.text.source.span import Span
-from schemac.text.source.text import SourceText
+from schemac.text.source.phrases import Help, quoted
+from schemac.text.source.report import Edit, Fix, SourceText, Span
 from schemac.text.syntax.entries import Collection, Entry
 from schemac.text.syntax.events import written
 
@@ -69,13 +67,6 @@ def _refuse_if(condition: object) -> None:
     """Give the fix up if a condition holds."""
     if condition:
         raise _NoFixError
-
-
-def _requoted(text: str, old: str) -> str:
-    """Return a text as a scalar, in the quotes of the one that it replaces, or in those that it needs."""
-    if old.startswith("'") and text.isprintable():
-        return "'" + text.replace("'", "''") + "'"
-    return quoted(text) if old.startswith('"') else written(text)
 
 
 class _Edits:
@@ -186,7 +177,7 @@ class _Edits:
 
     def write_text(self, text: str) -> None:
         """Write a text in the place of what the finding underlines, in quotes if it needs them."""
-        self.write(_requoted(text, self.text(self.finding.span)))
+        self.write(written(text, self.text(self.finding.span)))
 
     def did_you_mean(self, near: str, instead_of: str) -> None:
         """Write a word in the place of the other one, which may be the name after a domain; refused where it is there already."""
@@ -196,7 +187,7 @@ class _Edits:
         old = self.text(finding.span)
         word = old[1:-1] if old[:1] in ("'", '"') else old
         if word == instead_of:
-            self.write(_requoted(near, old))
+            self.write(written(near, old))
             return
         domain = word.removesuffix(f"/{instead_of}")
         self.write(old if domain == word else old.replace(word, f"{domain}/{near}"))
@@ -222,7 +213,7 @@ class _Edits:
         """Write another text as the value of the finding's key, whether the key is underlined or the value."""
         entry = self.exact_entry
         _refuse_if(entry.inside)
-        self.replace(entry.value, _requoted(text, self.text(entry.value)))
+        self.replace(entry.value, written(text, self.text(entry.value)))
 
     def remove(self) -> None:
         """Take out the finding's key with its value, or the item; with an attribute that lists nothing else."""

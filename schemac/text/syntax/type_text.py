@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
-from schemac.text.source.span import Span
+from schemac.text.source.report import Span
 
 
 class TypeWord(NamedTuple):
@@ -49,107 +49,6 @@ def type_words(text: str) -> list[TypeWord]:
         start, end = match.span(match.lastgroup or 0)
         words.append(TypeWord(word, quoted is not None, quoted is not None and quoted[0] != "`", start, end))
     return words
-
-
-class WordReader:
-    """Reads words from left to right."""
-
-    def __init__(self, words: list[TypeWord], text: str) -> None:
-        self._words = words
-        self._text = text
-        self._at = 0
-
-    def _ends(self, ahead: int = 0) -> bool:
-        """Whether the text has no word that many words ahead."""
-        return self._at + ahead >= len(self._words)
-
-    def _is(self, word: str, ahead: int = 0) -> bool:
-        """Whether a word comes next; a quoted name is not a word."""
-        return self._word(ahead) == word
-
-    def _word(self, ahead: int = 0) -> str:
-        """Return the next word, or one ahead, in capitals; empty at the end and for a quoted name."""
-        if self._ends(ahead):
-            return ""
-        word = self._words[self._at + ahead]
-        return "" if word.is_quoted else word.text.upper()
-
-    def _is_mark(self) -> bool:
-        """Whether a sign comes next, and no word."""
-        text = self._word()
-        return bool(text) and not any(c.isalnum() or c == "_" for c in text)
-
-    def _is_string(self) -> bool:
-        """Whether a text in quotes comes next."""
-        return not self._ends() and self._words[self._at].is_text
-
-    def _next(self) -> TypeWord:
-        """Return the next word as it is written, and step over it; the caller knows that there is one."""
-        word = self._words[self._at]
-        self._at += 1
-        return word
-
-    def _takes(self, *words: str) -> bool:
-        """Whether these words come next; then they are read."""
-        is_next = all(self._is(word, ahead) for ahead, word in enumerate(words))
-        self._at += len(words) if is_next else 0
-        return is_next
-
-    def _wants(self, word: str) -> None:
-        """Step over a word, which has to come next. Raises MalformedError."""
-        if not self._takes(word):
-            raise self._wrong(f"{word} is expected here")
-
-    def _name(self) -> str:
-        """Return the next name as it is written, quoted or not. Raises MalformedError at a mark, a text or the end."""
-        if self._ends() or self._is_mark() or self._is_string():
-            raise self._wrong("a name is expected here")
-        return self._next().text
-
-    def _string(self) -> str:
-        """Return a text; Spark takes several in a row for one."""
-        if not self._is_string():
-            raise self._wrong("a text in quotes is expected here")
-        text = self._next().text
-        while self._is_string():
-            text += self._next().text
-        return text
-
-    def _value(self) -> str:
-        """Return a text, a name, a number or a truth, as text."""
-        sign = "-" if self._takes("-") else ""
-        if self._ends() or self._is_mark():
-            raise self._wrong("a value is expected here")
-        return sign + (self._string() if self._is_string() else self._next().text)
-
-    def _items(self, closing: str) -> Iterator[None]:
-        """Yield before each item of a list, which the caller then reads; commas and the closing bracket are stepped over."""
-        while not self._takes(closing):
-            yield
-            if not self._is(closing):
-                self._wants(",")
-
-    def _skip_to(self, *ends: str) -> None:
-        """Go to the next of these words that is outside all brackets."""
-        depth = 0
-        while not self._ends():
-            if depth == 0 and any(self._is(end) for end in ends):
-                return
-            depth += self._is("(") - self._is(")")
-            self._at += 1
-
-    def _excerpt(self, start: int) -> str:
-        """Return the author's words from one on, in one line."""
-        first, last = self._words[start], self._words[self._at - 1]
-        return " ".join(self._text[first.start : last.end].split())
-
-    def _wrong(self, reason: str) -> MalformedTypeError:
-        """Return the error for the next word or the end of the text, with its span."""
-        if self._ends():
-            return MalformedTypeError(f"{reason}, and the text ends", Span(len(self._text), len(self._text)))
-        word = self._words[self._at]
-        span = Span(word.start, word.end)
-        return MalformedTypeError(f"{reason}, not {self._text[span.start : span.end]}", span)
 
 
 _DEEPEST = 100
@@ -209,11 +108,13 @@ def read_type(text: str) -> TypeText | None:
     return type_text if reader.is_at_end else None
 
 
-class TypeReader(WordReader):
+class TypeReader:
     """Reads types in any notation; the parser of a dialect overrides `_bare_type` and `_column_name`."""
 
     def __init__(self, words: list[TypeWord], text: str) -> None:
-        super().__init__(words, text)
+        self._words = words
+        self._text = text
+        self._at = 0
         self._depth = 0
 
     @property
@@ -393,3 +294,97 @@ class TypeReader(WordReader):
             self._next()  # pyarrow's name of a map's part, as in `map<string, int32 ('values')>`
             self._wants(")")
         return column_text
+
+    # The words, from left to right.
+
+    def _ends(self, ahead: int = 0) -> bool:
+        """Whether the text has no word that many words ahead."""
+        return self._at + ahead >= len(self._words)
+
+    def _is(self, word: str, ahead: int = 0) -> bool:
+        """Whether a word comes next; a quoted name is not a word."""
+        return self._word(ahead) == word
+
+    def _word(self, ahead: int = 0) -> str:
+        """Return the next word, or one ahead, in capitals; empty at the end and for a quoted name."""
+        if self._ends(ahead):
+            return ""
+        word = self._words[self._at + ahead]
+        return "" if word.is_quoted else word.text.upper()
+
+    def _is_mark(self) -> bool:
+        """Whether a sign comes next, and no word."""
+        text = self._word()
+        return bool(text) and not any(c.isalnum() or c == "_" for c in text)
+
+    def _is_string(self) -> bool:
+        """Whether a text in quotes comes next."""
+        return not self._ends() and self._words[self._at].is_text
+
+    def _next(self) -> TypeWord:
+        """Return the next word as it is written, and step over it; the caller knows that there is one."""
+        word = self._words[self._at]
+        self._at += 1
+        return word
+
+    def _takes(self, *words: str) -> bool:
+        """Whether these words come next; then they are read."""
+        is_next = all(self._is(word, ahead) for ahead, word in enumerate(words))
+        self._at += len(words) if is_next else 0
+        return is_next
+
+    def _wants(self, word: str) -> None:
+        """Step over a word, which has to come next. Raises MalformedError."""
+        if not self._takes(word):
+            raise self._wrong(f"{word} is expected here")
+
+    def _name(self) -> str:
+        """Return the next name as it is written, quoted or not. Raises MalformedError at a mark, a text or the end."""
+        if self._ends() or self._is_mark() or self._is_string():
+            raise self._wrong("a name is expected here")
+        return self._next().text
+
+    def _string(self) -> str:
+        """Return a text; Spark takes several in a row for one."""
+        if not self._is_string():
+            raise self._wrong("a text in quotes is expected here")
+        text = self._next().text
+        while self._is_string():
+            text += self._next().text
+        return text
+
+    def _value(self) -> str:
+        """Return a text, a name, a number or a truth, as text."""
+        sign = "-" if self._takes("-") else ""
+        if self._ends() or self._is_mark():
+            raise self._wrong("a value is expected here")
+        return sign + (self._string() if self._is_string() else self._next().text)
+
+    def _items(self, closing: str) -> Iterator[None]:
+        """Yield before each item of a list, which the caller then reads; commas and the closing bracket are stepped over."""
+        while not self._takes(closing):
+            yield
+            if not self._is(closing):
+                self._wants(",")
+
+    def _skip_to(self, *ends: str) -> None:
+        """Go to the next of these words that is outside all brackets."""
+        depth = 0
+        while not self._ends():
+            if depth == 0 and any(self._is(end) for end in ends):
+                return
+            depth += self._is("(") - self._is(")")
+            self._at += 1
+
+    def _excerpt(self, start: int) -> str:
+        """Return the author's words from one on, in one line."""
+        first, last = self._words[start], self._words[self._at - 1]
+        return " ".join(self._text[first.start : last.end].split())
+
+    def _wrong(self, reason: str) -> MalformedTypeError:
+        """Return the error for the next word or the end of the text, with its span."""
+        if self._ends():
+            return MalformedTypeError(f"{reason}, and the text ends", Span(len(self._text), len(self._text)))
+        word = self._words[self._at]
+        span = Span(word.start, word.end)
+        return MalformedTypeError(f"{reason}, not {self._text[span.start : span.end]}", span)

@@ -11,9 +11,8 @@ from typing import Any
 
 from schemac.language.attributes.arrow import read_hints
 from schemac.language.attributes.attribute import NUMBERS, TEMPORAL, Family
-from schemac.language.kinds.answers import is_finer
-from schemac.language.logical.model import Castability
-from schemac.language.logical.schema_fields import SchemaField
+from schemac.language.kinds.temporal import is_finer
+from schemac.language.logical.model import Castability, SchemaField
 
 _REACH = {
     "Second": "292 billion years",

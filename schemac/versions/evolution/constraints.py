@@ -24,8 +24,7 @@ from schemac.language.constraints.expressions import FieldNode, LiteralNode
 from schemac.language.constraints.field_constraints import BY_KEY, constraints_at
 from schemac.language.constraints.patterns import PatternError
 from schemac.language.logical.facts import Fact
-from schemac.language.logical.model import LogicalType
-from schemac.language.logical.schema_fields import SchemaField, preorder
+from schemac.language.logical.model import LogicalType, SchemaField, preorder
 from schemac.versions.evolution.changes import Change, Judgement, depends_on_data
 from schemac.versions.evolution.version_pair import SchemaVersion, VersionPair
 

@@ -18,7 +18,7 @@ from schemac.language.attributes.builtin import is_utc
 from schemac.language.attributes.registry import known
 from schemac.language.constraints.field_constraints import BY_KEY as OF_VALUES
 from schemac.language.logical.facts import AnyFact, Fact
-from schemac.language.logical.schema_fields import SchemaField, preorder, type_text_of
+from schemac.language.logical.model import SchemaField, preorder, type_text_of
 from schemac.versions.evolution.changes import Change, attribute_fact, facts
 from schemac.versions.evolution.constraints import RULE_BY_KEY as OF_ROWS
 from schemac.versions.evolution.constraints import constraint_fact, row_fact

@@ -9,7 +9,7 @@ from enum import StrEnum
 from typing import NamedTuple
 
 from schemac.language.attributes.builtin import CLASSIFICATION, DEPRECATED, Classification
-from schemac.language.logical.schema_fields import Ownership, SchemaField, preorder
+from schemac.language.logical.model import Ownership, SchemaField, preorder
 from schemac.versions.evolution.changes import SourceLocation
 from schemac.versions.evolution.version_pair import SchemaVersion, VersionPair
 

@@ -9,10 +9,9 @@ import shlex
 from collections.abc import Container, Iterator, Mapping
 from typing import NamedTuple
 
-from schemac.language.logical.model import Castability
-from schemac.language.logical.schema_fields import SchemaField, preorder, type_text_of
-from schemac.language.manifest.write import scalar
+from schemac.language.logical.model import Castability, SchemaField, preorder, type_text_of
 from schemac.text.source.phrases import closest, listed
+from schemac.text.syntax.events import scalar
 from schemac.versions.evolution.castability import castability, is_lossless_by_calendar
 from schemac.versions.evolution.changes import SourceLocation
 from schemac.versions.evolution.version_pair import LockedSchemaVersion, LockedVersionPair, VersionPair

@@ -12,10 +12,9 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Generic, Protocol, TypeVar
 
-from schemac.language.logical.schema_fields import SchemaField
+from schemac.language.logical.model import SchemaField
 from schemac.text.source.catalogue import FAILED_CHECK, REFUSED_CHANGE, UNUSABLE_TABLE
-from schemac.text.source.diagnostic import Diagnostic
-from schemac.text.source.report import Report
+from schemac.text.source.report import Diagnostic, Report
 from schemac.versions.evolution import tables, version_pair
 from schemac.versions.evolution.changes import Change, Judgement, Outcome
 from schemac.versions.identity.lock import LockedDataset

@@ -18,12 +18,11 @@ from hashlib import sha256
 from operator import attrgetter
 from typing import Any, NamedTuple
 
-from schemac.language.logical.schema_fields import preorder
+from schemac.language.logical.model import preorder
 from schemac.registry.engine import Capability
 from schemac.text.source import catalogue
-from schemac.text.source.diagnostic import Code, Diagnostic
 from schemac.text.source.json_object import Json
-from schemac.text.source.report import Report
+from schemac.text.source.report import Code, Diagnostic, Report
 from schemac.versions.evolution.changes import Judgement
 from schemac.versions.evolution.version_pair import LockedSchemaVersion, SchemaVersion
 from schemac.versions.identity.lock import LockedDataset

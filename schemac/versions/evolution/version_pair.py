@@ -12,8 +12,7 @@ from typing import Any, TypeVar
 from schemac.arrow.metadata import compact
 from schemac.language.attributes.builtin import RENAMED_FROM
 from schemac.language.logical.dataset import LogicalDataset
-from schemac.language.logical.model import PART_KEYS, FieldPath, Schema
-from schemac.language.logical.schema_fields import SchemaField, columns, preorder
+from schemac.language.logical.model import PART_KEYS, FieldPath, Schema, SchemaField, columns, preorder
 from schemac.language.physical import LoweredSchema
 from schemac.text.source.json_object import Json
 from schemac.versions.evolution.changes import SourceLocation

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     # For start-up time: every command asks which targets there are, and not all of them make anything.
     from schemac.arrow.to_arrow import ArrowOptions
     from schemac.language.logical.dataset import LogicalDataset
-    from schemac.language.logical.schema_fields import SchemaField
+    from schemac.language.logical.model import SchemaField
     from schemac.language.physical import LoweredSchema
     from schemac.versions.identity.freeze import NumberedFields
     from schemac.versions.identity.lock import LockedDataset, Numbers, Version

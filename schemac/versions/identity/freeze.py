@@ -15,10 +15,8 @@ from decimal import Decimal
 from itertools import count
 
 from schemac.arrow.metadata import compact
-from schemac.language.logical.dataset import LogicalDataset
-from schemac.language.logical.findings import Findings
-from schemac.language.logical.model import dotted
-from schemac.language.logical.schema_fields import SchemaField, preorder
+from schemac.language.logical.dataset import Findings, LogicalDataset
+from schemac.language.logical.model import SchemaField, dotted, preorder
 from schemac.versions.identity import lock as locks
 from schemac.versions.identity.lockfile import digest_of
 from schemac.versions.identity.match import Ids, Matcher, lost

@@ -22,8 +22,7 @@ from functools import cache, cached_property
 from typing import Any, Generic, Self, TypeVar
 
 from schemac.language.logical.dataset import LogicalDataset
-from schemac.language.logical.model import FieldPath, Part, Segment
-from schemac.language.logical.schema_fields import SchemaField
+from schemac.language.logical.model import FieldPath, Part, SchemaField, Segment
 from schemac.registry.engine import Capability, EngineError
 from schemac.registry.installed import engines
 from schemac.text.source.json_object import Json

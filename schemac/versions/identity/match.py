@@ -14,9 +14,8 @@ from functools import cached_property
 
 from schemac.arrow.metadata import compact
 from schemac.language.attributes.builtin import RENAMED_FROM
-from schemac.language.logical.findings import Findings
-from schemac.language.logical.model import Segment, dotted
-from schemac.language.logical.schema_fields import SchemaField, preorder
+from schemac.language.logical.dataset import Findings
+from schemac.language.logical.model import SchemaField, Segment, dotted, preorder
 from schemac.text.source.catalogue import AMBIGUOUS_OLD_NAME, LATE_RENAME, UNKNOWN_OLD_NAME
 from schemac.text.source.phrases import closest
 from schemac.versions.identity.lock import FieldState, LockedDataset, paths_of

@@ -17,8 +17,7 @@ from itertools import takewhile
 from typing import Any, TypeVar
 
 from schemac.arrow.metadata import compact
-from schemac.language.logical.model import ExtraAttributes, Part, dotted
-from schemac.language.logical.schema_fields import SchemaField
+from schemac.language.logical.model import ExtraAttributes, Part, SchemaField, dotted
 from schemac.versions.identity import lock as locks
 from schemac.versions.identity.freeze import advance, next_version, numbers_of
 from schemac.versions.identity.opening import LockedVersion, former_of, open_version

@@ -16,8 +16,7 @@ from typing import NamedTuple
 import schemac.language.kinds.registry  # noqa: F401 — without it no kind is known
 from schemac.arrow.metadata import compact
 from schemac.language.logical.dataset import LogicalDataset, Origins
-from schemac.language.logical.model import PART_KEYS, Part, Schema
-from schemac.language.logical.schema_fields import SchemaField, columns, preorder
+from schemac.language.logical.model import PART_KEYS, Part, Schema, SchemaField, columns, preorder
 from schemac.text.source.json_object import Json
 from schemac.versions.identity import lock as locks
 

@@ -14,8 +14,7 @@ from schemac import Dataset
 from schemac.engines.paimon.artifact import to_table_schema
 from schemac.engines.paimon.reader import member_ids, read_table_schema
 from schemac.engines.paimon.table_schema import number_fields
-from schemac.language.logical.model import FieldPath
-from schemac.language.logical.schema_fields import SchemaField, preorder
+from schemac.language.logical.model import FieldPath, SchemaField, preorder
 from tests.conformance.arrow_values import table as some_rows
 from tests.conformance.manifest_types import POSITIONS, TYPES
 from tests.conformance.pypaimon.client import Paimon, PaimonError, packed, unpacked

@@ -8,8 +8,7 @@ import pyarrow as pa
 from schemac.engines.iceberg.artifact import fields_of
 from schemac.engines.iceberg.types import IcebergSchema
 from schemac.language.logical.facts import AnyFact, Fact
-from schemac.language.logical.model import Part
-from schemac.language.logical.schema_fields import SchemaField
+from schemac.language.logical.model import Part, SchemaField
 from schemac.versions.evolution.changes import Change
 from schemac.versions.evolution.version_pair import VersionPair
 

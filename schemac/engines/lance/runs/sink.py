@@ -27,7 +27,7 @@ from schemac.engines.lance.runs import recovery
 from schemac.engines.lance.tables.fields import differences, lance_fields_of
 from schemac.engines.lance.transactions import DATA, Commit, CommitStage, file_names
 from schemac.language.attributes.attribute import Extra
-from schemac.language.logical.schema_fields import SchemaField
+from schemac.language.logical.model import SchemaField
 from schemac.language.physical import LoweredSchema
 from schemac.rows.runs.errors import PipelineError
 from schemac.rows.runs.history import MOVED_OUT, UNFINISHED, CommittedRun

@@ -28,7 +28,7 @@ import pyarrow.compute as pc
 
 from schemac.language.attributes.attribute import NUMBERS, TEMPORAL, Family
 from schemac.language.attributes.builtin import find_zone
-from schemac.language.kinds.answers import PER_SECOND
+from schemac.language.kinds.temporal import PER_SECOND
 from schemac.language.logical.model import Castability
 from schemac.versions.evolution.castability import castability
 

@@ -30,7 +30,7 @@ from schemac.language.attributes.attribute import Family
 from schemac.language.attributes.builtin import CLOCK_ZONE
 from schemac.language.constraints.constraint import Constraint
 from schemac.language.constraints.rows import ReferenceTo
-from schemac.language.logical.schema_fields import SchemaField, preorder
+from schemac.language.logical.model import SchemaField, preorder
 from schemac.text.source.catalogue import POINTLESS_ROUNDING
 from schemac.text.source.phrases import closest
 from schemac.text.source.report import Report

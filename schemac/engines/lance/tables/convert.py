@@ -30,9 +30,8 @@ from schemac.engines.lance.tables.casts import (
     stored_numbers,
 )
 from schemac.language.attributes.attribute import Family
-from schemac.language.kinds.answers import ARROW_PER_SECOND
-from schemac.language.logical.model import Castability
-from schemac.language.logical.schema_fields import SchemaField, is_in_structs, preorder
+from schemac.language.kinds.temporal import ARROW_PER_SECOND
+from schemac.language.logical.model import Castability, SchemaField, is_in_structs, preorder
 from schemac.language.physical import ArrowField, LoweredField
 from schemac.text.source.phrases import counted
 from schemac.versions.evolution.castability import castability

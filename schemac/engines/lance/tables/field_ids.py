@@ -14,8 +14,7 @@ from schemac.engines.lance.fields import NAME as LANCE
 from schemac.engines.lance.fields import lance_ids, nodes_by_field, nodes_of, words, words_of
 from schemac.engines.lance.tables.steps import MARK
 from schemac.language.attributes.builtin import TABLE_IDS, TABLE_VERSION
-from schemac.language.logical.model import FieldPath, Segment, dotted
-from schemac.language.logical.schema_fields import SchemaField, preorder
+from schemac.language.logical.model import FieldPath, SchemaField, Segment, dotted, preorder
 from schemac.versions.evolution.tables import Candidate, TableRecord, lock_ids
 from schemac.versions.evolution.version_pair import (
     LockedSchemaVersion,

@@ -24,8 +24,7 @@ from schemac.engines.lance.tables.steps import MARK
 from schemac.engines.lance.transactions import schema_parts
 from schemac.language.attributes import builtin
 from schemac.language.attributes.builtin import DESCRIPTION
-from schemac.language.logical.model import Schema
-from schemac.language.logical.schema_fields import columns
+from schemac.language.logical.model import Schema, columns
 from schemac.text.source.report import Report
 from schemac.versions.identity.lock import LockedDataset
 

@@ -28,12 +28,10 @@ from schemac.engines.lance.tables.fields import differences, ids_in_files, in_pr
 from schemac.engines.lance.tables.steps import INDICES_KEY, TableIndex, indices_of, noted_indices
 from schemac.engines.lance.transactions import schema_parts
 from schemac.language.logical.dataset import LogicalDataset, Origins
-from schemac.language.logical.model import Schema
-from schemac.language.logical.schema_fields import columns, preorder
+from schemac.language.logical.model import Schema, columns, preorder
 from schemac.text.source.catalogue import UNUSABLE_TABLE
-from schemac.text.source.diagnostic import Diagnostic
 from schemac.text.source.files import install_help
-from schemac.text.source.report import Report
+from schemac.text.source.report import Diagnostic, Report
 from schemac.versions.evolution.constraints import RULE_BY_KEY as ROW_KEYS
 from schemac.versions.evolution.tables import Candidate, TableRecord, choose_version, lock_ids, state_version
 from schemac.versions.evolution.version_pair import (

@@ -22,8 +22,7 @@ from schemac.engines.lance.tables.convert import Conversion, MisfitHandler
 from schemac.engines.lance.tables.steps import new_column
 from schemac.engines.lance.transactions import added_file
 from schemac.language.logical.dataset import LogicalDataset, Origins
-from schemac.language.logical.model import FieldPath, Schema
-from schemac.language.logical.schema_fields import SchemaField, columns, preorder
+from schemac.language.logical.model import FieldPath, Schema, SchemaField, columns, preorder
 from schemac.text.source.json_object import Json, without_keys
 from schemac.versions.evolution.tables import PartsTask, Progress
 from schemac.versions.evolution.version_pair import (

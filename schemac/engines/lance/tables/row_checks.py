@@ -25,8 +25,7 @@ from schemac.engines.lance.tables.steps import CheckStep, CheckSubject, RuleChec
 from schemac.language.attributes.attribute import Family
 from schemac.language.constraints.evaluation import Scan, survey
 from schemac.language.constraints.rows import row_constraints
-from schemac.language.logical.model import LogicalType, Part
-from schemac.language.logical.schema_fields import SchemaField, is_in_structs
+from schemac.language.logical.model import LogicalType, Part, SchemaField, is_in_structs
 from schemac.rows.validation.stored import reference_targets, report_offence
 from schemac.rows.validation.stored import report_failed as refuse
 from schemac.text.source.catalogue import FAILED_CHECK

@@ -22,8 +22,8 @@ import pyarrow as pa
 from schemac.language.attributes.attribute import NUMBERS, Family
 from schemac.language.constraints.constraint import Constraint, scale_of
 from schemac.language.constraints.field_constraints import Bound, Enum, MultipleOf, Pattern, Size
-from schemac.language.kinds.answers import UNITS_BY_ARROW
-from schemac.language.logical.schema_fields import SchemaField, is_in_structs
+from schemac.language.kinds.temporal import UNITS_BY_ARROW
+from schemac.language.logical.model import SchemaField, is_in_structs
 from schemac.text.source.json_object import Json
 from schemac.versions.evolution.changes import Change, Outcome
 from schemac.versions.evolution.constraints import ConstraintRule, constraint_of, verify_of
