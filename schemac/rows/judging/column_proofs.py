@@ -27,9 +27,9 @@ from schemac.rows.judging.arrays import (
     storage_type,
 )
 from schemac.rows.judging.proofs import (
-    Parts,
     Proof,
     Proven,
+    SplitValues,
     forbidden_nulls,
     joined_masks,
     mask_or_none,
@@ -227,19 +227,19 @@ def _timestamp_proof(member: pa.Field, source: pa.Field) -> Proof:
     return _proof(member, source, misfits, converted)
 
 
-def _split_lists(array: pa.Array, member: pa.Field) -> Parts:
+def _split_lists(array: pa.Array, member: pa.Field) -> SplitValues:
     """Split lists, and vectors, into their items."""
     # With nothing below null.
     lists = lists_of(array, array.flatten()) if pa.types.is_fixed_size_list(array.type) else compact(array)
     is_there = lists.is_valid().to_numpy(zero_copy_only=False)
     lengths = pc.list_value_length(lists).drop_null().to_numpy()
-    return Parts([lists.flatten()], is_there, forbidden_nulls(member, array), lengths)
+    return SplitValues([lists.flatten()], is_there, forbidden_nulls(member, array), lengths)
 
 
-def _split_structs(array: pa.Array, member: pa.Field, places: Sequence[int]) -> Parts:
+def _split_structs(array: pa.Array, member: pa.Field, places: Sequence[int]) -> SplitValues:
     """Split structs into the members at some places."""
     members, is_there = array.flatten(), array.is_valid().to_numpy(zero_copy_only=False)
-    return Parts([members[place] for place in places], is_there, forbidden_nulls(member, array))
+    return SplitValues([members[place] for place in places], is_there, forbidden_nulls(member, array))
 
 
 def _without_members(array: pa.Array, member: pa.Field) -> Proven:

@@ -22,9 +22,9 @@ from msgspec import Raw
 from schemac.language.attributes.attribute import Role
 from schemac.rows.judging.arrays import is_list, is_scalar, role_of
 from schemac.rows.judging.proofs import (
-    Parts,
     Proof,
     Proven,
+    SplitValues,
     has_text_keys,
     joined_masks,
     mask_or_none,
@@ -327,7 +327,7 @@ def _bracket_masks(tokens: pa.Array, bracket: str, member: pa.Field) -> tuple[pa
     return is_there, mask_or_none(others)
 
 
-def _split_lists(tokens: pa.Array, member: pa.Field) -> Parts:
+def _split_lists(tokens: pa.Array, member: pa.Field) -> SplitValues:
     """Split tokens of arrays into those of their items."""
     is_there, doubtful = _bracket_masks(tokens, "[", member)
     lists = tokens.filter(is_there)
@@ -344,10 +344,10 @@ def _split_lists(tokens: pa.Array, member: pa.Field) -> Parts:
         split = pc.split_pattern(with_nulls_at(content, mask_or_none(pc.equal(content, ""))), ",")
         lengths = pc.fill_null(pc.list_value_length(split), 0).to_numpy()
         items = split.flatten()
-    return Parts([items], numpy_mask(is_there), doubtful, lengths)
+    return SplitValues([items], numpy_mask(is_there), doubtful, lengths)
 
 
-def _split_maps(tokens: pa.Array, member: pa.Field) -> Parts:
+def _split_maps(tokens: pa.Array, member: pa.Field) -> SplitValues:
     """Split tokens of objects into keys, which are texts, and items; in doubt is one whose key may be there twice, or is too long."""
     is_there, doubtful = _bracket_masks(tokens, "{", member)
     objects = tokens.filter(is_there)
@@ -371,11 +371,13 @@ def _split_maps(tokens: pa.Array, member: pa.Field) -> Parts:
     is_map = numpy_mask(is_there)
     rows = np.zeros(len(tokens), bool)
     rows[is_map] = is_odd
-    return Parts([items], is_map, joined_masks(doubtful, mask_or_none(pa.array(rows))), lengths, keys)
+    return SplitValues([items], is_map, joined_masks(doubtful, mask_or_none(pa.array(rows))), lengths, keys)
 
 
-def _split_structs(tokens: pa.Array, member: pa.Field, members: MemberTokens) -> Parts:
+def _split_structs(tokens: pa.Array, member: pa.Field, members: MemberTokens) -> SplitValues:
     """Split tokens of objects into those of their members, which `members` takes apart."""
     is_there, doubtful = _bracket_masks(tokens, "{", member)
     columns, is_odd = members.of_tokens(tokens.filter(is_there))
-    return Parts([columns[part.name] for part in member.type], numpy_mask(is_there), doubtful, is_odd=is_odd)
+    return SplitValues(
+        [columns[part.name] for part in member.type], numpy_mask(is_there), doubtful, is_odd=is_odd
+    )

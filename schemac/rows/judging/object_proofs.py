@@ -32,7 +32,7 @@ from schemac.rows.judging.arrays import (
     storage_type,
 )
 from schemac.rows.judging.column_proofs import column_proof
-from schemac.rows.judging.proofs import Parts, Proof, Proven, has_text_keys, joined_masks, nested_proof
+from schemac.rows.judging.proofs import Proof, Proven, SplitValues, has_text_keys, joined_masks, nested_proof
 from schemac.rows.judging.scalars import zone_of
 from schemac.rows.judging.settings import Unexpected, ValidationSettings
 from schemac.rows.judging.text_proofs import TextProof
@@ -247,13 +247,13 @@ def _objects_of_class(
     )
 
 
-def _split_lists(values: Objects, member: pa.Field) -> Parts:
+def _split_lists(values: Objects, member: pa.Field) -> SplitValues:
     """Split lists and tuples into their items."""
     lists, is_there, doubtful = _objects_of_class(member, values, list, tuple)
-    return Parts([list(chain.from_iterable(lists))], is_there, doubtful, list(map(len, lists)))
+    return SplitValues([list(chain.from_iterable(lists))], is_there, doubtful, list(map(len, lists)))
 
 
-def _split_maps(values: Objects, member: pa.Field) -> Parts:
+def _split_maps(values: Objects, member: pa.Field) -> SplitValues:
     """Split dicts into keys and items; all are in doubt if a key is no text."""
     dicts, is_there, doubtful = _objects_of_class(member, values, dict)
     labels = list(chain.from_iterable(dicts))
@@ -263,15 +263,15 @@ def _split_maps(values: Objects, member: pa.Field) -> Parts:
         keys = None
     if keys is None:
         nothing = np.zeros(len(values), bool)
-        return Parts([[]], nothing, pa.array(~nothing), [], pa.array([], pa.large_string()))
+        return SplitValues([[]], nothing, pa.array(~nothing), [], pa.array([], pa.large_string()))
     items = list(chain.from_iterable(map(dict.values, dicts)))
-    return Parts([items], is_there, doubtful, list(map(len, dicts)), keys)
+    return SplitValues([items], is_there, doubtful, list(map(len, dicts)), keys)
 
 
-def _split_structs(values: Objects, member: pa.Field, *, takes_others: bool) -> Parts:
+def _split_structs(values: Objects, member: pa.Field, *, takes_others: bool) -> SplitValues:
     """Split dicts into their members; in doubt is one with further keys, unless it `takes_others` that are plain."""
     dicts, is_there, doubtful = _objects_of_class(member, values, dict)
     columns, others, odd = members_of(dicts, [part.name for part in member.type])
     is_odd = np.zeros(len(dicts), bool)
     is_odd[odd if takes_others else others] = True
-    return Parts(columns, is_there, doubtful, is_odd=is_odd)
+    return SplitValues(columns, is_there, doubtful, is_odd=is_odd)

@@ -2,7 +2,7 @@
 
 Layer: rows.
 Shape: a proof takes the values of one field, one for each row, and gives what `Proven` has. A field with parts is split into one column
-       for each of them (`Parts`), in the way of its source: tokens of JSON, objects of Python, or columns of Arrow.
+       for each of them (`SplitValues`), in the way of its source: tokens of JSON, objects of Python, or columns of Arrow.
 Rule: whatever is not proven is in doubt; a proof says nothing about a rule of its own.
 """
 
@@ -26,7 +26,7 @@ class Proven(NamedTuple):
 Proof = Callable[[Any], Proven]
 
 
-class Parts(NamedTuple):
+class SplitValues(NamedTuple):
     """Lists, maps or structs that were split into columns of their parts."""
 
     columns: Sequence[Any]
@@ -46,7 +46,7 @@ class Parts(NamedTuple):
 def nested_proof(
     member: pa.Field,
     proofs: Sequence[Proof | None],
-    split: Callable[[Any], Parts],
+    split: Callable[[Any], SplitValues],
     source: pa.Field | None = None,
 ) -> Proof | None:
     """Return what reads a field by the proofs of its items or members; None if there is none for one of them."""
@@ -73,7 +73,7 @@ def has_text_keys(member: pa.Field) -> bool:
     return is_scalar(key) and is_string(storage_type(key.type)) and role_of(key) is None
 
 
-def _lists(type_: pa.DataType, member: pa.Field, parts: Parts, items: Proven) -> Proven:
+def _lists(type_: pa.DataType, member: pa.Field, parts: SplitValues, items: Proven) -> Proven:
     """Join items to lists or maps; in doubt is also one with a doubtful item, or a vector of a wrong length."""
     offsets = np.zeros(len(parts.is_there) + 1, np.int32)
     offsets[1:][parts.is_there] = parts.lengths
@@ -91,7 +91,7 @@ def _lists(type_: pa.DataType, member: pa.Field, parts: Parts, items: Proven) ->
     return Proven(maps_of(lists, parts.keys.cast(type_.key_type), items.values, type_), doubtful)
 
 
-def _structs(type_: pa.DataType, parts: Parts, members: Sequence[Proven]) -> Proven:
+def _structs(type_: pa.DataType, parts: SplitValues, members: Sequence[Proven]) -> Proven:
     """Join members to structs; in doubt is also one with a doubtful member."""
     is_there, is_odd, fields = parts.is_there, parts.is_odd, list(type_)
     for one in members:
