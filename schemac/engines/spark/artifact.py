@@ -188,7 +188,7 @@ class _Writer(ArrowTypeWriter[SparkType]):
             comment = field.extra.get(DESCRIPTION.key)
             if comment is not None:
                 metadata[lance_spark.COMMENT] = comment
-        return SparkField(lowered.arrow.name, type_, field.is_nullable, metadata, comment)
+        return SparkField(lowered.arrow.name, type_, lowered.arrow.nullable, metadata, comment)
 
     def type_text(self, type_: SparkType) -> str:
         return str(type_.json)
