@@ -27,9 +27,9 @@ if TYPE_CHECKING:
     from schemac.project.api import from_parquet as from_parquet
     from schemac.rows.validation.result import UnfitRowsError as UnfitRowsError
     from schemac.rows.validation.result import Validation as Validation
-    from schemac.text.source.report import Diagnostic as Diagnostic
-    from schemac.text.source.report import SchemaError as SchemaError
-    from schemac.text.source.report import Severity as Severity
+    from schemac.text.source.diagnostics import Diagnostic as Diagnostic
+    from schemac.text.source.diagnostics import SchemaError as SchemaError
+    from schemac.text.source.diagnostics import Severity as Severity
     from schemac.versions.evolution.changes import Change as Change
 else:
     _HOMES = {
@@ -38,7 +38,7 @@ else:
         ),
         **dict.fromkeys(("from_arrow", "from_parquet"), "schemac.project.api"),
         **dict.fromkeys(PUBLIC, "schemac.engines.api"),
-        **dict.fromkeys(("Diagnostic", "SchemaError", "Severity"), "schemac.text.source.report"),
+        **dict.fromkeys(("Diagnostic", "SchemaError", "Severity"), "schemac.text.source.diagnostics"),
         "ArrowDefaults": "schemac.language.attributes.arrow",
         "Change": "schemac.versions.evolution.changes",
         "Loss": "schemac.artifacts.targets",

@@ -20,9 +20,9 @@ from schemac.artifacts.targets import target_names
 from schemac.project.building import Output, compile_files
 from schemac.project.configuration import Project, find_project
 from schemac.project.options import CompileOptions
+from schemac.text.source.diagnostics import Report
 from schemac.text.source.json_object import Json
 from schemac.text.source.rendering import render_text
-from schemac.text.source.report import Report
 
 _SETTINGS = ("out", "paths", "targets", "strict")
 _OF_HATCH = ("dependencies", "enable-by-default", "require-runtime-dependencies", "require-runtime-features")

@@ -8,7 +8,7 @@ from schemac.language.logical.dataset import LogicalDataset
 from schemac.project.configuration import Project, find_project
 from schemac.project.options import CompileOptions
 from schemac.project.stages import compile_source
-from schemac.text.source.report import Diagnostic, Report, Severity
+from schemac.text.source.diagnostics import Diagnostic, Report, Severity
 from schemac.text.source.text import decode_text
 from schemac.versions.identity.lockfile import read_lock
 from tests.printing import arrow_text, logical_text

@@ -18,7 +18,7 @@ from schemac.project.fixing import Fixing
 from schemac.project.overlays import overlay_of
 from schemac.project.stages import check_source
 from schemac.registry.codes import builtin_codes, page
-from schemac.text.source.report import Diagnostic, Report, Severity, SourceText
+from schemac.text.source.diagnostics import Diagnostic, Report, Severity, SourceText
 from tests.compiling import compile_bytes
 from tests.golden import CORPUS
 from tests.page_files import RIDES as FILES

@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from schemac.registry.codes import builtin_codes
+from schemac.text.source.diagnostics import Severity
 from schemac.text.source.rendering import render_text
-from schemac.text.source.report import Severity
 from tests.compiling import compile_bytes
 from tests.golden import CORPUS, Golden
 

@@ -14,7 +14,7 @@ from schemac.registry.codes import builtin_codes, builtin_providers, codes_of
 from schemac.registry.codes import page as page_of
 from schemac.text.source import catalogue
 from schemac.text.source.catalogue import CATALOGUE, INPUT_NOT_FOUND
-from schemac.text.source.report import Code, Report, Severity
+from schemac.text.source.diagnostics import Code, Report, Severity
 from tests.compiling import compile_bytes
 from tests.page_files import Example, examples_of, files_of, lay_out
 from tests.shell import Shell

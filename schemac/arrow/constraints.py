@@ -17,7 +17,7 @@ from schemac.language.constraints.rows import RowConstraints, row_constraints
 from schemac.language.kinds.sequences import String
 from schemac.language.logical.model import Schema, columns
 from schemac.language.physical import ArrowSchema, parts_of
-from schemac.text.source.report import Report
+from schemac.text.source.diagnostics import Report
 
 
 @dataclass(frozen=True)

@@ -44,8 +44,8 @@ from schemac.language.logical.model import (
 )
 from schemac.language.physical import ArrowField, ArrowSchema, ArrowType, pa
 from schemac.text.source.catalogue import UNSUPPORTED_ARROW_TYPE
+from schemac.text.source.diagnostics import Report
 from schemac.text.source.json_object import Json
-from schemac.text.source.report import Report
 
 _KEY = re.compile(KEY_PATTERN)
 

@@ -15,7 +15,7 @@ from schemac.language.attributes.arrow import ArrowDefaults
 from schemac.language.logical.dataset import LogicalDataset
 from schemac.language.logical.model import Schema
 from schemac.registry.engine import Capability
-from schemac.text.source.report import Diagnostic
+from schemac.text.source.diagnostics import Diagnostic
 from schemac.versions.identity.compilation import Compilation, Locked
 
 if TYPE_CHECKING:

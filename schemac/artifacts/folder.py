@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import Any, NamedTuple, NoReturn
 
 from schemac.text.source.catalogue import DAMAGED_PROVENANCE, FOREIGN_FOLDER, IN_THE_WAY
-from schemac.text.source.report import Code
+from schemac.text.source.diagnostics import Code
 from schemac.version import __version__
 
 NAME = "artifacts.json"

@@ -17,7 +17,7 @@ from typing import NamedTuple
 from schemac.artifacts.folder import NAME, STAGING, Built, OutputFolder, Provenance, RefusedError, digest
 from schemac.artifacts.swap import DatasetSwap, recover, remove_if_empty
 from schemac.text.source.catalogue import STALE_ARTIFACT, WRITE_FAILED
-from schemac.text.source.report import Report
+from schemac.text.source.diagnostics import Report
 
 _HELP = "run `schemac build`"
 

@@ -15,7 +15,7 @@ from schemac.language.logical.dataset import LogicalDataset
 from schemac.registry.codes import codes_of
 from schemac.registry.engine import Capability, EngineError
 from schemac.registry.installed import blamed, engine, engines
-from schemac.text.source.report import Code, Report, Severity
+from schemac.text.source.diagnostics import Code, Report, Severity
 from schemac.versions.identity.compilation import Compilation
 
 if TYPE_CHECKING:

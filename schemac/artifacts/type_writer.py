@@ -20,7 +20,7 @@ from schemac.language.attributes.registry import DOMAINS, domain_of, has_role
 from schemac.language.kinds.sequences import Binary
 from schemac.language.logical.model import SchemaField
 from schemac.language.physical import LoweredSchema, pa
-from schemac.text.source.report import Code
+from schemac.text.source.diagnostics import Code
 
 MOST_DIGITS = 38
 """Of a decimal of 128 bits."""

@@ -21,9 +21,9 @@ from schemac.project.comparing import Comparison, ComparisonRequest, compare
 from schemac.project.locking import summary
 from schemac.project.shared_work import collector_paused
 from schemac.text.source.catalogue import DECLASSIFIED, EARLY_REMOVAL, LOST_CLASSIFICATION, MISSING_EXTRA
+from schemac.text.source.diagnostics import WHOLE_FILE, Code, Diagnostic, Label, Report
 from schemac.text.source.files import install_help
 from schemac.text.source.phrases import counted, printable
-from schemac.text.source.report import WHOLE_FILE, Code, Diagnostic, Label, Report
 from schemac.versions.evolution.changes import OF_DATA, OF_READERS, Judgement, Outcome, SourceLocation
 from schemac.versions.evolution.judge import JUDGE, judged_engines
 from schemac.versions.evolution.ownership import Promise

@@ -41,9 +41,9 @@ from schemac.project.options import CompileOptions
 from schemac.project.shared_work import collector_paused
 from schemac.project.workers import PROGRESS
 from schemac.text.source.catalogue import STALE_ARTIFACT, WRITE_FAILED
+from schemac.text.source.diagnostics import Diagnostic, Report, Severity
 from schemac.text.source.phrases import counted, listed
 from schemac.text.source.rendering import count_summary, render_diff, render_text
-from schemac.text.source.report import Diagnostic, Report, Severity
 from schemac.text.source.text import decode_text, read_file
 
 if TYPE_CHECKING:

@@ -32,8 +32,8 @@ from schemac.text.source.catalogue import (
     UNREADABLE_SOURCE,
     WRITE_FAILED,
 )
+from schemac.text.source.diagnostics import Report
 from schemac.text.source.json_object import Json
-from schemac.text.source.report import Report
 from schemac.text.source.text import reason_of
 from schemac.versions.identity.freeze import adopt, adopt_ids
 from schemac.versions.identity.lock import Lock, LockedDataset, Numbers

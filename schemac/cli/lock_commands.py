@@ -35,8 +35,8 @@ from schemac.project.locking import (
 )
 from schemac.project.manifests import CompiledFile, read_manifests
 from schemac.text.source.catalogue import NOTHING_TO_COMPILE, UNKNOWN_COLUMN
+from schemac.text.source.diagnostics import Diagnostic, Report, Severity
 from schemac.text.source.phrases import closest, counted, listed
-from schemac.text.source.report import Diagnostic, Report, Severity
 from schemac.text.syntax.events import scalar
 from schemac.versions.evolution.renames import undeclared_renames
 from schemac.versions.identity.freeze import freeze

@@ -25,10 +25,10 @@ from schemac.project.options import CompileOptions
 from schemac.project.workers import PROGRESS
 from schemac.registry.installed import engines
 from schemac.text.source.catalogue import MISSING_EXTRA, SAMPLE_OUTPUT, UNHELD_RECORDS, WRITE_FAILED
+from schemac.text.source.diagnostics import Report, SchemaError
 from schemac.text.source.files import install_help
 from schemac.text.source.phrases import closest, counted
 from schemac.text.source.rendering import render_diff, render_text
-from schemac.text.source.report import Report, SchemaError
 from schemac.text.source.text import decode_text, reason_of
 from schemac.text.syntax.document import parse
 

@@ -30,8 +30,8 @@ from schemac.text.source.catalogue import (
     UNLOCKED_CHANGE,
     WRITE_FAILED,
 )
+from schemac.text.source.diagnostics import Diagnostic, Report, Severity, envelope
 from schemac.text.source.rendering import count_summary, render_text
-from schemac.text.source.report import Diagnostic, Report, Severity, envelope
 from schemac.text.source.text import reason_of
 
 

@@ -34,8 +34,8 @@ from schemac.cli.terminal import (
     wrapped,
 )
 from schemac.text.source.catalogue import INPUT_NOT_FOUND, PIPELINE_DRIFT, REPLAY, RULE_WARNING
+from schemac.text.source.diagnostics import Report
 from schemac.text.source.phrases import counted
-from schemac.text.source.report import Report
 from schemac.text.source.text import reason_of
 
 if TYPE_CHECKING:

@@ -25,8 +25,8 @@ from schemac.project.imported import FolderFiles
 from schemac.project.manifests import CompiledFile, read_manifests
 from schemac.project.options import CompileOptions
 from schemac.text.source.catalogue import NOTHING_TO_COMPILE, TRACKED_CACHE, UNREADABLE_FILE
+from schemac.text.source.diagnostics import Report
 from schemac.text.source.phrases import closest, counted
-from schemac.text.source.report import Report
 from schemac.text.source.text import MAX_BYTES
 
 if TYPE_CHECKING:

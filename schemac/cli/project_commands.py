@@ -214,7 +214,7 @@ def run_clean(options: argparse.Namespace) -> int:
     from schemac.project.cache.store import NO_CACHE, Cache, remove_cache
     from schemac.project.configuration import find_project
     from schemac.text.source.catalogue import WRITE_FAILED
-    from schemac.text.source.report import Report
+    from schemac.text.source.diagnostics import Report
 
     report = Report()
     here = Path.cwd()

@@ -21,9 +21,9 @@ from schemac.project.targets import engines_of, is_left_out
 from schemac.registry.engine import Engine, Trait
 from schemac.registry.installed import blamed, engine, engines, with_trait
 from schemac.text.source.catalogue import UNCHECKED_REFERENCE, UNKNOWN_REFERENCE, UNUSABLE_TABLE
+from schemac.text.source.diagnostics import Report
 from schemac.text.source.json_object import Json
 from schemac.text.source.phrases import listed, one_of
-from schemac.text.source.report import Report
 from schemac.versions.evolution.tables import (
     SPREAD,
     TABLES,

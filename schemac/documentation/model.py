@@ -28,8 +28,8 @@ from schemac.project.manifests import CompiledFile
 from schemac.project.options import CompileOptions
 from schemac.project.targets import emit_targets, engines_of
 from schemac.registry.installed import engine
+from schemac.text.source.diagnostics import Report
 from schemac.text.source.phrases import printable
-from schemac.text.source.report import Report
 from schemac.versions.evolution.changes import Change
 from schemac.versions.evolution.diff import AttributeFact, attribute_facts, diff, schema_facts, type_facts
 from schemac.versions.evolution.version_pair import LockedSchemaVersion, locked_schema_version

@@ -17,8 +17,8 @@ from urllib.parse import quote
 from schemac.documentation.model import AttributeText, DatasetPage, FieldPage, Site
 from schemac.project.writing import SUFFIX, NewFile
 from schemac.text.source.catalogue import FOREIGN_FOLDER, IN_THE_WAY, WRITE_FAILED
+from schemac.text.source.diagnostics import Report
 from schemac.text.source.phrases import printable
-from schemac.text.source.report import Report
 from schemac.text.source.text import reason_of
 
 _SIGNS = re.compile(r"([\\`*_{}\[\]<>#|~!&])|(https?|ftp|www)(?=[:.])|@")

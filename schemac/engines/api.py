@@ -14,8 +14,8 @@ from schemac.artifacts.dataset import CheckedDataset
 from schemac.importers.datasets import from_tree
 from schemac.language.manifest.standard import fitted_name
 from schemac.text.source.catalogue import UNREADABLE_SOURCE
+from schemac.text.source.diagnostics import Report
 from schemac.text.source.files import extra_named
-from schemac.text.source.report import Report
 
 if TYPE_CHECKING:
     import pyarrow as pa

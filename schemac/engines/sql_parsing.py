@@ -17,7 +17,7 @@ from itertools import groupby
 from typing import Any
 
 from schemac.language.attributes.constraints import CONDITION_WORDS
-from schemac.text.source.report import Span
+from schemac.text.source.diagnostics import Span
 from schemac.text.syntax.type_text import MalformedTypeError
 
 _REFERENCE = "${"

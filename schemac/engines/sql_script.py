@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from schemac.engines.sql_parsing import CLAUSES, SqlParser, span_of
-from schemac.text.source.report import Span
+from schemac.text.source.diagnostics import Span
 from schemac.text.syntax.type_text import MalformedTypeError
 
 Expression = Any

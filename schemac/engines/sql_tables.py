@@ -32,7 +32,7 @@ from schemac.language.attributes.constraints import MAX_LENGTH
 from schemac.language.kinds.registry import BY_NAME
 from schemac.language.logical.model import FieldPath, Part, dotted
 from schemac.language.physical import ArrowField, ArrowType, pa
-from schemac.text.source.report import Report
+from schemac.text.source.diagnostics import Report
 from schemac.text.syntax.type_text import MalformedTypeError
 
 

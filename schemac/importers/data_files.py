@@ -25,9 +25,9 @@ from schemac.importers.datasets import MOST_DIGITS, decimal_type, from_arrow_sch
 from schemac.importers.sources import ALWAYS_NULL, described, read_sample
 from schemac.language.logical.model import FieldPath, Part
 from schemac.language.physical import ArrowField, ArrowType, pa, parts_of, with_parts
+from schemac.text.source.diagnostics import Report, SourceText, Span
 from schemac.text.source.json_object import Json
 from schemac.text.source.phrases import counted
-from schemac.text.source.report import Report, SourceText, Span
 
 _DELIMITERS = {";": "semicolons", "\t": "tabs", "|": "bars"}
 _QUOTED = re.compile(r'"[^"]*"')

@@ -26,8 +26,8 @@ from schemac.language.logical.dataset import Findings, LogicalDataset, Origins
 from schemac.language.logical.model import PART_KEYS, FieldPath, LogicalType, Part, Schema, columns, quoted
 from schemac.language.physical import ArrowSchema, ArrowType, pa
 from schemac.text.source.catalogue import UNSUPPORTED_ARROW_TYPE
+from schemac.text.source.diagnostics import Diagnostic, Report, Severity
 from schemac.text.source.json_object import Json
-from schemac.text.source.report import Diagnostic, Report, Severity
 from schemac.text.syntax.model import model_errors
 
 _BY_KEY = {attribute.key: attribute for attribute in OF_VALUES}

@@ -19,8 +19,8 @@ from schemac.language.kinds.nested import Option
 from schemac.language.logical.model import FieldPath
 from schemac.language.manifest.foreign import suggest_meaning
 from schemac.language.physical import pa
+from schemac.text.source.diagnostics import Report
 from schemac.text.source.json_object import Json, TreePath
-from schemac.text.source.report import Report
 from schemac.text.source.text import decode_text
 from schemac.text.syntax.document import parse
 from schemac.text.syntax.type_text import TypeText, read_type

@@ -16,8 +16,8 @@ from typing import Any, Protocol, TypeVar
 
 from schemac.language.logical.model import FieldPath, Part, dotted
 from schemac.text.source.catalogue import UNREADABLE_SOURCE, UNSUPPORTED_ARROW_TYPE
+from schemac.text.source.diagnostics import WHOLE_FILE, Region, Report, SourceText, Span
 from schemac.text.source.json_object import Json
-from schemac.text.source.report import WHOLE_FILE, Region, Report, SourceText, Span
 from schemac.versions.identity.lock import EngineData, Highest, Numbers
 
 

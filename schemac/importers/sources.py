@@ -35,10 +35,10 @@ from schemac.language.physical import ArrowField, pa
 from schemac.registry.engine import Format, load_as
 from schemac.registry.installed import blamed, engines
 from schemac.text.source.catalogue import FOREIGN_SCHEMA, UNREADABLE_SOURCE, UNSUPPORTED_ARROW_TYPE
+from schemac.text.source.diagnostics import Diagnostic, Report
 from schemac.text.source.files import install_help
 from schemac.text.source.json_object import Json
 from schemac.text.source.phrases import closest
-from schemac.text.source.report import Diagnostic, Report
 
 _HEAD = 1 << 16
 """Bytes at each end of a file that are looked at."""

@@ -36,9 +36,9 @@ from schemac.lsp.grammar import (
 )
 from schemac.lsp.locations import TextScope, paths_in
 from schemac.lsp.texts import TextLines
+from schemac.text.source.diagnostics import Report
 from schemac.text.source.json_object import TreePath
 from schemac.text.source.phrases import fold
-from schemac.text.source.report import Report
 from schemac.text.syntax.events import scalar_of_name
 from schemac.text.syntax.model import class_text
 

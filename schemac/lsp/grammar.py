@@ -42,8 +42,8 @@ from schemac.lsp.cursor import (
     is_content,
     is_document_start,
 )
+from schemac.text.source.diagnostics import Report, SourceText
 from schemac.text.source.json_object import TreePath
-from schemac.text.source.report import Report, SourceText
 from schemac.text.syntax.document import parse
 from schemac.text.syntax.model import AuthoredModel, class_text
 

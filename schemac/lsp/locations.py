@@ -27,8 +27,8 @@ from schemac.project.project_texts import (
     file_at,
     key_of,
 )
+from schemac.text.source.diagnostics import Region, Report, SourceText
 from schemac.text.source.json_object import TreePath
-from schemac.text.source.report import Region, Report, SourceText
 from schemac.text.syntax.document import parse
 
 

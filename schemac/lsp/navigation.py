@@ -44,8 +44,8 @@ from schemac.project.project_texts import (
     key_of,
     location_of,
 )
+from schemac.text.source.diagnostics import Region, Report, Span
 from schemac.text.source.json_object import TreePath
-from schemac.text.source.report import Region, Report, Span
 from schemac.text.source.text import decode_text
 from schemac.text.syntax.document import Document, parse
 from schemac.versions.identity.lockfile import dataset_line

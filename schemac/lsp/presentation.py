@@ -38,7 +38,7 @@ from schemac.project.options import CompileOptions
 from schemac.project.project_texts import DatasetField, key_of, location_of
 from schemac.project.targets import engines_of
 from schemac.registry.installed import engine
-from schemac.text.source.report import Region, Report, SourceText, Span
+from schemac.text.source.diagnostics import Region, Report, SourceText, Span
 from schemac.text.syntax.document import Document
 from schemac.text.syntax.model import AuthoredModel, class_text
 from schemac.versions.identity.compilation import Compilation, Locked

@@ -28,8 +28,8 @@ from schemac.project.project_texts import key_of, name_in
 from schemac.project.referring import check_references, report_unused_vocabularies
 from schemac.project.shared_work import collector_paused
 from schemac.text.source.catalogue import NOTHING_TO_COMPILE, UNLOCKED_CHANGE
+from schemac.text.source.diagnostics import Diagnostic, Report
 from schemac.text.source.files import Contents
-from schemac.text.source.report import Diagnostic, Report
 from schemac.text.source.text import decode_text, read_content
 from schemac.text.syntax.document import parse
 

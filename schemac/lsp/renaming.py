@@ -19,7 +19,7 @@ from schemac.lsp.texts import TextLines, line_edits, uri_of
 from schemac.project.occurrences import occurrences_of
 from schemac.project.project_texts import FieldTarget, NamedTarget, key_of
 from schemac.project.renaming import rename
-from schemac.text.source.report import Diagnostic, Region, Report
+from schemac.text.source.diagnostics import Diagnostic, Region, Report
 from schemac.versions.identity.lockfile import write_lock
 
 

@@ -38,7 +38,7 @@ from schemac.lsp.texts import (
 )
 from schemac.project.configuration import Project
 from schemac.project.project_texts import key_of
-from schemac.text.source.report import Diagnostic
+from schemac.text.source.diagnostics import Diagnostic
 from schemac.text.source.text import read_file
 
 T = TypeVar("T")

@@ -16,7 +16,7 @@ from pygls.uris import from_fs_path
 from pygls.workspace import PositionCodec, TextDocument, Workspace
 
 from schemac.registry.codes import codes, page_file
-from schemac.text.source.report import Diagnostic, Edit, Label, Region, Severity
+from schemac.text.source.diagnostics import Diagnostic, Edit, Label, Region, Severity
 
 _LINE = re.compile("[^\r\n]*(?:\r\n|\n|\r)|[^\r\n]+")
 

@@ -42,7 +42,7 @@ from schemac.text.source.catalogue import (
     SOURCE_TYPE_MISMATCH,
     STREAMING_FRAME,
 )
-from schemac.text.source.report import Report, SchemaError
+from schemac.text.source.diagnostics import Report, SchemaError
 
 
 class ArrowStream(Protocol):

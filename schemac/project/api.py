@@ -22,7 +22,7 @@ from schemac.project.options import CompileOptions
 from schemac.project.shared_work import collector_paused
 from schemac.project.stages import check_source, compile_source
 from schemac.text.source.catalogue import UNFIT_METADATA
-from schemac.text.source.report import Diagnostic, Report, SourceText
+from schemac.text.source.diagnostics import Diagnostic, Report, SourceText
 from schemac.text.source.text import read_text
 
 if TYPE_CHECKING:

@@ -26,8 +26,8 @@ from schemac.project.manifests import CompiledFile, ManifestChecks, with_distinc
 from schemac.project.options import CompileOptions
 from schemac.project.referring import check_references, report_unused_vocabularies
 from schemac.project.shared_work import LARGE_FROM, SharedWork, collector_paused
+from schemac.text.source.diagnostics import Diagnostic, Report
 from schemac.text.source.files import Contents
-from schemac.text.source.report import Diagnostic, Report
 from schemac.text.source.text import decode_text
 from schemac.versions.identity.compilation import Locked
 from schemac.versions.identity.lock import Lock

@@ -22,9 +22,9 @@ from schemac.project.imported import FolderFiles
 from schemac.project.past_manifests import Before
 from schemac.project.settings_file import Configuration
 from schemac.text.source.catalogue import NOTHING_TO_COMPILE, UNKNOWN_PAST, UNKNOWN_REFERENCE, UNREADABLE_FILE
+from schemac.text.source.diagnostics import Report
 from schemac.text.source.files import Files
 from schemac.text.source.json_object import Json
-from schemac.text.source.report import Report
 from schemac.text.source.text import read_file
 
 

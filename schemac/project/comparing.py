@@ -27,7 +27,7 @@ from schemac.project.referring import check_references
 from schemac.project.shared_work import SharedWork, collector_paused
 from schemac.project.targets import engines_of, is_left_out
 from schemac.text.source.catalogue import POSSIBLE_RENAME, UNKNOWN_REFERENCE
-from schemac.text.source.report import WHOLE_FILE, Diagnostic, Report
+from schemac.text.source.diagnostics import WHOLE_FILE, Diagnostic, Report
 from schemac.versions.evolution import version_pair
 from schemac.versions.evolution.changes import Change, Verdict, facts
 from schemac.versions.evolution.diff import diff_of

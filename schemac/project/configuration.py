@@ -20,8 +20,8 @@ from schemac.project.cache.store import NO_CACHE, Cache, has_cache
 from schemac.project.discovery import Exclusion, ManifestFile, find_manifests, is_within
 from schemac.project.settings_file import Configuration, SettingsFile
 from schemac.text.source.catalogue import INVALID_CONFIGURATION
+from schemac.text.source.diagnostics import Region, Report
 from schemac.text.source.json_object import Json
-from schemac.text.source.report import Region, Report
 from schemac.text.source.text import read_file, reason_of
 
 if TYPE_CHECKING:

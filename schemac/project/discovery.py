@@ -17,8 +17,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 from schemac.text.source.catalogue import NOTHING_TO_COMPILE, UNREADABLE_FILE
+from schemac.text.source.diagnostics import Report
 from schemac.text.source.phrases import shortened
-from schemac.text.source.report import Report
 from schemac.text.source.text import read_content, read_file, reason_of
 
 FOREIGN_FOLDERS = ("node_modules", "__pycache__", "venv", "site-packages", "target", "dist")

@@ -10,7 +10,7 @@ import re
 from dataclasses import dataclass
 
 from schemac.project.occurrences import NoEditError
-from schemac.text.source.report import Span
+from schemac.text.source.diagnostics import Span
 
 _COMMENT = re.compile(r"[ \t]*#")
 

@@ -18,8 +18,8 @@ from schemac.project.configuration import Project
 from schemac.project.imported import FolderFiles, ManifestImports
 from schemac.project.writing import replace_file
 from schemac.text.source import catalogue
+from schemac.text.source.diagnostics import Diagnostic, Fix, Report, Severity, SourceText
 from schemac.text.source.files import Contents
-from schemac.text.source.report import Diagnostic, Fix, Report, Severity, SourceText
 from schemac.text.source.text import applied, decode_text, files_of, read_file, reason_of
 from schemac.text.syntax.document import parse
 

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING
 
 from schemac.project.configuration import Project, find_project, repository_of
 from schemac.project.discovery import is_within
+from schemac.text.source.diagnostics import Diagnostic, Report
 from schemac.text.source.files import Contents, Files, OutsideError
-from schemac.text.source.report import Diagnostic, Report
 from schemac.text.source.text import MAX_BYTES, read_file
 
 if TYPE_CHECKING:

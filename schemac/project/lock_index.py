@@ -19,8 +19,8 @@ from schemac.project.configuration import SETTINGS_FILES, Project
 from schemac.project.discovery import ManifestFile, content_of, has_lock, lock_path, manifests_of_lock, walk
 from schemac.project.manifests import CompiledFile, read_manifests
 from schemac.text.source.catalogue import LOST_LOCK
+from schemac.text.source.diagnostics import Report
 from schemac.text.source.phrases import listed
-from schemac.text.source.report import Report
 from schemac.versions.identity.lock import Lock
 from schemac.versions.identity.lockfile import read_lock
 from schemac.versions.identity.match import are_similar

@@ -22,7 +22,7 @@ from schemac.language.logical.facts import Fact
 from schemac.project.discovery import lock_name, lock_path, manifests_of_lock
 from schemac.project.writing import replace_file, replace_files
 from schemac.text.source import catalogue
-from schemac.text.source.report import Report, Severity
+from schemac.text.source.diagnostics import Report, Severity
 from schemac.text.source.text import read_file, reason_of
 from schemac.versions.evolution.changes import Change
 from schemac.versions.evolution.renames import UndeclaredRename, undeclared_renames

@@ -20,9 +20,9 @@ from schemac.project.configuration import Project
 from schemac.project.discovery import ManifestFile
 from schemac.project.imported import NOTHING, FolderFiles, ManifestImports
 from schemac.project.options import CompileOptions
+from schemac.text.source.diagnostics import Diagnostic, Report, SourceText
 from schemac.text.source.files import Contents
 from schemac.text.source.json_object import Json
-from schemac.text.source.report import Diagnostic, Report, SourceText
 from schemac.text.source.text import decode_text
 
 if TYPE_CHECKING:

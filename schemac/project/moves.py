@@ -17,7 +17,7 @@ from schemac.project.manifests import read_manifests
 from schemac.project.past_manifests import Before, SchemaVersions, versions_before
 from schemac.project.references import versions_in_file
 from schemac.text.source.catalogue import POSSIBLE_ORIGIN, UNKNOWN_PAST
-from schemac.text.source.report import Report
+from schemac.text.source.diagnostics import Report
 from schemac.versions.evolution.version_pair import SchemaVersion
 from schemac.versions.identity.match import are_similar
 

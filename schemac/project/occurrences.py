@@ -30,9 +30,9 @@ from schemac.project.project_texts import (
     key_of,
     texts_of,
 )
+from schemac.text.source.diagnostics import Report, SourceText, Span
 from schemac.text.source.json_object import TreePath, values_in
 from schemac.text.source.phrases import Help
-from schemac.text.source.report import Report, SourceText, Span
 from schemac.text.source.text import span_of, with_line_ends
 from schemac.text.syntax.document import Document, Location, parse
 from schemac.text.syntax.events import scalar_of_name, written

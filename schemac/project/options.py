@@ -16,7 +16,7 @@ from schemac.language.logical.dataset import Variant
 from schemac.project.configuration import Project
 from schemac.project.discovery import ManifestFile
 from schemac.registry.installed import default_targets
-from schemac.text.source.report import Report
+from schemac.text.source.diagnostics import Report
 
 if TYPE_CHECKING:
     from schemac.arrow.to_arrow import ArrowOptions

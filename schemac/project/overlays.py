@@ -17,8 +17,8 @@ from schemac.language.manifest.documents import is_overlay
 from schemac.language.manifest.overlay import Overlay, read_overlay
 from schemac.project.configuration import Project
 from schemac.text.source.catalogue import DUPLICATE_DATASET, INVALID_OVERLAY
+from schemac.text.source.diagnostics import Report
 from schemac.text.source.phrases import Help
-from schemac.text.source.report import Report
 from schemac.text.source.text import decode_text, read_content
 from schemac.text.syntax.document import parse
 from schemac.versions.identity.compilation import Locked

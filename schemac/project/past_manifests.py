@@ -24,9 +24,9 @@ from schemac.project.discovery import lock_name, lock_path
 from schemac.project.imported import FolderFiles
 from schemac.project.options import CompileOptions
 from schemac.project.stages import check_documents
+from schemac.text.source.diagnostics import Report, SourceText
 from schemac.text.source.files import Files
 from schemac.text.source.json_object import TreePath
-from schemac.text.source.report import Report, SourceText
 from schemac.text.source.text import decode_text
 from schemac.text.syntax.document import parse
 from schemac.versions.evolution.version_pair import InferredSchemaVersion, LockedSchemaVersion, SchemaVersion

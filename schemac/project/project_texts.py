@@ -18,8 +18,8 @@ from schemac.project.configuration import Project
 from schemac.project.discovery import ManifestFile, content_of
 from schemac.project.imported import FolderFiles
 from schemac.project.manifests import CompiledFile, read_manifests, with_distinct_datasets
+from schemac.text.source.diagnostics import Report
 from schemac.text.source.json_object import TreePath
-from schemac.text.source.report import Report
 from schemac.text.source.text import decode_text
 from schemac.text.syntax.document import Document, parse
 

@@ -23,8 +23,8 @@ from schemac.project.imported import FolderFiles
 from schemac.project.locking import open_lock
 from schemac.project.manifests import CompiledFile, read_manifests
 from schemac.text.source.catalogue import UNKNOWN_REFERENCE
+from schemac.text.source.diagnostics import Report
 from schemac.text.source.phrases import closest
-from schemac.text.source.report import Report
 from schemac.text.source.text import read_file
 from schemac.versions.evolution.version_pair import SchemaVersion, locked_schema_version
 

@@ -23,8 +23,8 @@ from schemac.project.configuration import Project
 from schemac.project.imported import FolderFiles
 from schemac.project.manifests import CompiledFile
 from schemac.text.source.catalogue import REFERENCE_TO_NO_KEY, UNFIT_REFERENCE, UNKNOWN_REFERRED
+from schemac.text.source.diagnostics import Code, Label, Report, label
 from schemac.text.source.phrases import Help, closest
-from schemac.text.source.report import Code, Label, Report, label
 
 _WORD = b"references"
 _COMPARED_BY: dict[Family, Callable[[Any], object]] = {

@@ -55,9 +55,9 @@ from schemac.project.project_texts import (
 from schemac.project.referring import check_references
 from schemac.project.rewriting import Relocked, Renamed, Rewriting, Rewritten
 from schemac.text.source.catalogue import REFUSED_EDIT, UNKNOWN_COLUMN
+from schemac.text.source.diagnostics import Diagnostic, Report, Span
 from schemac.text.source.json_object import TreePath
 from schemac.text.source.phrases import closest
-from schemac.text.source.report import Diagnostic, Report, Span
 from schemac.text.syntax.events import scalar
 from schemac.versions.identity.freeze import freeze, identify
 from schemac.versions.identity.lock import Lock

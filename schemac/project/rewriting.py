@@ -9,7 +9,7 @@ from pathlib import Path
 
 from schemac.project.locking import LockFile, save_locks
 from schemac.text.source.catalogue import WRITE_FAILED
-from schemac.text.source.report import Report
+from schemac.text.source.diagnostics import Report
 from schemac.text.source.text import read_content
 from schemac.versions.identity.lock import Lock
 

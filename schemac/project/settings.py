@@ -22,9 +22,9 @@ from schemac.project.discovery import is_pattern, is_within
 from schemac.project.settings_file import Configuration, SettingsFile
 from schemac.registry.engine import EngineError
 from schemac.registry.installed import engines, version_settings
+from schemac.text.source.diagnostics import Report
 from schemac.text.source.json_object import Json
 from schemac.text.source.phrases import Help, one_of, shortened
-from schemac.text.source.report import Report
 from schemac.text.source.text import reason_of
 from schemac.text.syntax.model import AuthoredModel, Items, model_errors
 

@@ -17,8 +17,8 @@ from schemac.language.lint.settings import LintSettings
 from schemac.language.logical.dataset import Variant
 from schemac.registry.installed import default_targets
 from schemac.text.source.catalogue import INVALID_CONFIGURATION
+from schemac.text.source.diagnostics import WHOLE_FILE, Code, Edit, Fix, Region, Report, SourceText, Span
 from schemac.text.source.phrases import Help, quoted
-from schemac.text.source.report import WHOLE_FILE, Code, Edit, Fix, Region, Report, SourceText, Span
 from schemac.text.source.text import read_file
 
 _Path = tuple[str, ...]

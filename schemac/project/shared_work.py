@@ -17,7 +17,7 @@ from schemac.project.discovery import ManifestFile
 from schemac.project.imported import NOTHING, ManifestImports
 from schemac.project.manifests import CompiledFile, ManifestChecks
 from schemac.project.workers import PROGRESS, cores, share
-from schemac.text.source.report import Diagnostic, Report
+from schemac.text.source.diagnostics import Diagnostic, Report
 
 LARGE_FROM = 300_000
 """Bytes of manifests from which on work is shared between the cores; below, a process costs more than it saves."""

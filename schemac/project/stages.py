@@ -26,7 +26,7 @@ from schemac.language.manifest.standard import with_system_columns
 from schemac.project.configuration import Project
 from schemac.project.options import CompileOptions
 from schemac.project.workers import PROGRESS
-from schemac.text.source.report import Report, SourceText
+from schemac.text.source.diagnostics import Report, SourceText
 from schemac.text.syntax.document import Document, parse
 from schemac.versions.identity.compilation import Compilation, Locked
 

@@ -19,8 +19,8 @@ from schemac.language.logical.model import preorder
 from schemac.project.options import CompileOptions
 from schemac.project.workers import cores, share
 from schemac.registry.installed import default_targets, engine, engines
+from schemac.text.source.diagnostics import Diagnostic, Report, Severity
 from schemac.text.source.phrases import Help
-from schemac.text.source.report import Diagnostic, Report, Severity
 from schemac.versions.identity.compilation import Compilation
 
 _encode = json.JSONEncoder(ensure_ascii=False, sort_keys=True).encode

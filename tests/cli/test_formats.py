@@ -13,7 +13,7 @@ import pytest
 
 from schemac.cli.main import main
 from schemac.text.source.ci_reports import render_gitlab, render_junit
-from schemac.text.source.report import Diagnostic, Severity
+from schemac.text.source.diagnostics import Diagnostic, Severity
 
 ODD = "fields:\n  - {name: id, type: Int8}\n  - {name: ID, type: Int8}\n  - {name: x, type: Int9}\n"
 CORPUS = Path(__file__).parents[1] / "corpus"

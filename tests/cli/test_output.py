@@ -10,7 +10,7 @@ import pytest
 
 from schemac.cli.main import main
 from schemac.registry.codes import builtin_codes
-from schemac.text.source.report import Code
+from schemac.text.source.diagnostics import Code
 
 SOUND = "fields:\n  - name: fare\n    type: Float64\n"
 FAULTY = "fields:\n  - name: fare\n    type: Flota64\n"

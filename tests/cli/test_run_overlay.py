@@ -10,7 +10,7 @@ pytest.importorskip("pyspark")
 from schemac.cli.main import main
 from schemac.pipeline.conforming.load import load_job
 from schemac.project.overlays import load_overlay
-from schemac.text.source.report import Report
+from schemac.text.source.diagnostics import Report
 from tests.compiling import table_record
 
 TRIPS = "name: trips\nfields:\n  - {name: id, type: Int64}\n  - {name: fare, type: Float64}\n"

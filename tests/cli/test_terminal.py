@@ -10,8 +10,8 @@ import schemac
 from schemac.cli.main import COMMANDS, main
 from schemac.importers.datasets import from_tree
 from schemac.language.manifest.write import write_manifest
+from schemac.text.source.diagnostics import Report
 from schemac.text.source.phrases import printable
-from schemac.text.source.report import Report
 
 TURN = "a\u202eb"
 RED = "a\x1b[31mb"

@@ -19,7 +19,7 @@ from hypothesis import HealthCheck, given, settings
 import schemac
 from schemac.artifacts.targets import Emission, load_target
 from schemac.engines.lance._generated.lance import file_pb2 as pb
-from schemac.text.source.report import Report
+from schemac.text.source.diagnostics import Report
 from tests.conformance.arrow_values import is_blob, rows, table
 from tests.conformance.manifest_types import (
     POSITIONS,

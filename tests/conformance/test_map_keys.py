@@ -17,7 +17,7 @@ import pytest
 
 from schemac.engines.lance.tables.apply import apply_plan
 from schemac.engines.lance.tables.plan import plan
-from schemac.text.source.report import Report
+from schemac.text.source.diagnostics import Report
 from schemac.versions.evolution.version_pair import locked_schema_version
 from tests.conformance.boundaries import FLOATS, MISFIT, Bounded
 from tests.conformance.manifest_types import member, of, option, struct

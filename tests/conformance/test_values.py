@@ -23,7 +23,7 @@ from schemac.engines.lance.tables.apply import apply_plan
 from schemac.engines.lance.tables.live_table import LanceTable
 from schemac.engines.lance.tables.plan import plan
 from schemac.language.logical.model import Castability
-from schemac.text.source.report import Report
+from schemac.text.source.diagnostics import Report
 from schemac.versions.evolution.castability import can_be_rounded, castability
 from schemac.versions.evolution.version_pair import locked_schema_version
 from schemac.versions.identity.lock import LockedDataset

@@ -9,7 +9,7 @@ import pytest
 from schemac.cli.main import main
 from schemac.project.configuration import Project
 from schemac.project.stages import check_source
-from schemac.text.source.report import Report, SourceText
+from schemac.text.source.diagnostics import Report, SourceText
 from schemac.versions.identity.freeze import freeze, identify
 from schemac.versions.identity.lock import Lock, LockedDataset
 from schemac.versions.identity.lockfile import write_lock

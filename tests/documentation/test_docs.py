@@ -13,7 +13,7 @@ from markdown_it import MarkdownIt
 
 from schemac.cli.main import main
 from schemac.documentation.pages import LIST, write_pages
-from schemac.text.source.report import Report
+from schemac.text.source.diagnostics import Report
 from tests.documentation.projects import HARM, shop
 
 __all__ = ["shop"]

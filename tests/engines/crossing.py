@@ -17,7 +17,7 @@ import pytest
 import schemac
 from schemac.artifacts.targets import Emission, load_target
 from schemac.engines.jsonschema.keywords import dump
-from schemac.text.source.report import Report, Severity
+from schemac.text.source.diagnostics import Report, Severity
 from tests.conformance.arrow_values import rows
 from tests.conformance.manifest_types import POSITIONS, TYPES, Manifest
 

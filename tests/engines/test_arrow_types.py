@@ -11,7 +11,7 @@ from schemac.language.logical.model import SchemaField
 from schemac.language.physical import LoweredField, LoweredSchema
 from schemac.registry.engine import Engine
 from schemac.registry.installed import engines
-from schemac.text.source.report import Report
+from schemac.text.source.diagnostics import Report
 from schemac.versions.identity.compilation import Compilation
 
 UNMAKEABLE = {"Type_INTERVAL_DAY_TIME", "Type_INTERVAL_MONTHS"}

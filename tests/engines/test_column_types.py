@@ -8,7 +8,7 @@ import schemac
 from schemac.artifacts.targets import Emission, load_target, target_names
 from schemac.language.kinds.registry import KINDS
 from schemac.language.logical.model import LogicalType
-from schemac.text.source.report import Report
+from schemac.text.source.diagnostics import Report
 
 TARGETS = [name for name in target_names() if load_target(name).types is not None]
 

@@ -31,7 +31,7 @@ from schemac.language.logical.facts import AnyFact, Fact
 from schemac.language.logical.model import Castability, LogicalType
 from schemac.registry.engine import Engine, load_as
 from schemac.registry.installed import builtin_engines
-from schemac.text.source.report import Report
+from schemac.text.source.diagnostics import Report
 from schemac.versions.evolution import changes as fact_sets
 from schemac.versions.evolution.castability import (
     can_be_rounded,

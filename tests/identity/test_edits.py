@@ -27,7 +27,7 @@ from schemac.arrow.to_arrow import to_arrow_fields
 from schemac.engines.lance.artifact import to_message
 from schemac.language.logical.dataset import LogicalDataset
 from schemac.language.logical.model import SchemaField, dotted
-from schemac.text.source.report import Report
+from schemac.text.source.diagnostics import Report
 from schemac.versions.identity.freeze import NumberedFields
 from schemac.versions.identity.lock import FieldState, Lock, LockedDataset
 from schemac.versions.identity.lockfile import read_lock, write_lock

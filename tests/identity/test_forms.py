@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from schemac.project.locking import merge_driver
-from schemac.text.source.report import Report
+from schemac.text.source.diagnostics import Report
 from schemac.versions.identity.lock import Lock, LockedDataset
 from schemac.versions.identity.lockfile import read_lock, write_lock
 from schemac.versions.identity.merge import merge

@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from schemac.text.source.report import Diagnostic, Report
+from schemac.text.source.diagnostics import Diagnostic, Report
 from schemac.versions.identity.lock import Lock
 from schemac.versions.identity.lockfile import HEADER, read_lock, write_lock
 from tests.identity.trees import Model, Node, dataset_of, fields, history, ids, locked, member, struct

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from schemac.language.logical.dataset import LogicalDataset
-from schemac.text.source.report import Report
+from schemac.text.source.diagnostics import Report
 from schemac.versions.identity.lock import Lock, LockedDataset, paths_of
 from schemac.versions.identity.lockfile import read_lock, write_lock
 from schemac.versions.identity.merge import merge

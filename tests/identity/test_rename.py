@@ -7,7 +7,7 @@ import pytest
 from schemac import compile_file
 from schemac.cli.main import main
 from schemac.project.writing import NewFile
-from schemac.text.source.report import Report
+from schemac.text.source.diagnostics import Report
 from schemac.versions.identity.freeze import identify
 from schemac.versions.identity.lock import LockedDataset
 from schemac.versions.identity.lockfile import read_lock

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from schemac.text.source.report import Report
+from schemac.text.source.diagnostics import Report
 from schemac.versions.identity.lockfile import read_lock
 from tests.identity.commands import TRIPS, environment, schemac
 from tests.identity.trees import ids

@@ -10,7 +10,7 @@ import pytest
 import schemac
 from schemac.cli.main import main
 from schemac.importers.sources import detect, import_source
-from schemac.text.source.report import Report
+from schemac.text.source.diagnostics import Report
 
 ODCS = """\
 apiVersion: v3.1.0

@@ -12,7 +12,7 @@ from schemac.cli.import_commands import adopted
 from schemac.engines.lance.artifact import to_message
 from schemac.importers.datasets import from_tree
 from schemac.importers.sources import import_source
-from schemac.text.source.report import Report
+from schemac.text.source.diagnostics import Report
 from schemac.versions.identity.opening import open_version
 
 CASES = sorted((Path(__file__).parents[1] / "corpus/accepted").iterdir())

@@ -13,7 +13,7 @@ import pytest
 import schemac
 from schemac.cli.main import main
 from schemac.importers.sources import import_source
-from schemac.text.source.report import Report
+from schemac.text.source.diagnostics import Report
 from tests.laws.test_odf import _raw
 
 MANIFEST = Path(__file__).parents[2] / "examples/demo/rides.yaml"

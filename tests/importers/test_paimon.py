@@ -13,7 +13,7 @@ from schemac.engines.paimon.types import parse_type
 from schemac.importers.importer import MalformedDocumentError
 from schemac.importers.sources import detect, import_source
 from schemac.language.logical.model import Part
-from schemac.text.source.report import Report
+from schemac.text.source.diagnostics import Report
 from schemac.versions.identity.lock import Highest, Numbers
 from tests.compiling import table_record
 

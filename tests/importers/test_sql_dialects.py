@@ -11,7 +11,7 @@ import pytest
 import schemac
 from schemac.cli.main import main
 from schemac.importers.sources import import_value
-from schemac.text.source.report import Report
+from schemac.text.source.diagnostics import Report
 
 pytest.importorskip("sqlglot")
 DIALECTS = ("postgres", "duckdb", "snowflake", "bigquery")

@@ -14,7 +14,7 @@ from schemac.language.attributes.attribute import Attribute
 from schemac.language.attributes.registry import ATTRIBUTES
 from schemac.language.kinds.registry import KINDS
 from schemac.language.manifest.foreign import flow
-from schemac.text.source.report import Diagnostic
+from schemac.text.source.diagnostics import Diagnostic
 from tests.fixing import Sort, Text, corpus, errors, findings_of, pages
 
 _WRITE = re.compile(

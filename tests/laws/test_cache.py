@@ -84,7 +84,7 @@ COMMANDS = (
 )
 RULES = """\
 from schemac.language.lint.rule import rule
-from schemac.text.source.report import Code, Severity
+from schemac.text.source.diagnostics import Code, Severity
 
 @rule(Code("ACME801", "acme-{word}", Severity.WARNING, "a {word}"), category="acme", is_default=True)
 def acme(subject, say):

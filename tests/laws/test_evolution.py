@@ -11,7 +11,7 @@ from schemac.language.logical.facts import Fact
 from schemac.language.logical.model import Castability, preorder
 from schemac.project.configuration import Project
 from schemac.project.stages import check_source
-from schemac.text.source.report import Report
+from schemac.text.source.diagnostics import Report
 from schemac.text.source.text import decode_text
 from schemac.versions.evolution.castability import castability
 from schemac.versions.evolution.changes import Change, Outcome

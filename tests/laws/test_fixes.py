@@ -7,7 +7,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from schemac.text.source.report import Diagnostic, SourceText
+from schemac.text.source.diagnostics import Diagnostic, SourceText
 from schemac.text.source.text import span_of
 from tests.fixing import Sort, Text, beside, corpus, errors, findings_of, fixed, pages
 

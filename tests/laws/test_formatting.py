@@ -14,7 +14,7 @@ from ruamel.yaml import YAML
 import schemac
 from schemac.cli.main import main
 from schemac.language.formatting.format import formatted
-from schemac.text.source.report import Report, SourceText
+from schemac.text.source.diagnostics import Report, SourceText
 from schemac.text.syntax.document import parse
 from tests.compiling import compile_bytes
 from tests.fixing import Text, corpus

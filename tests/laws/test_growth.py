@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 import schemac
 from schemac import Dataset
 from schemac.artifacts.targets import run_target, target_names
-from schemac.text.source.report import Severity
+from schemac.text.source.diagnostics import Severity
 from tests.effort import law
 from tests.laws.strategies import Tree
 

@@ -27,7 +27,7 @@ from schemac.engines.paimon.types import (
 from schemac.importers.datasets import from_tree
 from schemac.language.logical.model import preorder
 from schemac.language.manifest.write import write_manifest
-from schemac.text.source.report import Report
+from schemac.text.source.diagnostics import Report
 from schemac.versions.identity.compilation import Compilation
 from tests.effort import law
 from tests.laws.strategies import names, sentences, words

@@ -8,7 +8,7 @@ import pytest
 
 import schemac
 from schemac.importers.data_files import read_parquet
-from schemac.text.source.report import Report
+from schemac.text.source.diagnostics import Report
 from tests.conformance.arrow_schemas import schemas
 from tests.laws.shapes import shapes
 

@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 from ruamel.yaml import YAML
 from ruamel.yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
 
+from schemac.text.source.diagnostics import Report, SourceText, Span
 from schemac.text.source.json_object import TreePath
-from schemac.text.source.report import Report, SourceText, Span
 from schemac.text.syntax.document import parse
 from tests.effort import law
 from tests.laws.strategies import Tree, manifests, text

@@ -17,7 +17,7 @@ import schemac
 from schemac.cli.manifest_commands import expand_files
 from schemac.project.configuration import Project
 from schemac.project.discovery import ManifestFile
-from schemac.text.source.report import Diagnostic, Report
+from schemac.text.source.diagnostics import Diagnostic, Report
 from tests.effort import law
 from tests.identity.commands import schemac as run
 from tests.laws.strategies import manifests, text

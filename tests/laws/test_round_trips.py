@@ -9,7 +9,7 @@ from schemac.arrow.from_arrow import from_arrow
 from schemac.engines.lance.attributes import PRIMARY_KEY_MARK, PRIMARY_KEY_POSITION
 from schemac.importers.datasets import from_tree
 from schemac.language.manifest.write import write_manifest
-from schemac.text.source.report import Report
+from schemac.text.source.diagnostics import Report
 from tests.conformance.arrow_schemas import schemas
 from tests.effort import law
 from tests.laws.shapes import shapes

@@ -12,7 +12,7 @@ from schemac.engines.spark.reader import from_struct_type
 from schemac.importers.datasets import from_tree
 from schemac.language.logical.model import FieldPath, Part
 from schemac.language.manifest.write import write_manifest
-from schemac.text.source.report import Report
+from schemac.text.source.diagnostics import Report
 from tests.effort import law
 from tests.laws.shapes import kept
 from tests.laws.strategies import Tree, struct_types, texts

@@ -17,7 +17,7 @@ from schemac.engines.lance._generated.lance import file_pb2 as pb
 from schemac.language.logical.model import preorder
 from schemac.project.options import CompileOptions
 from schemac.project.stages import emit
-from schemac.text.source.report import Report, Severity
+from schemac.text.source.diagnostics import Report, Severity
 from tests.conformance.oracle import lance_fields
 from tests.effort import law
 from tests.laws.strategies import Tree, manifests, text, texts

@@ -190,7 +190,7 @@ def test_deny_losses(project: Project, capsys: pytest.CaptureFixture[str]) -> No
 RULE = '''\
 """Rules of ours."""
 from schemac.language.lint.rule import Reporter, Subject, rule
-from schemac.text.source.report import Code, Severity
+from schemac.text.source.diagnostics import Code, Severity
 
 @rule(Code("ACME801", "acme-prefix", Severity.WARNING, "a column without our prefix"), category="acme", is_default=True)
 def acme_prefix(subject: Subject, say: Reporter) -> None:

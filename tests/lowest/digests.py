@@ -9,7 +9,7 @@ from pathlib import Path
 from schemac.project.configuration import Project
 from schemac.project.options import CompileOptions
 from schemac.project.stages import compile_source
-from schemac.text.source.report import Report
+from schemac.text.source.diagnostics import Report
 from schemac.text.source.text import decode_text
 
 ROOT = Path(__file__).parent.parent.parent

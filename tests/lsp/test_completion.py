@@ -18,7 +18,7 @@ from schemac.lsp.locations import TextScope
 from schemac.lsp.projects import CheckedProject
 from schemac.lsp.texts import TextLines
 from schemac.project.configuration import Project
-from schemac.text.source.report import Report, SourceText
+from schemac.text.source.diagnostics import Report, SourceText
 from schemac.text.syntax.document import parse
 
 

@@ -16,7 +16,7 @@ from schemac.lsp.renaming import RefusedRenameError, RenameEdits, renamable, ren
 from schemac.lsp.texts import TextLines
 from schemac.project.occurrences import place_of_name
 from schemac.project.project_texts import key_of
-from schemac.text.source.report import Region
+from schemac.text.source.diagnostics import Region
 from tests.lsp.test_projects import of_check
 
 EXAMPLES = Path(__file__).parents[2] / "examples"

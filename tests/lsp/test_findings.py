@@ -8,7 +8,7 @@ from pygls.workspace import PositionCodec
 
 from schemac.lsp.texts import TextLines, actions, page_link, to_lsp_diagnostic
 from schemac.registry.codes import codes
-from schemac.text.source.report import Diagnostic, Edit, Fix, Region, Severity
+from schemac.text.source.diagnostics import Diagnostic, Edit, Fix, Region, Severity
 from tests.lsp.editor import applied, path_of
 
 TEXT = "name: 🚕\nfields:\n  - {name: 🚕🚕, type: Int}\n"

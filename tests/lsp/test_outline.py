@@ -7,8 +7,8 @@ import pytest
 
 from schemac.lsp.cursor import CursorRole, cursor_at
 from schemac.lsp.texts import split_lines
+from schemac.text.source.diagnostics import Report, SourceText
 from schemac.text.source.json_object import TreePath
-from schemac.text.source.report import Report, SourceText
 from schemac.text.syntax.document import Document, parse
 from tests.golden import CORPUS
 

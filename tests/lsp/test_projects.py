@@ -14,7 +14,7 @@ from schemac.project.cache.store import NO_CACHE
 from schemac.project.configuration import find_project
 from schemac.project.discovery import find_manifests
 from schemac.project.options import CompileOptions
-from schemac.text.source.report import Diagnostic, Report
+from schemac.text.source.diagnostics import Diagnostic, Report
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "shared-fields"
 REFERENCE = "  schemac.dev/references: [{fields: [order_id], dataset: customers, to: [customer_id]}]"

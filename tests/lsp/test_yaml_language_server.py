@@ -13,7 +13,7 @@ from pygls.lsp.client import LanguageClient
 
 import schemac
 from schemac.language.kinds.registry import BY_NAME
-from schemac.text.source.report import Severity
+from schemac.text.source.diagnostics import Severity
 from tests.golden import CORPUS
 from tests.lsp.editor import CAPABILITIES, Editor, uri_of
 from tests.unit.test_json_schemas import ACCEPTED, PASSING, REJECTED, read

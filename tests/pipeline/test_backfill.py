@@ -36,7 +36,7 @@ from schemac.text.source.catalogue import (
     UNKNOWN_FIELD,
     UNKNOWN_SOURCE_COLUMN,
 )
-from schemac.text.source.report import Code
+from schemac.text.source.diagnostics import Code
 
 pytestmark = pytest.mark.spark
 

@@ -34,8 +34,8 @@ from schemac.pipeline.writing.table_sink import spark_sink
 from schemac.registry.codes import builtin_codes
 from schemac.registry.codes import page as page_of
 from schemac.text.source.catalogue import CHANGED_INPUT, UNREADABLE_INPUT, UNREADABLE_TABLE
+from schemac.text.source.diagnostics import Code, Severity
 from schemac.text.source.pages import rule_pages
-from schemac.text.source.report import Code, Severity
 from tests.judging.value_corpus import read
 from tests.page_files import Example, examples_of, files_of, lay_out
 

@@ -35,7 +35,7 @@ from schemac.rows.runs.identity import RunIdentity, RunRequest
 from schemac.rows.runs.storage import NO_STORAGE
 from schemac.rows.runs.tables import TableForm, runs_of, sink_of
 from schemac.text.source.catalogue import CONNECTOR, TABLE_EXISTS, TOO_MANY_QUARANTINED, UNWRITABLE_TARGET
-from schemac.text.source.report import Report
+from schemac.text.source.diagnostics import Report
 from tests.pipeline.conftest import another_session
 
 pytestmark = pytest.mark.spark

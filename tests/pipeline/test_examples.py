@@ -15,7 +15,7 @@ from pyspark.sql import SparkSession
 
 from schemac.pipeline.conforming.load import load_job
 from schemac.pipeline.runner import RunReport, run
-from schemac.text.source.report import Report
+from schemac.text.source.diagnostics import Report
 from tests.pipeline.conftest import reasons_of
 
 pytestmark = pytest.mark.spark

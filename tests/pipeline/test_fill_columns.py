@@ -16,7 +16,7 @@ import schemac
 from schemac.pipeline import Job, PipelineError, RunReport, fill_columns, run
 from schemac.rows.runs import staging
 from schemac.text.source.catalogue import JOIN, SOURCE_TYPE_MISMATCH, UNFIT_VALUES, UNKNOWN_FIELD
-from schemac.text.source.report import Code
+from schemac.text.source.diagnostics import Code
 from tests.effort import every_nth
 
 pytestmark = pytest.mark.spark

@@ -13,7 +13,7 @@ import pytest
 
 from schemac.pipeline.codes import JAVA_NOT_FOUND, NO_EXECUTOR, OUT_OF_MEMORY
 from schemac.pipeline.spark.startup import java_home
-from schemac.text.source.report import Code
+from schemac.text.source.diagnostics import Code
 
 ROOT = Path(__file__).parents[2]
 WITHIN_SECONDS = 60

@@ -28,7 +28,7 @@ from schemac.rows.judging.settings import ReasonCount
 from schemac.rows.runs.history import CommittedRun
 from schemac.rows.runs.identity import RunIdentity
 from schemac.text.source.catalogue import TOO_MANY_QUARANTINED
-from schemac.text.source.report import Diagnostic
+from schemac.text.source.diagnostics import Diagnostic
 from tests.disk_faults import failing
 
 NASTY = 'a "b"\\c\n<script>alert(1)</script>\x1b[31m & é'

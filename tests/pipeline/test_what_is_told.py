@@ -34,7 +34,7 @@ from schemac.pipeline.writing.table_sink import _with_progress
 from schemac.rows.runs import staging
 from schemac.rows.runs.tables import runs_of
 from schemac.text.source.catalogue import SOURCE_TYPE_MISMATCH, UNREADABLE_INPUT
-from schemac.text.source.report import Code
+from schemac.text.source.diagnostics import Code
 
 SCHEMA = pa.schema([pa.field("id", pa.int64(), False)])
 

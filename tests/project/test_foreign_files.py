@@ -10,7 +10,7 @@ from schemac.cli.main import main
 from schemac.project.configuration import Project
 from schemac.project.discovery import Exclusion, is_pattern
 from schemac.project.stages import check_source
-from schemac.text.source.report import Report, Severity, SourceText
+from schemac.text.source.diagnostics import Report, Severity, SourceText
 from tests.cli.repository import Repository
 from tests.effort import law
 

@@ -101,7 +101,7 @@ def test_know_all_inputs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Non
     (tmp_path / "schemac.toml").write_text('[lint]\nselect = ["ACME801"]\nrules = ["rules.py"]\n')
     rule = 'Code("ACME801", "acme", Severity.WARNING, "x"), category="acme"'
     (tmp_path / "rules.py").write_text(
-        "from schemac.language.lint.rule import rule\nfrom schemac.text.source.report import Code, Severity\n\n\n"
+        "from schemac.language.lint.rule import rule\nfrom schemac.text.source.diagnostics import Code, Severity\n\n\n"
         f"@rule({rule})\ndef acme(subject, say):\n    'Ours.'\n"
     )
     (tmp_path / "trips.yaml").write_text("fields:\n- {name: a, type: Int64}\n")

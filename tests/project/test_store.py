@@ -6,7 +6,7 @@ import pytest
 
 from schemac.artifacts.store import Build, OutputStore, built
 from schemac.cli.main import main
-from schemac.text.source.report import Report
+from schemac.text.source.diagnostics import Report
 
 TRIPS = "name: trips\nfields:\n  - {name: fare, type: Float64}\n"
 RIDES = "name: rides\nfields:\n  - {name: fare, type: Int32}\n"

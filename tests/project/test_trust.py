@@ -16,7 +16,7 @@ RULE = """\
 from pathlib import Path
 
 from schemac.language.lint.rule import Reporter, Subject, rule
-from schemac.text.source.report import Code, Severity
+from schemac.text.source.diagnostics import Code, Severity
 
 with open({marker!r}, "a") as stream:
     stream.write("run ")

@@ -11,7 +11,7 @@ from schemac.project.configuration import Project
 from schemac.project.discovery import ManifestFile
 from schemac.project.options import CompileOptions
 from schemac.project.workers import share
-from schemac.text.source.report import Report
+from schemac.text.source.diagnostics import Report
 from tests.bench.workload import write_manifests
 
 # Lance, which other tests load into this process, warns of every fork; the command line never loads it.

@@ -128,7 +128,7 @@ def engine(more: str = "", name: str = "other") -> str:
 
 TARGET = """
 from schemac.artifacts.targets import Artifact, ArtifactTarget
-from schemac.text.source.report import Code, Severity
+from schemac.text.source.diagnostics import Code, Severity
 LOSS = Code("OTHER511", "other-loss", Severity.NOTE, "a loss")
 C = (LOSS,)
 """

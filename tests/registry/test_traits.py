@@ -11,8 +11,8 @@ from schemac.importers.sources import refuse_foreign
 from schemac.registry import installed
 from schemac.registry.engine import Engine, Trait
 from schemac.registry.installed import builtin_engines, with_trait
+from schemac.text.source.diagnostics import Report
 from schemac.text.source.phrases import listed
-from schemac.text.source.report import Report
 from schemac.versions.evolution.tables import TABLES
 
 OTHER = Engine("other", "Other", position=1, traits=frozenset(Trait))

@@ -17,7 +17,7 @@ import schemac
 from schemac.cli.main import main
 from schemac.engines.lance.tables.apply import apply_plan, report_drift
 from schemac.engines.lance.tables.plan import LancePlan, plan
-from schemac.text.source.report import Report
+from schemac.text.source.diagnostics import Report
 from schemac.versions.evolution.version_pair import locked_schema_version
 from schemac.versions.identity.lock import LockedDataset
 from tests.tables.test_oracle import QUIET, files, locked, opened, write
@@ -186,7 +186,7 @@ _KILLED = """
 import os, signal, sys
 from tests.tables.test_apply import AFTER, BEFORE, planned
 from tests.tables.test_oracle import locked
-from schemac.text.source.report import Report
+from schemac.text.source.diagnostics import Report
 from schemac.engines.lance.tables.apply import apply_plan
 
 def apply_until(path, moment):

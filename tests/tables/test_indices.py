@@ -13,7 +13,7 @@ from lance.indices import IndexConfig
 from schemac.engines.lance.tables.apply import apply_plan
 from schemac.engines.lance.tables.plan import plan
 from schemac.engines.lance.tables.steps import indices_of
-from schemac.text.source.report import Report
+from schemac.text.source.diagnostics import Report
 from schemac.versions.evolution.version_pair import locked_schema_version
 from schemac.versions.identity.lock import LockedDataset
 from tests.tables.test_apply import field

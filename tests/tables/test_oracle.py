@@ -18,7 +18,7 @@ import schemac
 from schemac.engines.lance.tables.apply import apply_plan, report_drift
 from schemac.engines.lance.tables.live_table import LanceTable, open_table
 from schemac.engines.lance.tables.plan import plan
-from schemac.text.source.report import Report
+from schemac.text.source.diagnostics import Report
 from schemac.versions.evolution.changes import Outcome
 from schemac.versions.evolution.diff import diff
 from schemac.versions.evolution.judge import judge

@@ -15,7 +15,7 @@ from schemac.engines.lance.tables.apply import apply_plan
 from schemac.engines.lance.tables.new_columns import Converter
 from schemac.engines.lance.tables.plan import LancePlan, plan
 from schemac.engines.lance.tables.steps import CheckStep
-from schemac.text.source.report import Report
+from schemac.text.source.diagnostics import Report
 from schemac.versions.evolution.version_pair import locked_schema_version
 from schemac.versions.identity.lock import LockedDataset
 from tests.tables.test_oracle import QUIET, locked, opened

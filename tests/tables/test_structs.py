@@ -16,7 +16,7 @@ import pytest
 
 from schemac.engines.lance.tables.apply import apply_plan, report_drift
 from schemac.engines.lance.tables.plan import plan
-from schemac.text.source.report import Report
+from schemac.text.source.diagnostics import Report
 from schemac.versions.evolution.version_pair import locked_schema_version
 from tests.tables.test_oracle import QUIET, locked, opened
 

@@ -17,7 +17,7 @@ from schemac.engines.spark.artifact import key_columns, schema_properties, to_fi
 from schemac.engines.spark.columns import BYTE_WIDTH, FLOAT16, LARGE_STRING, VECTOR_SIZE
 from schemac.engines.spark.connector import made_table
 from schemac.engines.spark.versions import KNOWN
-from schemac.text.source.report import Report
+from schemac.text.source.diagnostics import Report
 from tests.conformance.manifest_types import POSITIONS, TYPES, Manifest, member, of, option, struct
 
 DESCRIBED = {"opendatafabric.org/description": "what it's worth"}

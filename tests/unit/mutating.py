@@ -6,8 +6,8 @@ Shape: a mutation replaces the text at one span; the fault lies in the node that
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
+from schemac.text.source.diagnostics import Report, SourceText, Span
 from schemac.text.source.json_object import TreePath
-from schemac.text.source.report import Report, SourceText, Span
 from schemac.text.syntax.document import Document, parse
 
 

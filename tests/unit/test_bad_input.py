@@ -10,7 +10,7 @@ import pytest
 
 import schemac
 from schemac.cli.main import main
-from schemac.text.source.report import Diagnostic, Severity
+from schemac.text.source.diagnostics import Diagnostic, Severity
 
 pytestmark = pytest.mark.slow
 

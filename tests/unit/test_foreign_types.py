@@ -23,7 +23,7 @@ from schemac.language.attributes.attribute import spellings
 from schemac.language.kinds.registry import ARROW_NAMES, FOREIGN_NAMES, KINDS
 from schemac.language.kinds.sequences import ARROW_BUFFERS
 from schemac.language.manifest.foreign import suggest_type
-from schemac.text.source.report import Report
+from schemac.text.source.diagnostics import Report
 from tests.conformance.arrow_schemas import leaf_types
 from tests.effort import law
 

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 import schemac
 from schemac.text.source.ci_reports import render_github
+from schemac.text.source.diagnostics import findings_document
 from schemac.text.source.rendering import render_text
-from schemac.text.source.report import findings_document
 from tests.effort import law
 from tests.golden import CORPUS
 

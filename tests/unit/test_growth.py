@@ -13,7 +13,7 @@ import schemac
 from schemac.cli.main import main
 from schemac.project import shared_work, targets, workers
 from schemac.project.configuration import find_project
-from schemac.text.source.report import Report
+from schemac.text.source.diagnostics import Report
 from tests.bench.workload import write_manifests
 
 pytestmark = pytest.mark.slow

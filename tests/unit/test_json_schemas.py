@@ -20,7 +20,7 @@ from schemac.language.kinds.registry import BY_NAME, KINDS
 from schemac.language.manifest.json_schema import manifest_schema
 from schemac.pipeline.declaration.job import pipeline_schema
 from schemac.project.settings import config_schema
-from schemac.text.source.report import Report, Severity, SourceText
+from schemac.text.source.diagnostics import Report, Severity, SourceText
 from schemac.text.syntax.document import parse
 from tests.effort import every_nth
 from tests.golden import CORPUS

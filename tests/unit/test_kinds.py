@@ -15,7 +15,7 @@ from schemac.language.attributes.arrow import ArrowDefaults, Hints
 from schemac.language.attributes.attribute import Family
 from schemac.language.kinds.registry import BY_NAME, KINDS
 from schemac.language.logical.model import AuthoredType, Castability, LogicalType
-from schemac.text.source.report import Report
+from schemac.text.source.diagnostics import Report
 from schemac.versions.evolution.castability import _BETWEEN, castability
 
 VARIANTS = [variant for kind in KINDS for variant in kind.variants()]

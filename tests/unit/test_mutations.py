@@ -9,7 +9,7 @@ from typing import NamedTuple
 import pytest
 
 import schemac
-from schemac.text.source.report import Severity, SourceText
+from schemac.text.source.diagnostics import Severity, SourceText
 from tests.golden import CORPUS
 from tests.unit.mutating import Mutant, mutants
 

@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 from ruamel.yaml import events as library
 
+from schemac.text.source.diagnostics import Diagnostic, Report, SourceText, Span
 from schemac.text.source.json_object import TreePath
-from schemac.text.source.report import Diagnostic, Report, SourceText, Span
 from schemac.text.source.text import decode_text
 from schemac.text.syntax.compose import compose
 from schemac.text.syntax.document import Document, parse

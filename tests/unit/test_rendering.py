@@ -8,8 +8,7 @@ import pytest
 
 from schemac.text.source.catalogue import DUPLICATE_FIELD_NAME
 from schemac.text.source.ci_reports import render_github
-from schemac.text.source.rendering import count_summary, render_text
-from schemac.text.source.report import (
+from schemac.text.source.diagnostics import (
     Diagnostic,
     Label,
     Report,
@@ -19,6 +18,7 @@ from schemac.text.source.report import (
     findings_document,
     label,
 )
+from schemac.text.source.rendering import count_summary, render_text
 
 
 def _at(line: str, culprit: str, *, message: str = "odd", **more: Any) -> Diagnostic:

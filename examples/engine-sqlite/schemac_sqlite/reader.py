@@ -10,7 +10,7 @@ from typing import Any
 
 from schemac.importers.importer import ImportedSchema, Importer, ImportNotes, UnreadableSourceError
 from schemac.text.source.catalogue import UNSUPPORTED_ARROW_TYPE
-from schemac.text.source.report import Report
+from schemac.text.source.diagnostics import Report
 from schemac_sqlite.attributes import PRIMARY_KEY
 
 _KINDS = {"INTEGER": "Int64", "INT": "Int64", "REAL": "Float64", "TEXT": "String", "BLOB": "Binary"}

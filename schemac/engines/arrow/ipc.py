@@ -27,7 +27,7 @@ from schemac.importers.importer import (
 from schemac.importers.sources import detect
 from schemac.language.logical.model import SchemaField
 from schemac.language.physical import ArrowSchema, pa
-from schemac.text.source.report import Report
+from schemac.text.source.diagnostics import Report
 from schemac.versions.identity.compilation import Compilation
 
 

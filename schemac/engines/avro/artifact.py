@@ -25,8 +25,8 @@ from schemac.language.attributes.registry import domain_of
 from schemac.language.kinds.temporal import ARROW_UNITS
 from schemac.language.logical.dataset import LogicalDataset, Other
 from schemac.language.logical.model import LogicalType, SchemaField
+from schemac.text.source.diagnostics import Report
 from schemac.text.source.json_object import Json, in_order
-from schemac.text.source.report import Report
 from schemac.versions.identity.compilation import Compilation
 
 

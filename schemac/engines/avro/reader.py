@@ -39,8 +39,8 @@ from schemac.language.attributes.attribute import KEY_PATTERN
 from schemac.language.attributes.builtin import DESCRIPTION
 from schemac.language.logical.dataset import LogicalDataset, Origins
 from schemac.language.logical.model import FieldPath, Part, Schema, columns, dotted
+from schemac.text.source.diagnostics import Report
 from schemac.text.source.json_object import Json
-from schemac.text.source.report import Report
 
 _NAMED = ("record", "error", "enum", "fixed")
 

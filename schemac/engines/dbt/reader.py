@@ -23,8 +23,8 @@ from schemac.language.attributes.attribute import Family
 from schemac.language.kinds.registry import BY_NAME
 from schemac.language.logical.model import FieldPath, dotted
 from schemac.language.physical import pa
+from schemac.text.source.diagnostics import Report
 from schemac.text.source.json_object import Json
-from schemac.text.source.report import Report
 from schemac.text.source.text import decode_text
 from schemac.text.syntax.document import parse
 

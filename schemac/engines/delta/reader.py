@@ -29,8 +29,8 @@ from schemac.importers.importer import (
 from schemac.importers.sources import import_value
 from schemac.language.attributes.builtin import DESCRIPTION
 from schemac.language.logical.model import FieldPath, Part, Schema, columns, preorder
+from schemac.text.source.diagnostics import Report
 from schemac.text.source.json_object import Json
-from schemac.text.source.report import Report
 
 _ID = "delta.columnMapping.id"
 _PHYSICAL_NAME = "delta.columnMapping.physicalName"

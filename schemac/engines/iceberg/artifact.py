@@ -34,8 +34,8 @@ from schemac.language.attributes.attribute import Family
 from schemac.language.attributes.builtin import TABLE_VERSION
 from schemac.language.logical.dataset import LogicalDataset, named_key, primary_key
 from schemac.language.logical.model import SchemaField, preorder
+from schemac.text.source.diagnostics import Diagnostic, Report
 from schemac.text.source.phrases import Help, closest
-from schemac.text.source.report import Diagnostic, Report
 from schemac.versions.evolution.version_pair import SchemaVersion
 from schemac.versions.identity.compilation import Compilation
 

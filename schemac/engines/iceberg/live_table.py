@@ -28,8 +28,8 @@ from schemac.engines.iceberg.types import IcebergSchema, fresh_ids, full_name, w
 from schemac.importers.importer import MalformedDocumentError, read_or_report
 from schemac.language.attributes.builtin import TABLE_IDS, TABLE_VERSION
 from schemac.text.source.catalogue import UNUSABLE_TABLE
+from schemac.text.source.diagnostics import Report
 from schemac.text.source.files import install_help
-from schemac.text.source.report import Report
 from schemac.versions.evolution.table_versions import LockedTable, TableSchemas
 from schemac.versions.evolution.tables import (
     TableField,

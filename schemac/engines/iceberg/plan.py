@@ -25,9 +25,9 @@ from schemac.engines.iceberg.types import NAME_MAPPING, IcebergSchema, NestedFie
 from schemac.language.attributes.builtin import DESCRIPTION, TABLE_VERSION
 from schemac.language.constraints.rows import ReferenceTo
 from schemac.text.source.catalogue import REFUSED_CHANGE
+from schemac.text.source.diagnostics import Report
 from schemac.text.source.json_object import Json
 from schemac.text.source.phrases import listed
-from schemac.text.source.report import Report
 from schemac.versions.evolution.changes import Change, Judgement, Outcome
 from schemac.versions.evolution.constraints import ConstraintRule, rules_to_check
 from schemac.versions.evolution.diff import diff_of

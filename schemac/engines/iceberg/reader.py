@@ -32,8 +32,8 @@ from schemac.importers.importer import (
 from schemac.importers.sources import is_json_with
 from schemac.language.attributes.builtin import DESCRIPTION, TABLE_RECORD
 from schemac.language.logical.model import FieldPath, Part, dotted
+from schemac.text.source.diagnostics import Report
 from schemac.text.source.json_object import Json
-from schemac.text.source.report import Report
 
 METADATA_FILE = re.compile(r"v?([0-9]+)(?:-[0-9A-Za-z-]+)?(?:\.gz)?\.metadata\.json(?:\.gz)?")
 

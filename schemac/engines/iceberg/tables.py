@@ -28,7 +28,7 @@ from schemac.rows.validation.stored import (
     report_unknown_references,
 )
 from schemac.text.source.catalogue import TABLE_CHANGED, TABLE_DRIFT, UNCHECKED_ROWS, UNUSABLE_TABLE
-from schemac.text.source.report import Report
+from schemac.text.source.diagnostics import Report
 from schemac.versions.evolution import tables
 from schemac.versions.evolution.changes import Outcome
 from schemac.versions.evolution.constraints import constraints_of

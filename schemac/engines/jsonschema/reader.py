@@ -28,8 +28,8 @@ from schemac.language.attributes.attribute import KEY_PATTERN
 from schemac.language.attributes.builtin import DEPRECATED, DESCRIPTION
 from schemac.language.attributes.constraints import ENUM
 from schemac.language.logical.model import FieldPath, Part
+from schemac.text.source.diagnostics import Report, Span
 from schemac.text.source.json_object import Json
-from schemac.text.source.report import Report, Span
 from schemac.text.source.text import decode_text
 
 _KEY = re.compile(KEY_PATTERN)

@@ -35,8 +35,8 @@ from schemac.language.attributes.attribute import Family
 from schemac.language.attributes.registry import are_telling
 from schemac.language.logical.model import SchemaField
 from schemac.language.physical import LoweredField, pa
+from schemac.text.source.diagnostics import Code
 from schemac.text.source.phrases import Help
-from schemac.text.source.report import Code
 from schemac.versions.identity.compilation import Compilation
 
 MAX_DEPTH = 32

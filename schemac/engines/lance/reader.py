@@ -28,7 +28,7 @@ from schemac.importers.importer import (
 from schemac.language.logical.dataset import LogicalDataset, Origins
 from schemac.language.logical.model import Schema, columns
 from schemac.language.physical import pa
-from schemac.text.source.report import Report, SourceText, Span
+from schemac.text.source.diagnostics import Report, SourceText, Span
 from schemac.versions.identity.lock import Highest
 
 _KIND_OF_ERROR = re.compile(r"^lanceError\([^)]*\): ")

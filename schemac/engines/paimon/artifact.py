@@ -33,8 +33,8 @@ from schemac.language.kinds.plain import Int32
 from schemac.language.kinds.temporal import FRACTION_DIGITS
 from schemac.language.logical.model import SchemaField
 from schemac.language.physical import LoweredSchema, pa
+from schemac.text.source.diagnostics import Report
 from schemac.text.source.phrases import Help
-from schemac.text.source.report import Report
 from schemac.versions.identity.compilation import Compilation
 
 

@@ -25,8 +25,8 @@ from schemac.engines.paimon import attributes as paimon
 from schemac.engines.paimon.options import OPTION_OF, TableOptions, default_error
 from schemac.engines.paimon.types import DataField, NestedType, PaimonType, nested_types
 from schemac.language.logical.model import Part, SchemaField
+from schemac.text.source.diagnostics import Code
 from schemac.text.source.phrases import Help, closest
-from schemac.text.source.report import Code
 from schemac.text.syntax.events import written
 
 RESERVED_NAMES = frozenset({"_SEQUENCE_NUMBER", "_VALUE_KIND", "_LEVEL", "rowkind", "_ROW_ID"})

@@ -22,7 +22,7 @@ from schemac.importers.importer import read_or_report
 from schemac.language.attributes.builtin import TABLE_IDS, TABLE_RECORD, TABLE_VERSION
 from schemac.language.logical.model import SchemaField, dotted, preorder
 from schemac.text.source.catalogue import UNUSABLE_TABLE
-from schemac.text.source.report import Diagnostic, Report
+from schemac.text.source.diagnostics import Diagnostic, Report
 from schemac.versions.evolution.table_versions import LockedTable, TableSchemas
 from schemac.versions.evolution.tables import (
     Candidate,

@@ -24,8 +24,8 @@ from schemac.importers.importer import MalformedDocumentError, expect
 from schemac.importers.sources import ForeignDocument, has_keys, is_json_with
 from schemac.language.attributes.builtin import DESCRIPTION, TABLE_RECORD
 from schemac.language.logical.model import FieldPath, Part, dotted
+from schemac.text.source.diagnostics import Report
 from schemac.text.source.json_object import Json
-from schemac.text.source.report import Report
 from schemac.versions.identity.lock import EngineData, Highest, Numbers
 
 _NEEDED = ("id", "fields", "highestFieldId", "partitionKeys", "primaryKeys", "options")

@@ -23,8 +23,8 @@ from schemac.engines.paimon.reader import member_ids
 from schemac.engines.paimon.table_schema import TableSchema, is_table
 from schemac.language.attributes.builtin import TABLE_VERSION
 from schemac.text.source.catalogue import REFUSED_CHANGE, TABLE_CHANGED, TABLE_DRIFT, WRITE_FAILED
+from schemac.text.source.diagnostics import Report
 from schemac.text.source.json_object import Json
-from schemac.text.source.report import Report
 from schemac.text.source.text import reason_of
 from schemac.versions.evolution import tables
 from schemac.versions.evolution.changes import Change, Outcome

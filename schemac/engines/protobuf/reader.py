@@ -22,8 +22,8 @@ from schemac.language.attributes import constraints as value_rules
 from schemac.language.attributes.attribute import KEY_PATTERN
 from schemac.language.attributes.builtin import DEPRECATED, DESCRIPTION
 from schemac.language.logical.model import PART_KEYS, FieldPath, Part
+from schemac.text.source.diagnostics import Report
 from schemac.text.source.json_object import Json
-from schemac.text.source.report import Report
 from schemac.versions.identity.lock import Highest, Numbers
 
 _SCALARS = {

@@ -20,8 +20,8 @@ from schemac.language.attributes.builtin import DESCRIPTION
 from schemac.language.logical.model import dotted
 from schemac.language.physical import ArrowField, ArrowType, pa
 from schemac.text.source.catalogue import UNSUPPORTED_ARROW_TYPE
+from schemac.text.source.diagnostics import Report
 from schemac.text.source.json_object import Json
-from schemac.text.source.report import Report
 
 _PLAIN: Mapping[str, Callable[[], ArrowType]] = {
     "int": lambda: pa.int64(),

@@ -16,8 +16,8 @@ from typing import Any, NamedTuple, Self
 from schemac.engines.json_values import UUID_TYPE
 from schemac.importers.importer import UnreadableSourceError, first_line
 from schemac.language.attributes.builtin import DOMAIN
+from schemac.text.source.diagnostics import Region, Report, SourceText, Span
 from schemac.text.source.json_object import Json
-from schemac.text.source.report import Region, Report, SourceText, Span
 from schemac.text.source.text import decode_text
 
 BASES = frozenset({"BaseModel", "Record", "LanceModel"})

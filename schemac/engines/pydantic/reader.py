@@ -18,8 +18,8 @@ from schemac.importers.importer import ImportedSchema, Importer, ImportNotes, Un
 from schemac.language.attributes.builtin import DEPRECATED, DESCRIPTION, DOMAIN
 from schemac.language.attributes.constraints import UNIQUE_ITEMS
 from schemac.language.logical.model import FieldPath, Part
+from schemac.text.source.diagnostics import Report
 from schemac.text.source.json_object import Json
-from schemac.text.source.report import Report
 
 _DEEPEST = 50
 _WITH_NONE = frozenset({"Any", "object"})

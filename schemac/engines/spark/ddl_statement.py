@@ -18,7 +18,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import groupby
 
-from schemac.text.source.report import Span
+from schemac.text.source.diagnostics import Span
 from schemac.text.syntax.type_text import ColumnText, MalformedTypeError, TypeReader, TypeText, TypeWord
 
 _CLAUSES = (

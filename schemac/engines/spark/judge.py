@@ -28,8 +28,8 @@ from schemac.language.logical.dataset import LogicalDataset
 from schemac.language.logical.facts import AnyFact, Fact
 from schemac.language.logical.model import Castability, SchemaField, preorder
 from schemac.text.source.catalogue import REFUSED_CHANGE
+from schemac.text.source.diagnostics import Report, Severity
 from schemac.text.source.json_object import Json, without_keys
-from schemac.text.source.report import Report, Severity
 from schemac.versions.evolution.castability import castability, misfit
 from schemac.versions.evolution.changes import (
     DATASET_FACTS,

@@ -27,8 +27,8 @@ from schemac.importers.importer import (
 from schemac.language.attributes.builtin import DESCRIPTION
 from schemac.language.logical.model import FieldPath, Part, dotted
 from schemac.language.physical import ArrowField, ArrowType, pa
+from schemac.text.source.diagnostics import Report
 from schemac.text.source.json_object import Json
-from schemac.text.source.report import Report
 
 COLLATIONS = "__COLLATIONS"
 _DECIMAL = re.compile(r"decimal\(\s*(\d+)\s*,\s*(-?\d+)\s*\)")

@@ -32,8 +32,8 @@ from schemac.language.attributes.registry import roles
 from schemac.language.kinds.sequences import String
 from schemac.language.logical.model import FieldPath, Part
 from schemac.registry.installed import engines
+from schemac.text.source.diagnostics import Report
 from schemac.text.source.json_object import Json
-from schemac.text.source.report import Report
 from schemac.text.syntax.type_text import ColumnText, MalformedTypeError, TypeText, TypeWord
 
 _TOKEN = re.compile(r"\w+|\S")

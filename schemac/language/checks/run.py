@@ -36,8 +36,8 @@ from schemac.language.logical.model import SchemaField, preorder
 from schemac.registry.engine import Capability, Trait
 from schemac.registry.installed import blamed, engines, with_trait
 from schemac.text.source import catalogue as codes
+from schemac.text.source.diagnostics import Report
 from schemac.text.source.phrases import Help, listed, with_article
-from schemac.text.source.report import Report
 from schemac.text.syntax.events import written
 
 if TYPE_CHECKING:

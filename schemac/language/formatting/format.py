@@ -22,8 +22,8 @@ from schemac.language.formatting.tree import (
 from schemac.language.kinds.registry import BY_NAME
 from schemac.language.logical.model import TYPE_KEYS
 from schemac.language.manifest.documents import is_library, schemas_of
+from schemac.text.source.diagnostics import Report, SourceText
 from schemac.text.source.json_object import Json, rewritten
-from schemac.text.source.report import Report, SourceText
 from schemac.text.syntax.document import Document, parse
 from schemac.text.syntax.events import is_plain, resolve
 

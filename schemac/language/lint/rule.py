@@ -17,7 +17,7 @@ from schemac.language.lint.settings import LintSettings
 from schemac.language.lint.words import words_of
 from schemac.language.logical.dataset import Findings, LogicalDataset, Other, named_key, primary_key
 from schemac.language.logical.model import SchemaField, preorder
-from schemac.text.source.report import Code
+from schemac.text.source.diagnostics import Code
 
 if TYPE_CHECKING:
     from schemac.language.constraints.constraint import Constraint

@@ -31,8 +31,8 @@ from schemac.language.manifest.groups import GroupFile
 from schemac.registry.codes import builtin_codes
 from schemac.registry.engine import EngineError, load_as, reason_of
 from schemac.registry.installed import entry_points_of
+from schemac.text.source.diagnostics import Code, Diagnostic, Edit, Fix, Report, Severity, SourceText, Span
 from schemac.text.source.phrases import Help, closest
-from schemac.text.source.report import Code, Diagnostic, Edit, Fix, Report, Severity, SourceText, Span
 from schemac.text.syntax.events import YAMLError, events
 
 RULES = tuple(

@@ -18,7 +18,7 @@ from schemac.language.lint.rule import Reporter, Rule, Subject, description_of, 
 from schemac.language.lint.words import words_of
 from schemac.language.logical.model import SchemaField
 from schemac.language.manifest.groups import GroupFile
-from schemac.text.source.report import Report
+from schemac.text.source.diagnostics import Report
 
 STRUCTURE, KEYS = "structure", "keys"
 

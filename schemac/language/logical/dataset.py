@@ -18,8 +18,8 @@ from schemac.language.attributes.attribute import Role
 from schemac.language.attributes.builtin import DESCRIPTION
 from schemac.language.attributes.registry import are_telling, of_role
 from schemac.language.logical.model import Schema, SchemaField, preorder
+from schemac.text.source.diagnostics import Code, Label, Report, Severity, SourceText, Span, label
 from schemac.text.source.json_object import TreePath
-from schemac.text.source.report import Code, Label, Report, Severity, SourceText, Span, label
 
 if TYPE_CHECKING:
     from schemac.text.syntax.document import Document, Location, ValueOrigin  # they need a parser

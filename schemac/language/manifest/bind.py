@@ -27,9 +27,9 @@ from schemac.language.manifest.foreign import suggest_type
 from schemac.language.manifest.library import GroupScope, Reuse, scope_of
 from schemac.language.manifest.standard import Standardizer, complete_type
 from schemac.text.source.catalogue import DUPLICATE_DATASET, EMPTY_DOCUMENT, NO_SCHEMA, UNKNOWN_DOCUMENT
+from schemac.text.source.diagnostics import Code, Report, Severity, SourceText, label
 from schemac.text.source.json_object import TreePath
 from schemac.text.source.phrases import Help, fold
-from schemac.text.source.report import Code, Report, Severity, SourceText, label
 from schemac.text.syntax.compose import has_split_types, whole_types
 from schemac.text.syntax.document import Document, parse
 from schemac.text.syntax.model import KnownWords, model_errors

@@ -26,9 +26,9 @@ from schemac.language.manifest.standard import (
     trouble_with,
 )
 from schemac.text.source import catalogue as codes
+from schemac.text.source.diagnostics import Code
 from schemac.text.source.json_object import Json, TreePath
 from schemac.text.source.phrases import Help, closest
-from schemac.text.source.report import Code
 from schemac.text.syntax.document import Document
 from schemac.text.syntax.model import sort_of
 

@@ -15,9 +15,9 @@ from pydantic import ValidationError
 from schemac.language.manifest.groups import KEYS, PLACEHOLDER, WORDS, Definition, Use, is_inherited, merged
 from schemac.language.manifest.library import GroupScope
 from schemac.text.source import catalogue as codes
+from schemac.text.source.diagnostics import Code, Report
 from schemac.text.source.json_object import Json, TreePath
 from schemac.text.source.phrases import Help, closest
-from schemac.text.source.report import Code, Report
 from schemac.text.syntax.document import Document, MappingNode, SequenceNode, ValueOrigin, Via
 from schemac.text.syntax.entries import MAX_DEPTH
 from schemac.text.syntax.model import model_errors, sort_of

@@ -17,9 +17,9 @@ from schemac.language.attributes.registry import known
 from schemac.language.logical.model import ExtraAttributes
 from schemac.language.manifest.documents import is_library, schemas_of
 from schemac.text.source import catalogue as codes
+from schemac.text.source.diagnostics import Code, Report, label
 from schemac.text.source.json_object import Json, TreePath, values_in
 from schemac.text.source.phrases import Help, closest
-from schemac.text.source.report import Code, Report, label
 from schemac.text.syntax.document import Document, Location
 from schemac.text.syntax.model import AuthoredModel, KnownWords, model_errors, sort_of
 

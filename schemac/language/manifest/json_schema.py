@@ -43,8 +43,8 @@ from schemac.language.manifest.json_schema_conditions import (
     words_of,
 )
 from schemac.language.manifest.standard import EVENTS, SOURCE_EVENTS, SOURCE_NAME_RULE
+from schemac.text.source.diagnostics import Report, SourceText
 from schemac.text.source.json_object import Json, rewritten
-from schemac.text.source.report import Report, SourceText
 from schemac.text.syntax.document import parse
 from schemac.text.syntax.model import class_text
 

@@ -12,9 +12,9 @@ from dataclasses import dataclass, field
 
 from schemac.language.manifest.groups import Definition, GroupFile, Import, report_clash
 from schemac.text.source.catalogue import REUSE_CYCLE, UNREADABLE_IMPORT, UNUSED_GROUP
+from schemac.text.source.diagnostics import Diagnostic, Report, label
 from schemac.text.source.files import Contents, Files, OutsideError
 from schemac.text.source.phrases import Help
-from schemac.text.source.report import Diagnostic, Report, label
 from schemac.text.source.text import MAX_BYTES, decode_text, reason_of
 from schemac.text.syntax.document import Document, parse
 

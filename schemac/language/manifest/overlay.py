@@ -17,9 +17,9 @@ from schemac.language.logical.dataset import LogicalDataset
 from schemac.language.logical.model import ExtraAttributes, columns, preorder
 from schemac.language.manifest.standard import is_dataset_name
 from schemac.text.source.catalogue import INVALID_DATASET_NAME, INVALID_OVERLAY
+from schemac.text.source.diagnostics import Code, Report
 from schemac.text.source.json_object import TreePath
 from schemac.text.source.phrases import Help, closest, one_of
-from schemac.text.source.report import Code, Report
 from schemac.text.syntax.document import Document, ValueOrigin
 from schemac.text.syntax.model import AuthoredModel, KnownWords, model_errors
 

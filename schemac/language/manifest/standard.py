@@ -33,9 +33,9 @@ from schemac.text.source.catalogue import (
     UNQUOTED_NULL,
     WRONG_TYPE,
 )
+from schemac.text.source.diagnostics import Report, SourceText
 from schemac.text.source.json_object import Json, TreePath
 from schemac.text.source.phrases import Help, closest
-from schemac.text.source.report import Report, SourceText
 from schemac.text.syntax.document import Document, parse
 from schemac.text.syntax.model import sort_of
 

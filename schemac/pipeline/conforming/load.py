@@ -53,9 +53,9 @@ from schemac.text.source.catalogue import (
     TABLE_EXISTS,
     UNWRITABLE_TARGET,
 )
+from schemac.text.source.diagnostics import Code, Report, SourceText
 from schemac.text.source.json_object import TreePath
 from schemac.text.source.phrases import Help, closest
-from schemac.text.source.report import Code, Report, SourceText
 from schemac.text.source.text import decode_text, read_text
 from schemac.text.syntax.document import Document, parse
 from schemac.text.syntax.model import ModelError, model_errors

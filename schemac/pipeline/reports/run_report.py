@@ -27,8 +27,8 @@ from schemac.rows.judging.settings import ReasonCount
 from schemac.rows.runs.history import CommittedRun
 from schemac.rows.runs.identity import Mode, RunIdentity
 from schemac.rows.runs.storage import NO_STORAGE, Storage, storage_in_use
+from schemac.text.source.diagnostics import Diagnostic
 from schemac.text.source.phrases import counted
-from schemac.text.source.report import Diagnostic
 
 
 @dataclass(frozen=True)

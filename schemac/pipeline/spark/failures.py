@@ -34,7 +34,7 @@ from schemac.pipeline.codes import (
 from schemac.pipeline.errors import PipelineError
 from schemac.pipeline.spark.startup import Master
 from schemac.text.source.catalogue import NOT_SHARED, SOURCE_TYPE_MISMATCH, UNREADABLE_INPUT
-from schemac.text.source.report import Code
+from schemac.text.source.diagnostics import Code
 
 RAISED = re.compile(r"^(?:: )?(?:\w+\.)*\w*(?:Error|Invalid|Exception): (?P<message>\S.*)$", re.MULTILINE)
 CAUSED = re.compile(r"^Caused by: (?:[\w.$]+: )*(?P<message>\S.*)$", re.MULTILINE)

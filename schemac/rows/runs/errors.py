@@ -11,8 +11,8 @@ from copy import copy
 from enum import Enum
 
 from schemac.registry.codes import builtin_codes
+from schemac.text.source.diagnostics import Code
 from schemac.text.source.json_object import TreePath
-from schemac.text.source.report import Code
 
 
 class CommitState(Enum):

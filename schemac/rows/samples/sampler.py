@@ -31,7 +31,7 @@ from schemac.rows.samples.columns import CANDIDATES, FIRST_CANDIDATES, Path, col
 from schemac.rows.samples.plan import CircleError, SampleField, SamplePlan, values_in_conditions
 from schemac.rows.samples.values import NoValueError
 from schemac.text.source.catalogue import UNSAMPLABLE
-from schemac.text.source.report import Diagnostic, SchemaError
+from schemac.text.source.diagnostics import Diagnostic, SchemaError
 
 
 def value_at(rows: pa.RecordBatch, path: Sequence[str]) -> pa.Array:

@@ -20,9 +20,9 @@ import pyarrow.compute as pc
 from schemac.rows.judging.reasons import Reasons, reason_counts
 from schemac.rows.judging.settings import POSITIONS, ReasonCount
 from schemac.text.source.catalogue import UNFIT_ROWS
+from schemac.text.source.diagnostics import Diagnostic, SchemaError
 from schemac.text.source.json_object import Json
 from schemac.text.source.phrases import listed, printable
-from schemac.text.source.report import Diagnostic, SchemaError
 
 ROW, ERRORS = "_row", "_errors"
 _LONGEST_VALUE = 40

@@ -29,9 +29,9 @@ from schemac.text.source.catalogue import (
     UNCHECKED_ROWS,
     UNUSABLE_REFERENCE,
 )
+from schemac.text.source.diagnostics import Report
 from schemac.text.source.files import install_help
 from schemac.text.source.phrases import closest
-from schemac.text.source.report import Report
 from schemac.versions.evolution.tables import HELP_FOR_ROWS, TABLES, report_rows_without_reader
 from schemac.versions.evolution.version_pair import LockedSchemaVersion
 

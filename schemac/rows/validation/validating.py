@@ -69,8 +69,8 @@ from schemac.text.source.catalogue import (
     UNEXPECTED_COLUMN,
     UNKNOWN_SOURCE_COLUMN,
 )
+from schemac.text.source.diagnostics import Code, Diagnostic, SchemaError
 from schemac.text.source.phrases import closest
-from schemac.text.source.report import Code, Diagnostic, SchemaError
 
 
 @dataclass(frozen=True)

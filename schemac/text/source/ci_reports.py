@@ -21,9 +21,9 @@ from urllib.parse import quote
 from xml.etree import ElementTree as Xml
 
 from schemac.text.source.catalogue import CATALOGUE
+from schemac.text.source.diagnostics import Code, Diagnostic, Edit, Fix, Label, Severity
 from schemac.text.source.json_object import Json
 from schemac.text.source.phrases import printable
-from schemac.text.source.report import Code, Diagnostic, Edit, Fix, Label, Severity
 from schemac.version import __version__
 
 

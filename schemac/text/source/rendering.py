@@ -9,8 +9,8 @@ import unicodedata
 from collections.abc import Callable, Iterable, Sequence
 from difflib import unified_diff
 
+from schemac.text.source.diagnostics import Diagnostic, Label, Severity
 from schemac.text.source.phrases import pictured, printable
-from schemac.text.source.report import Diagnostic, Label, Severity
 
 _WIDEST = 120
 """Columns of an excerpt that goes into a file or another program; of a longer line the part around the culprit is shown."""

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from schemac.text.source.catalogue import FILE_TOO_LARGE, NOT_TEXT, UNREADABLE_FILE, WRONG_ENCODING
-from schemac.text.source.report import Edit, Fix, Region, Report, SourceText, Span
+from schemac.text.source.diagnostics import Edit, Fix, Region, Report, SourceText, Span
 
 MAX_BYTES = 32 * 1024 * 1024
 """Largest manifest that is read; a hundred thousand fields fit several times over."""

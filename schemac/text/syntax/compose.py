@@ -34,8 +34,8 @@ from schemac.text.source.catalogue import (
     UNDEFINED_ALIAS,
     UNKNOWN_TAG,
 )
+from schemac.text.source.diagnostics import Code, Fix, Label, Report, SourceText, Span, label
 from schemac.text.source.phrases import Help
-from schemac.text.source.report import Code, Fix, Label, Report, SourceText, Span, label
 from schemac.text.source.text import is_printable
 from schemac.text.syntax.entries import MAX_DEPTH, DocumentRoot, Entry, Positions, event_span
 from schemac.text.syntax.events import (

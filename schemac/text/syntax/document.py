@@ -4,7 +4,7 @@ Layer: text.
 Shape: a tree path is a tuple of mapping keys and sequence indices from the root of the document. A mapping or list
 whose values were written elsewhere, such as the fields of a group, has their origins; all other values are where their
 path leads in the text.
-Units: spans as in `schemac.text.source.report`. Locations come from a second reading, which happens only if one is asked
+Units: spans as in `schemac.text.source.diagnostics`. Locations come from a second reading, which happens only if one is asked
 for: a text without findings is read once.
 """
 
@@ -13,8 +13,8 @@ from functools import reduce
 from operator import getitem
 from typing import Any, NamedTuple
 
+from schemac.text.source.diagnostics import Code, Label, Report, SourceText, Span, label
 from schemac.text.source.json_object import Json, TreePath
-from schemac.text.source.report import Code, Label, Report, SourceText, Span, label
 from schemac.text.syntax.compose import Location, compose
 from schemac.text.syntax.entries import Entry, Positions
 from schemac.text.syntax.events import EventSource, YamlValue, fast_events, pure_events

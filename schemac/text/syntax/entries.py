@@ -21,7 +21,7 @@ from ruamel.yaml.events import (
     SequenceStartEvent,
 )
 
-from schemac.text.source.report import Span
+from schemac.text.source.diagnostics import Span
 from schemac.text.syntax.events import EventSource, YAMLError, events
 
 _TYPE_KEYS = frozenset({"type", "inner", "itemType", "keyType", "valueType"})

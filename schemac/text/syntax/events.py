@@ -19,8 +19,8 @@ from ruamel.yaml.events import ScalarEvent, StreamEndEvent
 from ruamel.yaml.reader import ReaderError
 
 from schemac.text.source.catalogue import INVALID_YAML, TAB_INDENTATION
+from schemac.text.source.diagnostics import Edit, Fix, Report, SourceText, Span
 from schemac.text.source.phrases import quoted
-from schemac.text.source.report import Edit, Fix, Report, SourceText, Span
 
 try:
     from ruamel.yaml.cyaml import CParser

@@ -10,8 +10,8 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from typing import NamedTuple, TypeVar
 
+from schemac.text.source.diagnostics import Edit, Fix, SourceText, Span
 from schemac.text.source.phrases import Help, quoted
-from schemac.text.source.report import Edit, Fix, SourceText, Span
 from schemac.text.syntax.entries import Collection, Entry
 from schemac.text.syntax.events import written
 

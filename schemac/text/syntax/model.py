@@ -23,9 +23,9 @@ from schemac.text.source.catalogue import (
     UNKNOWN_VALUE,
     WRONG_TYPE,
 )
+from schemac.text.source.diagnostics import Code
 from schemac.text.source.json_object import TreePath
 from schemac.text.source.phrases import Help, closest, fold, one_of, with_article
-from schemac.text.source.report import Code
 
 if TYPE_CHECKING:
     from pydantic import ValidationError

@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
-from schemac.text.source.report import Span
+from schemac.text.source.diagnostics import Span
 
 
 class TypeWord(NamedTuple):

@@ -23,9 +23,9 @@ from schemac.language.logical.model import SchemaField
 from schemac.registry.engine import EngineError, load_as
 from schemac.registry.installed import engines
 from schemac.text.source.catalogue import BREAKS_OLD_READERS, DEPENDS_ON_DATA, NEEDS_REWRITE, REFUSED_CHANGE
+from schemac.text.source.diagnostics import Code, Region
 from schemac.text.source.json_object import Json
 from schemac.text.source.phrases import counted
-from schemac.text.source.report import Code, Region
 
 DESCRIPTION_FACTS = frozenset({Fact.DESCRIPTION_ADDED, Fact.DESCRIPTION_CHANGED, Fact.DESCRIPTION_REMOVED})
 """Its traits."""

@@ -14,7 +14,7 @@ from typing import Any, Generic, Protocol, TypeVar
 
 from schemac.language.logical.model import SchemaField
 from schemac.text.source.catalogue import FAILED_CHECK, REFUSED_CHANGE, UNUSABLE_TABLE
-from schemac.text.source.report import Diagnostic, Report
+from schemac.text.source.diagnostics import Diagnostic, Report
 from schemac.versions.evolution import tables, version_pair
 from schemac.versions.evolution.changes import Change, Judgement, Outcome
 from schemac.versions.identity.lock import LockedDataset

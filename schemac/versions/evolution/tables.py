@@ -21,8 +21,8 @@ from typing import Any, NamedTuple
 from schemac.language.logical.model import preorder
 from schemac.registry.engine import Capability
 from schemac.text.source import catalogue
+from schemac.text.source.diagnostics import Code, Diagnostic, Report
 from schemac.text.source.json_object import Json
-from schemac.text.source.report import Code, Diagnostic, Report
 from schemac.versions.evolution.changes import Judgement
 from schemac.versions.evolution.version_pair import LockedSchemaVersion, SchemaVersion
 from schemac.versions.identity.lock import LockedDataset

@@ -21,7 +21,7 @@ from typing import Any
 from schemac.arrow.metadata import compact
 from schemac.language.logical.model import Part, Segment
 from schemac.text.source.catalogue import DAMAGED_LOCK, UNMERGED_LOCK
-from schemac.text.source.report import Region, Report
+from schemac.text.source.diagnostics import Region, Report
 from schemac.text.source.text import reason_of
 from schemac.versions.identity import lock as locks
 

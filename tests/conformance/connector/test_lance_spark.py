@@ -22,7 +22,7 @@ from schemac.engines.spark import artifact as spark
 from schemac.engines.spark.artifact import key_columns, schema_properties
 from schemac.engines.spark.connector import made_table
 from schemac.engines.spark.versions import Connector
-from schemac.text.source.report import Report
+from schemac.text.source.diagnostics import Report
 from tests.conformance.manifest_types import POSITIONS, TYPES, member, of
 
 PYTHON = os.environ.get("LANCE_SPARK_PYTHON", "")

@@ -17,7 +17,7 @@ from schemac.engines.paimon.table_schema import TableSchema
 from schemac.engines.paimon.tables import apply_paimon, plan_paimon
 from schemac.language.attributes.builtin import TABLE_VERSION
 from schemac.language.logical.model import SchemaField
-from schemac.text.source.report import Report
+from schemac.text.source.diagnostics import Report
 from schemac.versions.evolution.changes import Change, Judgement, Outcome
 from schemac.versions.evolution.diff import diff_of
 from schemac.versions.evolution.judge import judge_change

@@ -15,7 +15,7 @@ from schemac.engines.iceberg.artifact import fields_of, schema_of
 from schemac.engines.iceberg.live_table import open_iceberg_table, shape_of
 from schemac.engines.iceberg.plan import plan_iceberg
 from schemac.engines.iceberg.tables import TABLES, apply_iceberg
-from schemac.text.source.report import Report
+from schemac.text.source.diagnostics import Report
 from schemac.versions.evolution.changes import Outcome
 from schemac.versions.evolution.diff import diff_of
 from schemac.versions.evolution.judge import judge_change

@@ -18,7 +18,7 @@ import pytest
 
 from schemac.cli.main import main
 from schemac.engines.iceberg.artifact import schema_of
-from schemac.text.source.report import Report
+from schemac.text.source.diagnostics import Report
 from schemac.versions.evolution.version_pair import locked_schema_version
 from schemac.versions.identity.lockfile import read_lock
 from tests.engines.iceberg.conftest import CATALOG

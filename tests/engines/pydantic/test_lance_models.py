@@ -8,7 +8,7 @@ import pytest
 import schemac
 from schemac.cli.main import main
 from schemac.importers.sources import import_source
-from schemac.text.source.report import Report
+from schemac.text.source.diagnostics import Report
 
 MODELS = '''\
 from __future__ import annotations

@@ -39,8 +39,8 @@ from schemac.engines.lance.transactions import is_conflict, lance_schema, make_v
 from schemac.language.attributes.builtin import TABLE_RECORD
 from schemac.language.constraints.rows import Unique
 from schemac.text.source.catalogue import TABLE_CHANGED, TABLE_DRIFT, UNUSABLE_TABLE
+from schemac.text.source.diagnostics import Report
 from schemac.text.source.phrases import counted
-from schemac.text.source.report import Report
 from schemac.versions.evolution.table_versions import VersionedTables
 from schemac.versions.evolution.tables import (
     PlannedChange,

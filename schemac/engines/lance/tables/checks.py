@@ -32,8 +32,8 @@ from schemac.language.constraints.constraint import Constraint
 from schemac.language.constraints.rows import ReferenceTo
 from schemac.language.logical.model import SchemaField, preorder
 from schemac.text.source.catalogue import POINTLESS_ROUNDING
+from schemac.text.source.diagnostics import Report
 from schemac.text.source.phrases import closest
-from schemac.text.source.report import Report
 from schemac.versions.evolution.castability import can_be_rounded, why_misfit
 from schemac.versions.evolution.changes import Change, Judgement, Outcome
 from schemac.versions.evolution.constraints import ConstraintRule

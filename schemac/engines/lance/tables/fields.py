@@ -25,7 +25,7 @@ from schemac.engines.lance.transactions import schema_parts
 from schemac.language.attributes import builtin
 from schemac.language.attributes.builtin import DESCRIPTION
 from schemac.language.logical.model import Schema, columns
-from schemac.text.source.report import Report
+from schemac.text.source.diagnostics import Report
 from schemac.versions.identity.lock import LockedDataset
 
 

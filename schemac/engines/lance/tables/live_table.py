@@ -30,8 +30,8 @@ from schemac.engines.lance.transactions import schema_parts
 from schemac.language.logical.dataset import LogicalDataset, Origins
 from schemac.language.logical.model import Schema, columns, preorder
 from schemac.text.source.catalogue import UNUSABLE_TABLE
+from schemac.text.source.diagnostics import Diagnostic, Report
 from schemac.text.source.files import install_help
-from schemac.text.source.report import Diagnostic, Report
 from schemac.versions.evolution.constraints import RULE_BY_KEY as ROW_KEYS
 from schemac.versions.evolution.tables import Candidate, TableRecord, choose_version, lock_ids, state_version
 from schemac.versions.evolution.version_pair import (

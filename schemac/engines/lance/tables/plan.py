@@ -49,7 +49,7 @@ from schemac.language.logical.facts import Fact
 from schemac.language.logical.model import SchemaField, preorder, type_text_of
 from schemac.rows.validation.stored import report_unknown_references
 from schemac.text.source.catalogue import REFUSED_CHANGE, UNUSABLE_TABLE
-from schemac.text.source.report import WHOLE_FILE, Report
+from schemac.text.source.diagnostics import WHOLE_FILE, Report
 from schemac.versions.evolution.changes import METADATA, TYPE_FACTS, Change, Judgement, Outcome
 from schemac.versions.evolution.constraints import loss_of_key, rules_to_check
 from schemac.versions.evolution.diff import clock_of, diff_of

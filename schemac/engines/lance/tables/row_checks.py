@@ -29,7 +29,7 @@ from schemac.language.logical.model import LogicalType, Part, SchemaField, is_in
 from schemac.rows.validation.stored import reference_targets, report_offence
 from schemac.rows.validation.stored import report_failed as refuse
 from schemac.text.source.catalogue import FAILED_CHECK
-from schemac.text.source.report import Report
+from schemac.text.source.diagnostics import Report
 from schemac.versions.evolution.constraints import constraints_of, every_rule
 from schemac.versions.evolution.version_pair import LockedSchemaVersion, LockedVersionPair
 
