@@ -12,13 +12,13 @@ from dataclasses import dataclass, field
 from functools import cache
 from typing import Any, Generic, TypeVar
 
-from schemac.arrow.from_arrow import extension_of_kind, storage_of
+from schemac.arrow.from_arrow import extension_of_kind, kind_of, storage_of
 from schemac.artifacts.targets import Emission
 from schemac.language.attributes import arrow, builtin
 from schemac.language.attributes.attribute import Family, Role
 from schemac.language.attributes.registry import DOMAINS, domain_of, has_role
 from schemac.language.kinds.sequences import Binary
-from schemac.language.logical.model import SchemaField
+from schemac.language.logical.model import SchemaField, UnsupportedTypeError
 from schemac.language.physical import LoweredSchema, pa
 from schemac.text.source.diagnostics import Code
 
@@ -84,8 +84,14 @@ class RecordTypeWriter(TypeWriter[T]):
     json: T
     uuid: T
 
+    def __init__(self, emission: Emission, lowered: LoweredSchema) -> None:
+        super().__init__(emission)
+        self._arrow_types = {one.field: one.arrow.type for one in lowered.preorder()}
+
     def leaf(self, field: SchemaField) -> T:
         """Return the form of a type without parts; some extension types have others than their storage."""
+        if not _has_kind(self._arrow_types[field]):
+            return self.refused(field)
         forms = {"arrow.json": self.json, "arrow.uuid": self.uuid}
         type_ = Binary() if has_role(field.extra, Role.BLOB) else field.type
         extension = arrow.EXTENSION_TYPE.read(field.extra)
@@ -226,6 +232,16 @@ _LIST_FORMS = {
 def is_lost(key: str) -> bool:
     """Return whether an attribute is about the data, and not for one engine."""
     return domain_of(key) not in _TO_ENGINES or key == arrow.METADATA.key
+
+
+@cache
+def _has_kind(arrow_type: Any) -> bool:
+    """Whether the values of an Arrow type, or those that it stores, are values of a kind."""
+    stored = storage_of(arrow_type)
+    try:
+        return kind_of(stored.value_type if isinstance(stored, pa.DictionaryType) else stored) is not None
+    except UnsupportedTypeError:
+        return False
 
 
 def is_variant(field: SchemaField) -> bool:

@@ -19,8 +19,8 @@ UNMAKEABLE = {"Type_INTERVAL_DAY_TIME", "Type_INTERVAL_MONTHS"}
 
 UNKNOWN = {pa.lib.Type_SPARSE_UNION, pa.lib.Type_DENSE_UNION, pa.lib.Type_INTERVAL_MONTH_DAY_NANO}
 UNKNOWN |= {pa.lib.Type_RUN_END_ENCODED}
-CLOSED = {"lance", "spark", "paimon", "iceberg"}
-"""Engines with types of their own for those of Arrow, none of which stands for an unknown one; others go by kinds."""
+CLOSED = {"lance", "spark", "paimon", "iceberg", "jsonschema", "pydantic"}
+"""Engines with types of their own, none of which stands for an unknown one."""
 
 
 def arrow_types() -> Iterator[pa.DataType]:

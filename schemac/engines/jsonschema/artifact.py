@@ -50,7 +50,7 @@ _KEYS = {
 def emit(compilation: Compilation, emission: Emission) -> list[Artifact]:
     """Return the file with the JSON Schema of a record."""
     dataset = compilation.dataset
-    writer = _Writer(emission)
+    writer = _Writer(emission, compilation.lowered)
     for attribute in OF_ROWS:
         if attribute.key in dataset.schema.extra:
             emission.lose(None, f"the constraint {attribute.key}", IGNORED)

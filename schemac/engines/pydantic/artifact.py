@@ -29,7 +29,6 @@ from schemac.language.attributes.constraints import REFERENCES, UNIQUE
 from schemac.language.attributes.registry import has_role
 from schemac.language.constraints.field_constraints import UniqueItems, constraints_at
 from schemac.language.constraints.rows import row_constraints
-from schemac.language.logical.dataset import LogicalDataset
 from schemac.language.logical.model import SchemaField
 from schemac.text.source.json_object import Json
 from schemac.versions.identity.compilation import Compilation
@@ -130,7 +129,7 @@ class ModelClass(NamedTuple):
 def emit(compilation: Compilation, emission: Emission) -> list[Artifact]:
     """Return the module with the models of a dataset."""
     dataset = compilation.dataset
-    module = _Module(dataset, emission)
+    module = _Module(compilation, emission)
     module.model((), dataset.columns, dataset.schema.extra, dataset.name)
     path = f"pydantic/{module_name(dataset.name, 'models')}.py"
     return [Artifact(path, "".join(f"{line}\n" for line in module.lines()).encode())]
@@ -139,9 +138,9 @@ def emit(compilation: Compilation, emission: Emission) -> list[Artifact]:
 class _Module(annotations.AnnotationWriter):
     """Collects the models of one dataset, and writes them as a module."""
 
-    def __init__(self, dataset: LogicalDataset, emission: Emission) -> None:
-        super().__init__(emission)
-        self._dataset = dataset
+    def __init__(self, compilation: Compilation, emission: Emission) -> None:
+        super().__init__(emission, compilation.lowered)
+        self._dataset = compilation.dataset
         self._aliases: dict[str, str] = {}
         """Names of types without parts by what they are."""
         self._classes: list[ModelClass] = []
