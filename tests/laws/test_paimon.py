@@ -25,6 +25,7 @@ from schemac.engines.paimon.types import (
     parse_type,
 )
 from schemac.importers.datasets import from_tree
+from schemac.importers.importer import UnreadableSourceError
 from schemac.language.logical.model import preorder
 from schemac.language.manifest.write import write_manifest
 from schemac.text.source.diagnostics import Report
@@ -219,8 +220,13 @@ def test_read_or_refuse_whatever_stands_there(folder: Path, table: TableSchema, 
     file = folder / "schema-2"
     file.write_text(json.dumps(tree), encoding="utf-8")
     report = Report()
-    imported = read(file, report)
+    try:
+        imported = read(file, report)
+    except UnreadableSourceError as error:
+        error.add_to(report, str(file))
+        imported = None
     if imported is None:
+        assert report.has_errors
         assert {found.code for found in report.diagnostics} <= {"SC551", "SC552"}
         assert all(found.file == str(file) for found in report.diagnostics)
         return

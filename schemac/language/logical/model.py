@@ -114,18 +114,20 @@ class LogicalType(AuthoredModel):
         if cls.model_fields["kind"].is_required():
             # What kinds have in common is no kind itself.
             return
-        open_ = [name for name in _ANSWERS if not hasattr(cls, name)] + sorted(cls.__abstractmethods__)
+        open_ = [name for name in _ANSWERS if not hasattr(cls, name)]
+        if not open_:
+            missing = [
+                name
+                for name in PROPERTIES.get(cls.family, ())
+                if name not in cls.model_fields and not hasattr(cls, name)
+            ]
+            if missing:
+                raise TypeError(
+                    f"the kind {cls.__name__} does not define its {', '.join(missing)}, which the family {cls.family.value} has"
+                )
+            open_ = sorted(cls.__abstractmethods__)
         if open_:
             raise TypeError(f"the kind {cls.__name__} does not define its {', '.join(open_)}")
-        missing = [
-            name
-            for name in PROPERTIES.get(cls.family, ())
-            if name not in cls.model_fields and not hasattr(cls, name)
-        ]
-        if missing:
-            raise TypeError(
-                f"the kind {cls.__name__} does not define its {', '.join(missing)}, which the family {cls.family.value} has"
-            )
         cls.has_short_form = not any(field.is_required() for field in cls.model_fields.values())
 
     def parts(self) -> "tuple[Member, ...]":

@@ -90,13 +90,21 @@ class StagingFolder:
         """Make the folder, in which tasks may write from now on.
 
         In a quarantine, which several tables may share, `table` is that of the run, seen from the quarantine.
+        Raises PipelineError if another run has taken the folder.
         """
         try:
-            self.system.write(self.file(RUN_FILE), json.dumps({**run.properties(), TABLE: table}))
-            self.system.write(self.file(StagingState.OPEN), "")
+            self.write(RUN_FILE, json.dumps({**run.properties(), TABLE: table}))
+            self.write(StagingState.OPEN, "")
         except self.system.errors:
             self.remove()
             raise
+
+    def write(self, name: str, text: str) -> None:
+        """Write a file of the folder. Raises PipelineError if another run has taken the folder."""
+        try:
+            self.system.write(self.file(name), text)
+        except FileNotFoundError as error:
+            raise _taken_by_another_run() from error
 
     def _properties(self) -> dict[str, str]:
         """Read what the folder says of the run; empty if that is damaged or gone."""
@@ -133,11 +141,11 @@ class StagingFolder:
     def start_commit(self) -> None:
         """Mark that the commit begins. Raises PipelineError if another run has taken the folder."""
         if not self.advance(StagingState.OPEN, StagingState.COMMITTING):
-            raise PipelineError.uncommitted(ABANDONED_RUN, "another run considered this run dead", AGAIN)
+            raise _taken_by_another_run()
 
     def note_moved(self, names: Iterable[str]) -> None:
         """Write down the files that are about to be moved into the target."""
-        self.system.write(self.file(MOVED), json.dumps(list(names)))
+        self.write(MOVED, json.dumps(list(names)))
 
     def moved_files(self) -> list[str]:
         """Return the names of the files that the run was about to move into the target; none if that was not noted."""
@@ -212,6 +220,11 @@ class StagingFolder:
         return age.total_seconds() < RETENTION_SECONDS
 
 
+def _taken_by_another_run() -> PipelineError:
+    """Return the error of a run whose folder another run has swept."""
+    return PipelineError.uncommitted(ABANDONED_RUN, "another run considered this run dead", AGAIN)
+
+
 @dataclass(frozen=True)
 class StagingArea:
     """The staging folders of all runs into one target."""
@@ -242,7 +255,7 @@ class StagingArea:
         attempt, for a run that does not come to its end, and if another run has taken the folder.
         """
         until = time.monotonic() + COMMITTED_WITHIN_SECONDS
-        folder.system.write(folder.file(COMMITTER), this_process())
+        folder.write(COMMITTER, this_process())
         folder.start_commit()
         while others := [other for other in self.folders() if other != folder and _is_committing(other)]:
             owners = [other.run() for other in others]
