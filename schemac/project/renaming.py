@@ -15,7 +15,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any
 
 from schemac.language.attributes.attribute import Family
 from schemac.language.attributes.builtin import DEPRECATED
@@ -150,7 +149,7 @@ def _renamed_field(target: FieldTarget, new: str, texts: ProjectTexts, report: R
         edited = _edited_texts(occurrences)
     except NoEditError as error:
         raise NoEditError(f"{field.path_text} cannot be {what}: {error}") from None
-    after = _checked_files(texts, edited, report, paths=paths)
+    after = _checked_files(texts, edited, report, paths=paths, goal=goal if is_move else None)
     if after is None:
         return None
     relocked = {path: Relocked(one, one.lock) for path, one in locks.items()}
@@ -373,10 +372,12 @@ def _checked_files(
     *,
     paths: RenamedPaths = MappingProxyType({}),
     keys: Mapping[str, str] = MappingProxyType({}),
+    goal: tuple[SchemaField | None, str] | None = None,
 ) -> dict[str, CompiledFile] | None:
     """Return all manifests with edited texts, by absolute path; None after reporting that there are new errors.
 
-    `project` has the settings after the edits, `paths` of fields and `keys` of attributes are those that get another name. Raises NoEditError.
+    `project` has the settings after the edits, `paths` of fields and `keys` of attributes are those that get another name; `goal` is
+    the new parent and name of a field that moves. Raises NoEditError.
     """
     former = {key_of(one.path): one.before.encode() for one in edited}
     contents = {key_of(one.path): one.after.encode("utf-8", "surrogatepass") for one in edited}
@@ -389,7 +390,11 @@ def _checked_files(
     for file in texts.files:
         after = files[key_of(file.file.path)]
         for old, new in zip(file.datasets, after.datasets, strict=False) if after is not file else ():
-            if _fields_of(old, paths.get(old.name, {}), keys) != _fields_of(new):
+            renamed = paths.get(old.name, {})
+            expected = _fields_of(old, renamed, keys)
+            if goal is not None and renamed:
+                expected = _with_moved_at_end(expected, goal[0], next(iter(renamed.values())))
+            if list(expected.items()) != list(_fields_of(new).items()):
                 # What is wrong with them anyway may be in the way.
                 if any(one.is_error for one in findings):
                     report.extend(findings)
@@ -427,8 +432,8 @@ def _fields_of(
     dataset: LogicalDataset,
     paths: Mapping[str, str] = MappingProxyType({}),
     keys: Mapping[str, str] = MappingProxyType({}),
-) -> Mapping[str, Any]:
-    """Return of each field its type without its parts, whether it may be null, and its attributes; by path, to be compared.
+) -> Mapping[str, object]:
+    """Return of each field its type without its parts, whether it may be null, and its attributes; by path, parents first, to be compared.
 
     They have the new `paths`, also as successors of deprecated fields, and the new `keys` of attributes.
     """
@@ -441,6 +446,21 @@ def _fields_of(
         type_data = field.type.model_dump(exclude={"extra", "fields", "item_type", "key_type", "value_type"})
         fields[path_after(field.path_text, paths) or field.path_text] = [type_data, field.is_nullable, extra]
     return fields
+
+
+def _with_moved_at_end(
+    fields: Mapping[str, object], parent: SchemaField | None, moved: str
+) -> Mapping[str, object]:
+    """Return fields in the order that they have once one of them, with all inside it, is the last one of its new parent."""
+    others, inside = list[str](), list[str]()
+    for path in fields:
+        (others if path_after(path, {moved: ""}) is None else inside).append(path)
+    end = len(others)
+    if parent is not None:
+        end = 1 + max(
+            i for i, path in enumerate(others) if path_after(path, {parent.path_text: ""}) is not None
+        )
+    return {path: fields[path] for path in (*others[:end], *inside, *others[end:])}
 
 
 def _new_findings(before: Iterable[Diagnostic], after: Iterable[Diagnostic]) -> list[Diagnostic]:
