@@ -26,7 +26,6 @@ from schemac.language.logical.model import preorder
 from schemac.language.manifest.standard import fitted_name, is_dataset_name
 from schemac.language.manifest.write import write_manifest
 from schemac.project.discovery import lock_name
-from schemac.project.writing import replace_files
 from schemac.text.source.catalogue import (
     INVALID_DATASET_NAME,
     UNREADABLE_SOURCE,
@@ -152,19 +151,24 @@ def _lock_files(
 
 def _write_new_files(files: dict[str, str], options: argparse.Namespace, report: Report) -> None:
     """Write all files or none; a file that exists already is reported, and stays."""
-    existing = next(filter(os.path.lexists, files), None)
-    if existing is not None:
-        help = "name another file with --out, or remove it"
-        report.add(WRITE_FAILED, f"{existing} already exists", file=existing, help=help)
-        return
+    written: list[str] = []
     try:
         if options.out.endswith(("/", os.sep)):
             make_folder(os.path.dirname(options.out))
-        replace_files({Path(name): text.encode() for name, text in files.items()})
+        for name, text in files.items():
+            with open(name, "x", encoding="utf-8", newline="\n") as stream:
+                written.append(name)
+                stream.write(text)
+    except FileExistsError as error:
+        help = "name another file with --out, or remove it"
+        report.add(WRITE_FAILED, f"{error.filename} already exists", file=str(error.filename), help=help)
     except OSError as error:
         report.add(WRITE_FAILED, f"cannot write {options.out}: {reason_of(error)}", file=options.out)
     else:
         print_status(f"wrote {' and '.join(files)}", options)
+        return
+    for name in written:
+        os.unlink(name)
 
 
 Compile = Callable[[Json], LogicalDataset | None]
