@@ -98,6 +98,8 @@ def replace_files(contents: Mapping[Path, bytes]) -> None:
         # What takes room is written first: after that, a full disk is no reason to take anything back.
         for path, content in contents.items():
             new_files[path] = NewFile(path, content)
+        # Nothing can fail after the last one has taken its place.
+        for path in list(contents)[:-1]:
             if path.exists():
                 old_files[path] = OldFile(path)
         for path, new in new_files.items():
