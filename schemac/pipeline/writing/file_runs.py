@@ -57,7 +57,7 @@ def file_errors_reported() -> Iterator[None]:
             raise error_of_text(text) from error
         if error.filename is None:
             raise
-        message = f"`{error.filename}` cannot be changed: {error.strerror}"
+        message = f"`{error.filename2 or error.filename}` cannot be changed: {error.strerror}"
         help = "name a path that can be written, or change the permissions of its folder"
         raise PipelineError(UNWRITABLE_TARGET, message, help, place=("target", "path")) from error
 
