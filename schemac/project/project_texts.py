@@ -111,11 +111,7 @@ def key_of(path: str | Path) -> str:
 
 def name_in(folder: Path, path: str) -> str:
     """Return how a file is spoken of: by its path from a project's folder."""
-    try:
-        return Path(os.path.relpath(path, folder)).as_posix()
-    except ValueError:
-        # Windows: on another drive.
-        return Path(path).as_posix()
+    return os.path.relpath(path, folder)
 
 
 def file_at(text: str, path: str) -> str:
