@@ -29,7 +29,7 @@ from schemac.rows.judging.settings import POSITIONS
 from schemac.rows.runs.history import CommittedRun
 from schemac.rows.runs.identity import Mode, Replay
 from schemac.rows.runs.storage import is_local
-from schemac.rows.runs.tables import runs_of, sink_of
+from schemac.rows.runs.tables import Projection, runs_of, sink_of
 from schemac.text.source.catalogue import REPLAY
 from schemac.text.source.phrases import closest
 
@@ -99,7 +99,8 @@ def open_quarantine(spark: SparkSession, job: Job, replay: Replay, version: int)
     """Return the records of the quarantine as records of the source; those with other columns are apart."""
     engine, storage = job.target.engine.name, job.storage_options
     quarantine = TableVersion(engine, job.quarantine_path, version, storage.resolved())
-    rows = _selected_rows(table_frame(spark, TableReader(quarantine, has_addresses=True)), job, replay)
+    reader = TableReader(quarantine, Projection(address=ADDRESS))
+    rows = _selected_rows(table_frame(spark, reader), job, replay)
     source = job.parts[0].source
     recordses = (
         [_text_records(rows, source)] if source.format in OF_TEXT else list(_typed_records(rows, source))
