@@ -99,43 +99,34 @@ def open_file(path: str) -> Iterator[Any]:
     """Open a file for reading; it is decompressed if the ending of its name says so."""
     refuse_packed(path)
     # What unpacks a file leaves it open.
-    with _open_bytes(path) as packed, _decompressed(packed, os.path.splitext(path)[1].lower()) as stream:
+    with open_bytes(path) as packed, _decompressed(packed, _ending(path)) as stream:
         yield stream
 
 
-@contextmanager
-def raw_bytes(path: str) -> Iterator[Any]:
-    """Open a file for reading, without decompressing it."""
-    with _open_bytes(path) as stream:
-        yield stream
-
-
-def seekable_file(path: str) -> Any:
-    """Open a file for reading from any place, without decompressing it."""
-    return _open_bytes(path, is_seekable=True)
-
-
-def _open_bytes(path: str, *, is_seekable: bool = False) -> Any:
-    """Return the bytes of a file as a stream, still compressed, on this machine or an object store."""
+def open_bytes(path: str) -> Any:
+    """Open a file for reading from any place, without decompressing it, on this machine or an object store."""
     local = local_part(path)
     if local is not None:
         return open(local, "rb")
     file_system, inner = current_storage().open_arrow(path)
-    if is_seekable:
-        return file_system.open_input_file(inner)
-    return file_system.open_input_stream(inner, compression=None)
+    return file_system.open_input_file(inner)
+
+
+CODECS = {".gz": "gzip", ".gzip": "gzip", ".deflate": "gzip", ".bz2": "bz2", ".zst": "zstd", ".zstd": "zstd"}
+"""How a file is packed, by the ending of its name; which of two headers one of `gzip` has, the library sees."""
+
+
+def _ending(path: str) -> str:
+    """Return the ending of a file's name in lower case, with its dot."""
+    return os.path.splitext(path)[1].lower()
 
 
 def _decompressed(stream: Any, ending: str) -> Any:
     """Return a context with the decompressed stream, or the stream itself if the ending names no compression."""
-    if ending in (".gz", ".gzip", ".deflate"):
-        # Which of both headers there is, the library sees.
-        return pa.CompressedInputStream(stream, "gzip")
-    if ending == ".bz2":
+    codec = CODECS.get(ending)
+    if codec == "bz2":
         return io.BufferedReader(_Bzip2(stream))
-    if ending in (".zst", ".zstd"):
-        return pa.CompressedInputStream(stream, "zstd")
-    return nullcontext(stream)
+    return nullcontext(stream) if codec is None else pa.CompressedInputStream(stream, codec)
 
 
 class _Bzip2(io.RawIOBase):
@@ -243,7 +234,6 @@ def lines_of(path: str, encoding: str, line_break: str = "") -> Iterator[str]:
         yield rest
 
 
-PACKED_ENDINGS = (".gz", ".gzip", ".bz2", ".zst", ".zstd", ".deflate")
 BLOCK_BYTES = 4 << 20
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 LINE_FEED = 10
@@ -263,12 +253,12 @@ class SourceFile:
     @property
     def is_packed(self) -> bool:
         """Whether the file can only be read from its beginning."""
-        return self.path.lower().endswith(PACKED_ENDINGS)
+        return _ending(self.path) in CODECS
 
     @property
     def is_packed_for_us(self) -> bool:
         """Whether the file is packed as Spark cannot unpack it everywhere, or loses data without a word, as of damaged bzip2."""
-        return self.path.lower().endswith((".bz2", ".zst", ".zstd", ".deflate", ".gzip"))
+        return self.is_packed and _ending(self.path) != ".gz"
 
 
 @dataclass(frozen=True)
@@ -304,7 +294,7 @@ def shares(files: Sequence[SourceFile], share_bytes: int, *, is_cut: bool) -> li
 def lines_of_split(split: FileSplit) -> Iterator[pa.Array]:
     """Read the lines that begin in a piece, without their breaks; their bytes are not looked at."""
     path = split.file.path
-    with read_errors_reported(path), (open_file if split.file.is_packed else seekable_file)(path) as stream:
+    with read_errors_reported(path), (open_file if split.file.is_packed else open_bytes)(path) as stream:
         # The line that begins before the piece is another one's, up to its break.
         first = max(split.start - 1, 0)
         if first:

@@ -32,9 +32,9 @@ from schemac.pipeline.reading.cutting import FileBatches, RecordBatch, RecordFil
 from schemac.pipeline.reading.files import (
     FileSplit,
     SourceFile,
+    open_bytes,
     open_file,
     read_errors_reported,
-    seekable_file,
 )
 from schemac.pipeline.reading.inputs import counts_type, with_counts
 from schemac.rows.runs.plain_types import SIGNED, is_count
@@ -187,7 +187,7 @@ class RowGroups:
 
     def _parts(self, split: FileSplit) -> Iterator["_RowGroupPart"]:
         """Yield the rows of the row groups that begin in a split, some at a time."""
-        with read_errors_reported(split.file.path), seekable_file(split.file.path) as stream:
+        with read_errors_reported(split.file.path), open_bytes(split.file.path) as stream:
             file = _parquet_file(stream)
             for group in range(file.metadata.num_row_groups):
                 about = file.metadata.row_group(group).column(0)
@@ -223,7 +223,7 @@ class _OtherColumns:
     def _read(self, reader: RowGroups, metadata: pq.FileMetaData, group: int) -> Iterator[pa.RecordBatch]:
         """Yield the columns of a row group that no field is read from, in batches."""
         # By itself: whoever reads the other columns of many files has closed them by now.
-        with read_errors_reported(self.file.path), seekable_file(self.file.path) as stream:
+        with read_errors_reported(self.file.path), open_bytes(self.file.path) as stream:
             yield from reader.batches(_parquet_file(stream, metadata), group, self._labels)
 
     def rows(self, start: int, count: int) -> pa.Table:
@@ -314,7 +314,7 @@ def _parquet_file(stream: Any, metadata: pq.FileMetaData | None = None) -> pq.Pa
 def _plain_schema(file: SourceFile) -> pa.Schema | None:
     """Return the plain types of a file's columns; None if the file cannot be read, or has what only Spark can read."""
     try:
-        with seekable_file(file.path) as stream:
+        with open_bytes(file.path) as stream:
             parquet = _parquet_file(stream)
             written: Mapping[bytes, bytes] = parquet.metadata.metadata or {}
             schema = _with_instants(parquet)

@@ -24,7 +24,7 @@ from pyspark.sql import SparkSession
 from schemac.pipeline.declaration.job import Changed, Job, Source, SourceMode
 from schemac.pipeline.errors import PipelineError
 from schemac.pipeline.reading import texts
-from schemac.pipeline.reading.files import SourceFile, raw_bytes
+from schemac.pipeline.reading.files import SourceFile, open_bytes
 from schemac.pipeline.reading.paths import base_path, local_part
 from schemac.rows.runs.history import CommittedRun
 from schemac.rows.runs.identity import Mode
@@ -132,7 +132,7 @@ def new_files(source: Source, files: Iterable[SourceFile], state: ReadFiles) -> 
         state_now = file.size_bytes, file.modified_micros
         if known is not None and (known.size_bytes, known.modified_micros) == state_now:
             continue
-        with raw_bytes(file.path) as stream:
+        with open_bytes(file.path) as stream:
             digest = hashlib.file_digest(stream, "sha256").hexdigest()
         known_file = KnownFile(file.path, file.size_bytes, file.modified_micros, digest)
         if known is None or (known.digest != known_file.digest and source.changed is Changed.READ):
