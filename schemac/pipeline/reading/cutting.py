@@ -19,7 +19,7 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.types import StringType, StructField, StructType
 
 from schemac.pipeline.reading.csv_grammar import CsvForms
-from schemac.pipeline.reading.files import BAD_ENCODING, BLOCK_BYTES, FileSplit, SourceFile, shares
+from schemac.pipeline.reading.files import BAD_ENCODING, BLOCK_BYTES, FileSplit, SourceFile, decoded, shares
 from schemac.pipeline.spark.executors import is_connect, mapped
 from schemac.pipeline.spark.packed import RAW, SOURCE
 from schemac.pipeline.spark.sql import struct
@@ -264,16 +264,17 @@ def _checked_texts(texts: pa.Array, faults: pa.Array | None) -> tuple[pa.Array, 
     return pc.if_else(known.is_null(), all_texts, pa.scalar(None, pa.string())), all_texts, known
 
 
-Splitter = Callable[[str], Iterator[tuple[str, str | None]]]
-"""The records of the file at a path, each with the rule that its text breaks."""
+Splitter = Callable[[str], Iterator[str]]
+"""The records of the file at a path, decoded (see `files`)."""
 
 
-def whole_files(splitter: Splitter, split: FileSplit) -> Iterator[RecordTexts]:
+def whole_files(splitter: Splitter, encoding: str, split: FileSplit) -> Iterator[RecordTexts]:
     """Read the records of a file, which a splitter takes apart from its beginning, some at a time."""
     texts: list[str] = []
     faults: list[str | None] = []
     size = 0
-    for text, fault in splitter(split.file.path):
+    for record in splitter(split.file.path):
+        text, fault = decoded(record, encoding)
         texts.append(text)
         faults.append(fault)
         size += len(text)

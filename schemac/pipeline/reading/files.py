@@ -2,7 +2,7 @@
 
 Layer: pipeline.
 Shape: a byte that is not the encoding becomes a character from U+DC00 to U+DCFF, which no text of an encoding holds, so that the record
-       around it is known; `byte_text` shows such a record with each byte as one character of ISO-8859-1. A file that is packed is one
+       around it is known; `decoded` shows such a record with each byte as one character of ISO-8859-1. A file that is packed is one
        piece, any other may be cut at any byte: a line belongs to the piece in which it begins. Lines end with a line feed, a carriage
        return, or both.
 Errors: PipelineError for an encoding that nobody knows, and for a file that cannot be read, or unpacked, to its end.
@@ -207,8 +207,10 @@ def has_marks(text: str) -> bool:
     return not text.isascii() and MARKED.search(text) is not None
 
 
-def byte_text(text: str, encoding: str) -> str:
-    """Return a text in which each byte of the file is one character of ISO-8859-1."""
+def decoded(text: str, encoding: str) -> tuple[str, str | None]:
+    """Return a record and the rule that it breaks; with marks, each byte of the file is one character of ISO-8859-1."""
+    if not has_marks(text):
+        return text, None
     codec = codec_name(encoding)
     codec = f"{codec}-le" if codec in ("utf-16", "utf-32") else codec
     parts = re.split(f"([{chr(MARK)}-{chr(MARK + 255)}]+)", text)
@@ -216,7 +218,7 @@ def byte_text(text: str, encoding: str) -> str:
         bytes(ord(letter) - MARK for letter in part) if i % 2 else part.encode(codec, "replace")
         for i, part in enumerate(parts)
     ]
-    return b"".join(texts).decode("iso-8859-1")
+    return b"".join(texts).decode("iso-8859-1"), BAD_ENCODING
 
 
 def lines_of(path: str, encoding: str, line_break: str = "") -> Iterator[str]:
