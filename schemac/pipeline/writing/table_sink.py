@@ -210,11 +210,9 @@ class TableWriter(DataSourceArrowWriter):  # type: ignore[misc]  # PySpark is no
             if first is not None:
                 write = partial(self.sink.write, self.table, schema)
                 written.pieces = written_by(write, chain([first], good))
-            written.bad = StagedQuarantine([], bad.rows, bad.reasons)
-            if bad.rows and not self.options.replay:
-                assert self.quarantine is not None
-                written.bad.pieces = self.sink.write(self.quarantine, QUARANTINE_SCHEMA, bad.read())
-                written.bad.broken = bad.broken
+            if not self.options.replay:
+                bad.stage(self.sink, self.quarantine)
+            written.bad = bad.staged
         return written
 
     def _good_batches(
