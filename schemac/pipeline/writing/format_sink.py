@@ -33,7 +33,7 @@ from schemac.pipeline.writing.file_runs import FileRuns, file_errors_reported, l
 from schemac.pipeline.writing.sink_options import SinkReport, nothing_fits, too_many_quarantined
 from schemac.rows.judging.reasons import QUARANTINE_SCHEMA
 from schemac.rows.judging.settings import POSITIONS, ReasonCount
-from schemac.rows.runs.history import QUARANTINED, ROWS, TABLE
+from schemac.rows.runs.history import TABLE
 from schemac.rows.runs.identity import Mode, RunIdentity
 from schemac.rows.runs.storage import hadoop_address, path_from_quarantine
 from schemac.rows.runs.tables import Sink, StagedRows, TableForm, WriteTarget, sink_of
@@ -200,8 +200,7 @@ class FormatTarget:
         staged_files: list[str],
     ) -> tuple[int, int | None]:
         """Write and commit the rows that fit, and the others before them; the number of the run, and the version of the quarantine."""
-        counts = {ROWS: str(report.rows_written), QUARANTINED: str(report.rows_quarantined)}
-        runs = self.runs
+        counts, runs = report.properties(), self.runs
         if runs is None:
             check_files_unchanged(seen)
             with self._quarantine_committed(place, staged_files, counts, _is_known_failure) as version:

@@ -40,7 +40,7 @@ from schemac.pipeline.writing.sink_options import (
 from schemac.rows.judging.reasons import QUARANTINE_SCHEMA, reason_counts
 from schemac.rows.judging.settings import ReasonCount
 from schemac.rows.runs.errors import PipelineError
-from schemac.rows.runs.history import DELETED, QUARANTINED, ROWS, SUPERSEDED, TABLE, CommittedRun
+from schemac.rows.runs.history import TABLE, CommittedRun
 from schemac.rows.runs.identity import Mode, RunIdentity
 from schemac.rows.runs.storage import Storage, path_from_quarantine
 from schemac.rows.runs.tables import (
@@ -296,8 +296,9 @@ class TableWriter(DataSourceArrowWriter):  # type: ignore[misc]  # PySpark is no
             superseded, deleted, good = merged.superseded, merged.deleted, merged.fragments
             report = replace(report, rows_written=written, superseded=superseded, deleted=deleted)
         # What does not fit in a replay is where it was.
-        rows = _commit_counts(replace(report, rows_quarantined=0) if self.options.replay else report)
-        more = tuple(json.loads(self.options.properties).items())
+        counts = replace(report, rows_quarantined=0) if self.options.replay else report
+        rows = tuple(counts.properties().items())
+        more = json.loads(self.options.properties).items()
         table = replace(self.table, properties=(*rows, *more))
         quarantine_version = self._commit_quarantine(rows, bad, moved)
         try:
@@ -371,17 +372,6 @@ class TableWriter(DataSourceArrowWriter):  # type: ignore[misc]  # PySpark is no
         self.sink.discard(self.table, total.pieces)
         if self.quarantine is not None:
             self.sink.discard(self.quarantine, total.bad.pieces)
-
-
-def _commit_counts(report: SinkReport) -> tuple[tuple[str, str], ...]:
-    """Return the numbers as commits have them."""
-    counts = {
-        ROWS: report.rows_written,
-        QUARANTINED: report.rows_quarantined,
-        SUPERSEDED: report.superseded,
-        DELETED: report.deleted,
-    }
-    return tuple((key, str(count)) for key, count in counts.items() if count or key in (ROWS, QUARANTINED))
 
 
 def _with_progress(batches: Iterator[pa.RecordBatch], notes: TaskCount) -> Iterator[pa.RecordBatch]:
