@@ -45,14 +45,14 @@ from schemac.pipeline.writing.engine_write import write_to_engine
 from schemac.pipeline.writing.file_runs import file_errors_reported, local_address
 from schemac.pipeline.writing.format_sink import FormatTarget, recover_runs
 from schemac.pipeline.writing.sink_options import SinkReport
-from schemac.pipeline.writing.table_sink import register_engine
+from schemac.pipeline.writing.table_sink import register_formats
 from schemac.rows.judging.settings import ReasonCount
 from schemac.rows.runs.columns import COLUMN_SINK, ColumnSink, FilledColumns, Filling, Look
 from schemac.rows.runs.history import COLUMNS, QUARANTINED, ROWS, CommittedRun
 from schemac.rows.runs.identity import Replay, RunIdentity, RunRequest, random_id
 from schemac.rows.runs.staging import keep_alive, remove_orphaned_folders
 from schemac.rows.runs.storage import is_local, local_path, storage_in_use
-from schemac.rows.runs.tables import Sink, TableForm, sink_engine, sink_of
+from schemac.rows.runs.tables import Sink, TableForm, sink_of
 from schemac.text.source.catalogue import (
     BACKFILL_SETTING,
     CHANGED_INPUT,
@@ -285,7 +285,7 @@ class _EngineAttempt(_Attempt):
 
     def carry_out(self, spark: SparkSession) -> None:
         job, opened, properties = self.job, self.opened, dict[str, str]()
-        register_engine(spark, sink_engine(job.target.format).name)
+        register_formats(spark)
         if self.replay is not None:
             opened = partial(open_quarantine, spark, job, self.replay, self.version)
         else:

@@ -39,12 +39,11 @@ from schemac.pipeline.spark.startup import (
     with_links_as_home,
     with_variable,
 )
-from schemac.pipeline.writing.table_sink import register_engine
+from schemac.pipeline.writing.table_sink import register_formats
 from schemac.rows.runs.errors import PipelineError
 from schemac.rows.runs.identity import RunIdentity
 from schemac.rows.runs.staging import folder_of_process
 from schemac.rows.runs.storage import storage_in_use
-from schemac.rows.runs.tables import sink_names
 from schemac.versions.evolution.tables import PartsTask, Progress
 
 LOCAL, CONNECT = "local[*]", "sc://"
@@ -126,8 +125,7 @@ def start_session(
     if active is None:
         active = _create_session(master_of(master, settings or {}), dict(settings or {}), app_name)
     logging.getLogger("SQLQueryContextLogger").setLevel(logging.CRITICAL)
-    for engine in sink_names():
-        register_engine(active, engine)
+    register_formats(active)
     return active
 
 

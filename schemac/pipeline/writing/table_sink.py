@@ -114,15 +114,10 @@ def spark_sink(engine: str) -> type[TableSink]:
     return type("EngineSink", (TableSink,), {"engine": engine})
 
 
-def register_engine(spark: SparkSession, engine: str) -> None:
-    """Make the tables of an engine known to a session."""
-    register(spark, spark_sink(engine))
-
-
 def register_formats(spark: SparkSession) -> None:
     """Make `schemac-<engine>` known to a session, as `format` of `spark.read` and `df.write`."""
     for engine in sink_names():
-        register_engine(spark, engine)
+        register(spark, spark_sink(engine))
 
 
 class TableWriter(DataSourceArrowWriter):  # type: ignore[misc]  # PySpark is not followed
