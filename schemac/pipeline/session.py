@@ -131,7 +131,7 @@ def start_session(
 
 def settings_of_a_run(spark: SparkSession, job: Job) -> AbstractContextManager[None]:
     """Return a context in which the session has the settings that decide about values."""
-    is_of_text = any(part.source.format in ("csv", "json", "geojson") for part in job.parts)
+    is_of_text = any(part.source.is_of_text for part in job.parts)
     job_settings = {key: text for key, text in job.spark.settings.items() if spark.conf.isModifiable(key)}
     has_expressions = any(origin.expr is not None for part in job.parts for origin in part.origins.values())
     job_settings |= UNSHARED if has_expressions else {}

@@ -20,9 +20,8 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.types import DataType
 
 from schemac.pipeline.conforming.load import check
-from schemac.pipeline.conforming.mapping import OF_FILES
-from schemac.pipeline.declaration.job import AVAILABLE_NOW, Job
-from schemac.pipeline.declaration.source_options import OF_STREAMS
+from schemac.pipeline.declaration.job import AVAILABLE_NOW, Job, Source
+from schemac.pipeline.declaration.source_options import FORMS, OF_STREAMS
 from schemac.pipeline.errors import PipelineError
 from schemac.pipeline.reading import texts
 from schemac.pipeline.reading.records import Records
@@ -74,7 +73,7 @@ class _Stream:
     def _take(self, frame: DataFrame, number: int) -> None:
         """Run the job over a micro-batch and add its report; a batch without files is passed over."""
         job, opened = self.job, None
-        if _is_of_files(job):
+        if job.source.format in FORMS:
             paths = [row[0] for row in frame.select("path").collect()]
             if not paths:
                 return
@@ -129,7 +128,7 @@ def _wait_for_end(spark: SparkSession, job: Job, stream: _Stream) -> None:
         source, reader = job.source, spark.readStream
         if source.format in source_names():
             frame, stream.types = stream_table(spark, source, job.storage_options)
-        elif not _is_of_files(job):
+        elif source.format not in FORMS:
             reader = reader.format(source.format).options(**source.options)
             try:
                 frame = reader.load(*texts.spark_paths(source))
@@ -161,11 +160,6 @@ def _wait_for_end(spark: SparkSession, job: Job, stream: _Stream) -> None:
         if stream.error is not None:
             raise stream.error from error
         raise
-
-
-def _is_of_files(job: Job) -> bool:
-    """Whether batches of the stream are names of files, which a run then reads."""
-    return job.source.format in OF_FILES
 
 
 def run_or_stream(

@@ -17,6 +17,7 @@ from pydantic.alias_generators import to_camel
 from schemac.language.constraints.field_constraints import CONSTRAINTS
 from schemac.language.constraints.rows import CHECK_RULE, REFERENCE_RULE, UNIQUE_RULE
 from schemac.language.physical import parts_of
+from schemac.pipeline.declaration.source_options import FORMS
 from schemac.pipeline.declaration.job import FieldSource, Job, SourceMode
 from schemac.pipeline.errors import PipelineError, did_you_mean
 from schemac.pipeline.reading.inputs import file_part, no_file, parse_steps
@@ -141,7 +142,6 @@ def with_zones(schema: pa.Schema, job: Job) -> pa.Schema:
     return with_zones_of(schema, zones.get, job.source.timezone)
 
 
-OF_FILES = ("csv", "json", "geojson", "parquet", "orc")
 RESERVED_COLUMNS = (ERRORS, WARNINGS, RAW, SOURCE, DELETE, ADDRESS)
 CAN_WARN = (
     "unexpected",
@@ -219,9 +219,8 @@ def _leave_out(key: str, more: str = "") -> Help:
 
 def _mode_mistakes(job: Job) -> Iterator[PipelineError]:
     """Find sources that cannot be read bit by bit, and targets that cannot be written so."""
-    is_incremental = [part.source.mode is SourceMode.INCREMENTAL for part in job.parts]
     for i, part in enumerate(job.parts):
-        if is_incremental[i] and part.source.format not in OF_FILES:
+        if part.source.mode is SourceMode.INCREMENTAL and part.source.format not in FORMS:
             message = (
                 f"a {part.source.format} source has no files, so `mode: incremental` cannot find new ones"
             )
@@ -236,11 +235,11 @@ def _mode_mistakes(job: Job) -> Iterator[PipelineError]:
     elif job.trigger is not None and len(job.source.path) > 1:
         message = "a stream has one path"
         yield PipelineError(MISPLACED_MODE, message, "name a folder, or a glob", place=("source", "path"))
-    if job.trigger is not None and any(is_incremental):
+    if job.trigger is not None and job.is_incremental:
         message = "a stream finds new files by its checkpoint, an incremental source by the table"
         yield PipelineError(MISPLACED_MODE, message, "leave `trigger` or `mode` out", place=("trigger",))
     adds = job.target.mode in (Mode.APPEND, Mode.UPSERT)
-    if (job.trigger is not None or any(is_incremental)) and not adds:
+    if (job.trigger is not None or job.is_incremental) and not adds:
         message = f"new records are added to a table, but `mode: {job.target.mode}` does not add to one"
         help = Help.add_keys(
             "write `mode: append`, or `mode: upsert` for a schema with a primary key: both create the table if it does not exist",
@@ -275,9 +274,7 @@ def _target_mistakes(job: Job) -> Iterator[PipelineError]:
         message = "`options` of a target are for formats of Spark"
         help = _leave_out("options", "; `storage` of the pipeline configures object stores")
         yield PipelineError(SINK_OPTION, message, help, place=("target", "options"))
-    if target.is_of_spark and (
-        job.trigger is not None or any(part.source.mode is SourceMode.INCREMENTAL for part in job.parts)
-    ):
+    if target.is_of_spark and (job.trigger is not None or job.is_incremental):
         message = f"incremental sources and streams look up in the table what was read before, which a {target.format} target does not record"
         help = "leave `format` out of `target`, or read all files in each run"
         yield PipelineError(MISPLACED_MODE, message, help, place=("target", "format"))

@@ -11,6 +11,7 @@ Errors: PipelineError for an encoding that nobody knows, and for a file that can
 import bz2
 import codecs
 import contextlib
+import hashlib
 import io
 import json
 import os
@@ -110,6 +111,12 @@ def open_bytes(path: str) -> Any:
         return open(local, "rb")
     file_system, inner = current_storage().open_arrow(path)
     return file_system.open_input_file(inner)
+
+
+def sha256_of(path: str) -> str:
+    """Return the SHA-256 of a file's bytes in hexadecimal digits."""
+    with open_bytes(path) as stream:
+        return hashlib.file_digest(stream, "sha256").hexdigest()
 
 
 CODECS = {".gz": "gzip", ".gzip": "gzip", ".deflate": "gzip", ".bz2": "bz2", ".zst": "zstd", ".zstd": "zstd"}

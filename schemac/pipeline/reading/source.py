@@ -21,7 +21,7 @@ from pyspark.sql.types import DataType
 
 from schemac.pipeline.codes import PIPELINE_FAILED
 from schemac.pipeline.declaration.job import Explode, Job
-from schemac.pipeline.declaration.source_options import Options, option_mistakes
+from schemac.pipeline.declaration.source_options import FORMS, Options, option_mistakes
 from schemac.pipeline.errors import PipelineError
 from schemac.pipeline.reading import texts
 from schemac.pipeline.reading.csv_records import read_csv
@@ -45,8 +45,6 @@ from schemac.rows.runs.tables import source_names
 from schemac.text.source.catalogue import MISSING_PATH, UNREADABLE_INPUT
 
 FILES_LOOKED_AT = 200
-WITH_PATH = ("csv", "json", "geojson", "parquet", "orc")
-OF_TEXT = ("csv", "json", "geojson")
 
 
 def check_input(job: Job) -> list[str]:
@@ -54,10 +52,10 @@ def check_input(job: Job) -> list[str]:
     for mistake in option_mistakes(job.source, is_stream=job.trigger is not None):
         raise mistake
     is_table = job.source.format in source_names()
-    if not job.source.path and (is_table or job.source.format in WITH_PATH):
+    if not job.source.path and (is_table or job.source.format in FORMS):
         message = f"`source` has no `path`, but a {job.source.format} source needs one"
         raise PipelineError(MISSING_PATH, message, place=("source",))
-    is_text, is_listed_by_spark = job.source.format in OF_TEXT, not is_table
+    is_text, is_listed_by_spark = job.source.is_of_text, not is_table
     is_utf8 = is_text and not Options(job.source).text("encoding", "")
     findings = []
     try:
