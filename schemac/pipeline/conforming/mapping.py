@@ -16,11 +16,10 @@ from pydantic.alias_generators import to_camel
 
 from schemac.language.constraints.field_constraints import CONSTRAINTS
 from schemac.language.constraints.rows import CHECK_RULE, REFERENCE_RULE, UNIQUE_RULE
-from schemac.language.physical import parts_of
-from schemac.pipeline.declaration.source_options import FORMS
 from schemac.pipeline.declaration.job import FieldSource, Job, SourceMode
+from schemac.pipeline.declaration.source_options import FORMS
 from schemac.pipeline.errors import PipelineError, did_you_mean
-from schemac.pipeline.reading.inputs import file_part, no_file, parse_steps
+from schemac.pipeline.reading.inputs import file_part, leaves, no_file, parse_steps
 from schemac.pipeline.record_tasks import column_type
 from schemac.pipeline.spark.packed import ADDRESS, DELETE, ERRORS, RAW, SOURCE, WARNINGS
 from schemac.rows.judging.arrays import is_scalar, storage_type
@@ -307,15 +306,6 @@ def _rule_mistakes(job: Job, schema: pa.Schema) -> Iterator[PipelineError]:
             yield PipelineError(UNKNOWN_FIELD, message, near, place=place, on_key=True)
 
 
-def _scalar_fields(member: pa.Field) -> Iterator[pa.Field]:
-    """Yield the fields without parts in a field, at every depth; the field itself if it has no parts."""
-    if is_scalar(member):
-        yield member
-    else:
-        for part in parts_of(member.type):
-            yield from _scalar_fields(part)
-
-
 def _origin_mistakes(label: str, origin: FieldSource, member: pa.Field) -> Iterator[PipelineError]:
     """Yield the mistakes in where and how one field is read."""
     place = ("fields", label)
@@ -345,9 +335,8 @@ def _origin_mistakes(label: str, origin: FieldSource, member: pa.Field) -> Itera
         message = f"the pattern `{origin.format}` cannot be used: {mistake}"
         help = "see https://spark.apache.org/docs/latest/sql-ref-datetime-pattern.html"
         yield PipelineError(INVALID_PATTERN, message, help, place=(*place, "format"))
-    if origin.zone is not None and not any(
-        is_.is_timestamp(storage_type(part.type)) for part in _scalar_fields(member)
-    ):
+    has_clocks = any(is_.is_timestamp(storage_type(leaf)) for leaf in leaves(member.type))
+    if origin.zone is not None and not has_clocks:
         message = f"`{label}` is {member.type}: `zone` is for timestamps"
         yield PipelineError(MISPLACED_ZONE, message, _leave_out("zone"), place=(*place, "zone"))
 
@@ -391,13 +380,11 @@ def backfill_mistakes(job: Job, schema: pa.Schema) -> Iterator[PipelineError]:
                     place = job.place_of(i, ("fields", label, "python"))
                     yield _backfill_mistake(place, "`python` is for a backfill", help)
         return
-    unused: list[tuple[tuple[str, ...], str]]
-    unused = [((to_camel(one),), f": {why}") for one, why in WITHOUT.items() if one in job.model_fields_set]
+    unused = {(to_camel(one),): f": {why}" for one, why in WITHOUT.items() if one in job.model_fields_set}
     settings = job.target.model_fields_set
-    unused += [(("target", to_camel(one)), "") for one in WITHOUT_IN_TARGET if one in settings]
-    for place, why in unused:
-        help = Help.remove(help=f"leave it out{why}", is_safe=False)
-        yield _backfill_mistake(place, f"a backfill has no `{place[-1]}`", help)
+    of_target = {("target", to_camel(one)): "" for one in WITHOUT_IN_TARGET if one in settings}
+    for place, why in (*unused.items(), *of_target.items()):
+        yield _backfill_mistake(place, f"a backfill has no `{place[-1]}`", _leave_out("", why))
     if job.target.is_of_spark or not COLUMN_SINK.is_of(job.target.engine):
         able = ", ".join(f"`{label}`" for label in sink_names())
         message = f"columns of a {job.target.format} table cannot be filled"
@@ -410,8 +397,7 @@ def backfill_mistakes(job: Job, schema: pa.Schema) -> Iterator[PipelineError]:
     for label, origin in job.origins.items():
         if origin.columns and origin.python is None:
             message = "`columns` is for functions only: an expression names its columns itself"
-            help = Help.remove(help="leave it out", is_safe=False)
-            yield _backfill_mistake(("fields", label, "columns"), message, help)
+            yield _backfill_mistake(("fields", label, "columns"), message, _leave_out(""))
     for label in job.joins:
         if label in schema.names:
             message = f"`{label}` is the name of both a join and a column of the table"
