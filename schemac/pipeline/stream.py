@@ -39,7 +39,6 @@ from schemac.rows.runs.tables import TableForm, source_names
 from schemac.text.source.catalogue import UNREADABLE_INPUT
 
 FILE_SCHEMA = "path string, modificationTime timestamp, length bigint, content binary"
-_STREAM_OPTIONS = {name.lower() for name in OF_STREAMS}
 LOOKED_EVERY_SECONDS = 1.0
 GOES_ON = "batches that were written are committed; run it again, and the stream continues after them"
 
@@ -78,11 +77,8 @@ class _Stream:
             if not paths:
                 return
             source = with_paths(job.source, paths)
-            options = {
-                name: text for name, text in source.options.items() if name.lower() not in _STREAM_OPTIONS
-            }
-            file_source = source.model_copy(update={"options": options})
-            job = job.model_copy(update={"source_": file_source, "trigger": None})
+            source = source.model_copy(update={"options": _options(source, of_stream=False)})
+            job = job.model_copy(update={"source_": source, "trigger": None})
         else:
             opened = partial(_batch_records, frame, job, self.types)
         report = run(
@@ -95,6 +91,12 @@ class _Stream:
             opened=opened,
         )
         self.reports.append(report)
+
+
+def _options(source: Source, *, of_stream: bool) -> dict[str, str]:
+    """Return the options of a source that are for its stream, or all others, which are for its batches."""
+    names = {name.lower() for name in OF_STREAMS}
+    return {name: text for name, text in source.options.items() if (name.lower() in names) is of_stream}
 
 
 def _batch_records(frame: DataFrame, job: Job, types: dict[str, DataType]) -> list[Records]:
@@ -136,10 +138,7 @@ def _wait_for_end(spark: SparkSession, job: Job, stream: _Stream) -> None:
                 text, format = str(refused).strip().splitlines()[0], f"format is `{job.source.format}`"
                 raise PipelineError(UNREADABLE_INPUT, text, format, place=("source", "format")) from refused
         else:
-            stream_options = {
-                name: text for name, text in source.options.items() if name.lower() in _STREAM_OPTIONS
-            }
-            options = texts.file_options(source) | stream_options
+            options = texts.file_options(source) | _options(source, of_stream=True)
             (path,) = texts.spark_paths(source)
             reader = reader.format("binaryFile").schema(FILE_SCHEMA).options(**options)
             frame = reader.load(path).select("path")
