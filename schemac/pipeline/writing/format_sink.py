@@ -149,7 +149,8 @@ class FormatTarget:
     @property
     def runs(self) -> FileRuns | None:
         """The runs of the target; None if it does not record them."""
-        return _file_runs(self.spark, self.job.target.path) if self.job.target.is_of_files else None
+        target = self.job.target
+        return FileRuns(*open_files(self.spark, target.path)) if target.is_of_files else None
 
     @property
     def _store_options(self) -> dict[str, str]:
@@ -313,14 +314,9 @@ def _is_known_failure(error: BaseException) -> bool:
     return isinstance(error, Py4JJavaError) or not isinstance(error, Py4JError | ConnectionError)
 
 
-def _file_runs(spark: SparkSession, path: str) -> FileRuns:
-    """Return the runs of the folder at a path."""
-    return FileRuns(*open_files(spark, path))
-
-
 def recover_runs(spark: SparkSession, job: Job) -> FileRuns:
     """Return the runs of a target of files, when what runs that died left there, and in the quarantine, has been taken back."""
-    sink, storage, runs = sink_of(None), job.storage_options, _file_runs(spark, job.target.path)
+    sink, storage, runs = sink_of(None), job.storage_options, FileRuns(*open_files(spark, job.target.path))
 
     def take_back(run: RunIdentity) -> None:
         """Take the rows of a run that has not happened out of the quarantine."""
