@@ -20,7 +20,6 @@ from pyspark.sql import Column, DataFrame, Observation, SparkSession, functions
 
 from schemac.pipeline.conforming.mapping import with_zones
 from schemac.pipeline.conforming.row_constraints import (
-    merge_of,
     rows_checked,
     with_delete_marker,
     with_warnings,
@@ -243,8 +242,7 @@ def conform_sources(
         observation, rows = Observation("records read"), functions.count(functions.lit(1)).alias("rows")
         return SourceRecords(records.observe(observation, rows), [observation], [])
     conformed_rows = source_records(spark, job, schema, records, may_pack=may_pack)
-    merge, frame = merge_of(job, schema), conformed_rows.frame
-    frame = frame if merge is None else without_other_reasons(frame, merge, job.target.delete)
+    frame = without_other_reasons(conformed_rows.frame, job, schema)
     return conformed_rows._replace(frame=with_warnings(rows_checked(frame, schema, job), job))
 
 
