@@ -131,7 +131,7 @@ class _PipelineCall:
             return True
         from schemac.pipeline.reports.outcome import Lineage
 
-        self.lineage = Lineage.new(Path(self.options.lineage), self.options.pipeline)
+        self.lineage = Lineage(Path(self.options.lineage), self.options.pipeline)
         return _try_to_write(self.options.lineage, partial(self.lineage.started, self.began))
 
     def outcome(self, code: int) -> "RunOutcome":

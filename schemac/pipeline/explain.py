@@ -196,12 +196,11 @@ def _field_outcomes(one: FieldInput, member: pa.Field, validation: ValidationPla
     if one.form in ("record", "json"):
         read = json_reader(member, settings, one.epoch)
         return group_by_outcome(tokens_of(member), parse, read)
-    if one.form == "pattern" or validation.is_text(member.name):
-        texts = [text for text in (*TEXTS, *NUMBERS) if text]
-        if one.form == "pattern":
-            origin = validation.job.fields[member.name]
-            assert origin is not None
-            return (TextOutcome(TAKEN, (f"texts of the pattern `{origin.format}`",)),)
+    if one.form == "pattern":
+        origin = validation.job.origins[member.name]
+        return (TextOutcome(TAKEN, (f"texts of the pattern `{origin.format}`",)),)
+    if validation.is_text(member.name):
+        texts = filter(None, (*TEXTS, *NUMBERS))
         return group_by_outcome(texts, str, cell_reader(member, settings, one.epoch))
     return (TextOutcome(TAKEN, ("every value of the column that the field's type holds exactly",)),)
 

@@ -45,14 +45,14 @@ from schemac.pipeline.writing.engine_write import write_to_engine
 from schemac.pipeline.writing.file_runs import file_errors_reported, local_address
 from schemac.pipeline.writing.format_sink import FormatTarget, recover_runs
 from schemac.pipeline.writing.sink_options import SinkReport
-from schemac.pipeline.writing.table_sink import register_engine
+from schemac.pipeline.writing.table_sink import register_formats
 from schemac.rows.judging.settings import ReasonCount
 from schemac.rows.runs.columns import COLUMN_SINK, ColumnSink, FilledColumns, Filling, Look
 from schemac.rows.runs.history import COLUMNS, QUARANTINED, ROWS, CommittedRun
 from schemac.rows.runs.identity import Replay, RunIdentity, RunRequest, random_id
 from schemac.rows.runs.staging import keep_alive, remove_orphaned_folders
 from schemac.rows.runs.storage import is_local, local_path, storage_in_use
-from schemac.rows.runs.tables import Sink, TableForm, sink_engine, sink_of
+from schemac.rows.runs.tables import Sink, TableForm, sink_of
 from schemac.text.source.catalogue import (
     BACKFILL_SETTING,
     CHANGED_INPUT,
@@ -281,17 +281,15 @@ class _EngineAttempt(_Attempt):
     """Of the quarantine that is read; 0 if none is."""
     is_part: bool
     """Whether the source has other records, which other runs read."""
-    is_of_nothing: bool = False
 
     def carry_out(self, spark: SparkSession) -> None:
         job, opened, properties = self.job, self.opened, dict[str, str]()
-        register_engine(spark, sink_engine(job.target.format).name)
+        register_formats(spark)
         if self.replay is not None:
             opened = partial(open_quarantine, spark, job, self.replay, self.version)
         else:
             new_input = find_new_input(spark, job, self.sink)
             if new_input.job is None:
-                self.is_of_nothing = True
                 return
             job, properties = new_input.job, new_input.properties
             self.is_part = self.is_part or new_input.is_rest
@@ -312,13 +310,12 @@ class _EngineAttempt(_Attempt):
             if committed.identity != self.identity:
                 return report_of_earlier(job, committed, self.started)
             numbers = numbers or SinkReport.of_commit(committed)
-        elif self.is_of_nothing:
+        elif numbers is None:
             return _report_without_input(job, self.identity, sink, self.started)
-        elif numbers is not None and numbers.is_repeat:
+        elif numbers.is_repeat:
             committed_run = sink.find_run(self.identity, job.target.path, storage)
             assert committed_run is not None
             return report_of_earlier(job, committed_run, self.started)
-        assert numbers is not None
         self.watch.end(self.rows_in)
         self.watch.at(RunStep.VERIFYING)
         return self.report_of(numbers, sink.differences(job.target.path, self.form, storage))
@@ -331,19 +328,15 @@ class _FormatAttempt(_Attempt):
     folder: str | None
     """The folder of files in full; None if the target is a table of a connector."""
     differences: tuple[str, ...] | None = None
-    is_undecided: bool = False
-    """Whether the commit failed so that nobody could see what came of it."""
+    target: FormatTarget | None = None
 
     def carry_out(self, spark: SparkSession) -> None:
         records = conform_sources(spark, self.job, self.schema, None)
         records.check_lists(is_part=False)
         self.absent, self.reader = records.absent, records.reader
-        target = FormatTarget(spark, self.job, self.identity)
+        target = self.target = FormatTarget(spark, self.job, self.identity)
         keys = [field.name for field in self.schema if not field.nullable]
-        try:
-            self.numbers = target.write(records.frame, keys, self.seen)
-        finally:
-            self.is_undecided = target.is_undecided
+        self.numbers = target.write(records.frame, keys, self.seen)
         self.differences = target.differences(records.frame)
         self.rows_in = records_read(records.counts)
 
@@ -351,7 +344,8 @@ class _FormatAttempt(_Attempt):
         numbers, stopped = self.numbers, self.stopped
         if numbers is None:
             assert stopped is not None
-            committed = committed_in_format(stopped, self.identity, self.folder, self.job, self.is_undecided)
+            is_undecided = self.target is not None and self.target.is_undecided
+            committed = committed_in_format(stopped, self.identity, self.folder, self.job, is_undecided)
             numbers = SinkReport.of_commit(committed)
         run_report = self.report_of(numbers, self.differences or ())
         return replace(run_report, is_compared=stopped is None or self.differences is not None)

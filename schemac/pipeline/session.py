@@ -39,12 +39,11 @@ from schemac.pipeline.spark.startup import (
     with_links_as_home,
     with_variable,
 )
-from schemac.pipeline.writing.table_sink import register_engine
+from schemac.pipeline.writing.table_sink import register_formats
 from schemac.rows.runs.errors import PipelineError
 from schemac.rows.runs.identity import RunIdentity
 from schemac.rows.runs.staging import folder_of_process
 from schemac.rows.runs.storage import storage_in_use
-from schemac.rows.runs.tables import sink_names
 from schemac.versions.evolution.tables import PartsTask, Progress
 
 LOCAL, CONNECT = "local[*]", "sc://"
@@ -126,14 +125,13 @@ def start_session(
     if active is None:
         active = _create_session(master_of(master, settings or {}), dict(settings or {}), app_name)
     logging.getLogger("SQLQueryContextLogger").setLevel(logging.CRITICAL)
-    for engine in sink_names():
-        register_engine(active, engine)
+    register_formats(active)
     return active
 
 
 def settings_of_a_run(spark: SparkSession, job: Job) -> AbstractContextManager[None]:
     """Return a context in which the session has the settings that decide about values."""
-    is_of_text = any(part.source.format in ("csv", "json", "geojson") for part in job.parts)
+    is_of_text = any(part.source.is_of_text for part in job.parts)
     job_settings = {key: text for key, text in job.spark.settings.items() if spark.conf.isModifiable(key)}
     has_expressions = any(origin.expr is not None for part in job.parts for origin in part.origins.values())
     job_settings |= UNSHARED if has_expressions else {}

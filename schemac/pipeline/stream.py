@@ -20,9 +20,8 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.types import DataType
 
 from schemac.pipeline.conforming.load import check
-from schemac.pipeline.conforming.mapping import OF_FILES
-from schemac.pipeline.declaration.job import AVAILABLE_NOW, Job
-from schemac.pipeline.declaration.source_options import OF_STREAMS
+from schemac.pipeline.declaration.job import AVAILABLE_NOW, Job, Source
+from schemac.pipeline.declaration.source_options import FORMS, OF_STREAMS
 from schemac.pipeline.errors import PipelineError
 from schemac.pipeline.reading import texts
 from schemac.pipeline.reading.records import Records
@@ -40,7 +39,6 @@ from schemac.rows.runs.tables import TableForm, source_names
 from schemac.text.source.catalogue import UNREADABLE_INPUT
 
 FILE_SCHEMA = "path string, modificationTime timestamp, length bigint, content binary"
-_STREAM_OPTIONS = {name.lower() for name in OF_STREAMS}
 LOOKED_EVERY_SECONDS = 1.0
 GOES_ON = "batches that were written are committed; run it again, and the stream continues after them"
 
@@ -74,16 +72,13 @@ class _Stream:
     def _take(self, frame: DataFrame, number: int) -> None:
         """Run the job over a micro-batch and add its report; a batch without files is passed over."""
         job, opened = self.job, None
-        if _is_of_files(job):
+        if job.source.format in FORMS:
             paths = [row[0] for row in frame.select("path").collect()]
             if not paths:
                 return
             source = with_paths(job.source, paths)
-            options = {
-                name: text for name, text in source.options.items() if name.lower() not in _STREAM_OPTIONS
-            }
-            file_source = source.model_copy(update={"options": options})
-            job = job.model_copy(update={"source_": file_source, "trigger": None})
+            source = source.model_copy(update={"options": _options(source, of_stream=False)})
+            job = job.model_copy(update={"source_": source, "trigger": None})
         else:
             opened = partial(_batch_records, frame, job, self.types)
         report = run(
@@ -96,6 +91,12 @@ class _Stream:
             opened=opened,
         )
         self.reports.append(report)
+
+
+def _options(source: Source, *, of_stream: bool) -> dict[str, str]:
+    """Return the options of a source that are for its stream, or all others, which are for its batches."""
+    names = {name.lower() for name in OF_STREAMS}
+    return {name: text for name, text in source.options.items() if (name.lower() in names) is of_stream}
 
 
 def _batch_records(frame: DataFrame, job: Job, types: dict[str, DataType]) -> list[Records]:
@@ -129,7 +130,7 @@ def _wait_for_end(spark: SparkSession, job: Job, stream: _Stream) -> None:
         source, reader = job.source, spark.readStream
         if source.format in source_names():
             frame, stream.types = stream_table(spark, source, job.storage_options)
-        elif not _is_of_files(job):
+        elif source.format not in FORMS:
             reader = reader.format(source.format).options(**source.options)
             try:
                 frame = reader.load(*texts.spark_paths(source))
@@ -137,10 +138,7 @@ def _wait_for_end(spark: SparkSession, job: Job, stream: _Stream) -> None:
                 text, format = str(refused).strip().splitlines()[0], f"format is `{job.source.format}`"
                 raise PipelineError(UNREADABLE_INPUT, text, format, place=("source", "format")) from refused
         else:
-            stream_options = {
-                name: text for name, text in source.options.items() if name.lower() in _STREAM_OPTIONS
-            }
-            options = texts.file_options(source) | stream_options
+            options = texts.file_options(source) | _options(source, of_stream=True)
             (path,) = texts.spark_paths(source)
             reader = reader.format("binaryFile").schema(FILE_SCHEMA).options(**options)
             frame = reader.load(path).select("path")
@@ -161,11 +159,6 @@ def _wait_for_end(spark: SparkSession, job: Job, stream: _Stream) -> None:
         if stream.error is not None:
             raise stream.error from error
         raise
-
-
-def _is_of_files(job: Job) -> bool:
-    """Whether batches of the stream are names of files, which a run then reads."""
-    return job.source.format in OF_FILES
 
 
 def run_or_stream(

@@ -32,7 +32,7 @@ def test_each_line_is_read_once(parts: list[bytes], cuts: list[int], block: int,
     found: list[bytes] = []
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(pieces, "BLOCK_BYTES", block)
-        patch.setattr(pieces, "seekable_file", lambda _: io.BytesIO(text))
+        patch.setattr(pieces, "open_bytes", lambda _: io.BytesIO(text))
         for start, end in pairwise(bounds):
             assert start is not None
             for lines in lines_of_split(FileSplit(SourceFile("x", "x", len(text)), start, end)):

@@ -156,7 +156,7 @@ def test_metrics_are_read_by_the_official_parsers(outcome: RunOutcome) -> None:
 def test_events_are_those_of_the_official_client(outcome: RunOutcome, tmp_path: Path) -> None:
     client = importlib.import_module("openlineage.client.event_v2")
     serde = importlib.import_module("openlineage.client.serde").Serde
-    lineage = Lineage.new(tmp_path / "events.jsonl", outcome.pipeline)
+    lineage = Lineage(tmp_path / "events.jsonl", outcome.pipeline)
     lineage.started(AT)
     lineage.ended(outcome, pa.schema([("fare", pa.float64())]))
     events = [json.loads(line) for line in (tmp_path / "events.jsonl").read_text().splitlines()]

@@ -5,6 +5,7 @@ import json
 import random
 from collections.abc import Iterator
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 from unittest import mock
@@ -19,7 +20,7 @@ from pyspark.sql import SparkSession
 from schemac.pipeline.declaration.job import Job
 from schemac.pipeline.errors import PipelineError
 from schemac.pipeline.reading.csv_grammar import CsvDialect, CsvForm, CsvForms
-from schemac.pipeline.reading.cutting import RecordTexts, TextBatches, TextRows, file_groups
+from schemac.pipeline.reading.cutting import RecordTexts, TextBatches, file_groups, text_rows
 from schemac.pipeline.reading.files import BLOCK_BYTES, FileSplit, SourceFile
 from schemac.pipeline.reading.parquet import RowGroups
 from schemac.pipeline.record_tasks import RecordTask
@@ -150,7 +151,7 @@ def test_gather_no_more_than_a_block() -> None:
 
 @pytest.mark.parametrize("form", ["json", "csv"])
 def test_give_texts_as_each_file_alone(form: str) -> None:
-    work = TextRows(("__p0", *(NAMES if form == "csv" else ())))
+    work = partial(text_rows, ("__p0", *(NAMES if form == "csv" else ())))
     files = files_of(form, 30)
     reader = reader_of(form, files, ("__p0",))
     together = [row for batch in work(reader(splits_of(files))) for row in batch.to_pylist()]

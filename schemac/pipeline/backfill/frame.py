@@ -33,7 +33,8 @@ from schemac.pipeline.spark.python_functions import PythonFunction, computed_col
 from schemac.pipeline.spark.sql import name, struct
 from schemac.rows.runs.plain_types import plain_field
 from schemac.rows.runs.storage import absolute
-from schemac.rows.runs.tables import Projection, SourceFormat, source_of
+from schemac.rows.runs.tables import SOURCE as SOURCE_FORMAT
+from schemac.rows.runs.tables import Projection, SourceFormat
 from schemac.text.source.catalogue import JOIN, PYTHON_FUNCTION, UNKNOWN_SOURCE_COLUMN
 
 MOST_KEYS = 3
@@ -203,9 +204,7 @@ class BackfillFrames:
     @property
     def _source(self) -> SourceFormat:
         """Return the engine that reads the table, which is known to have a reader."""
-        source = source_of(self.job.source.format)
-        assert source is not None
-        return source
+        return SOURCE_FORMAT.of(self.job.target.engine)
 
     @cached_property
     def joins(self) -> dict[str, Joined]:
@@ -246,12 +245,10 @@ class BackfillFrames:
     def _rows(self, version: int, parts: tuple[int, ...], columns: tuple[str, ...] | None) -> DataFrame:
         """Read columns, or all, of parts; those that the table does not have yet are null."""
         target, storage = self.job.target, self.job.storage_options.resolved()
-        row_ids = any(ROW_ID in join.on for join in self.job.joins.values())
+        row_id = ROW_ID if any(ROW_ID in join.on for join in self.job.joins.values()) else None
         table = TableVersion(target.engine.name, absolute(target.path), version, storage)
-        read = (
-            None if columns is None else dict.fromkeys((one for one in columns if one not in self.new), False)
-        )
-        reader = TableReader(table, read, has_row_ids=row_ids, has_addresses=True, parts=parts)
+        read = None if columns is None else tuple(one for one in columns if one not in self.new)
+        reader = TableReader(table, Projection(read, row_id=row_id, address=ADDRESS), parts=parts)
         frame = table_frame(self.spark, reader).drop(SOURCE)
         stored_fields = [plain_field(self.schema.field(one).with_nullable(True)) for one in self.new]
         nulls = from_arrow_schema(pa.schema(stored_fields))

@@ -10,7 +10,6 @@ Errors: PipelineError with the place in the file where a source or one of its fi
 
 import json
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
 from dataclasses import replace
 from functools import reduce
 from typing import Any, NamedTuple
@@ -21,7 +20,6 @@ from pyspark.sql import Column, DataFrame, Observation, SparkSession, functions
 
 from schemac.pipeline.conforming.mapping import with_zones
 from schemac.pipeline.conforming.row_constraints import (
-    merge_of,
     rows_checked,
     with_delete_marker,
     with_warnings,
@@ -133,10 +131,8 @@ class ExpressionScope:
                     if input_ is None:
                         message = f"the expression of `{label}` names `{missed}`, which is not a column of the source"
                         known = [*of.columns, *of.partitions, *([METADATA] if of.has_file else [])]
-                        help = did_you_mean(missed, known)
-                        raise PipelineError(
-                            INVALID_EXPRESSION, message, help, place=_expression_place(label)
-                        ) from error
+                        help, place = did_you_mean(missed, known), ("fields", label, "expr")
+                        raise PipelineError(INVALID_EXPRESSION, message, help, place=place) from error
                     self.members[missed] = value_sql(input_)
             else:
                 return
@@ -155,11 +151,6 @@ class ExpressionScope:
         return self._records.with_frame(self._frame()) if self._columns else self._records
 
 
-def _expression_place(label: str) -> tuple[str, ...]:
-    """Return the path of the setting that a field's expression is written at."""
-    return "fields", label, "expr"
-
-
 def expression_error(label: str, text: str, error: PySparkException) -> PipelineError:
     """Return the error of an expression that Spark refuses."""
     first_line = str(error).strip().splitlines()[0]
@@ -167,7 +158,7 @@ def expression_error(label: str, text: str, error: PySparkException) -> Pipeline
     help = "see https://spark.apache.org/docs/latest/api/sql/ for its functions"
     if "INVALID_EXTRACT_BASE_FIELD_TYPE" in first_line or "variant" in first_line.lower():
         help = "read a part of a JSON record with a colon, and give its type: `properties:mag::double`"
-    return PipelineError(INVALID_EXPRESSION, message, help, place=_expression_place(label))
+    return PipelineError(INVALID_EXPRESSION, message, help, place=("fields", label, "expr"))
 
 
 def expression_mistakes(job: Job) -> Iterator[PipelineError]:
@@ -221,7 +212,7 @@ def source_records(
     frames, readers, counts, absent = [], list[str](), list[Observation](), list[AbsentPath]()
     is_replay = any(ADDRESS in records.partitions for records in given or ())
     for i, part in enumerate(job.parts):
-        with _located_in_part(job, i):
+        with job.located_in_part(i):
             check_constants(part, schema)
             marked, read = with_delete_marker(part, schema)
             read = read.append(ADDRESS_FIELD) if is_replay else read
@@ -251,8 +242,7 @@ def conform_sources(
         observation, rows = Observation("records read"), functions.count(functions.lit(1)).alias("rows")
         return SourceRecords(records.observe(observation, rows), [observation], [])
     conformed_rows = source_records(spark, job, schema, records, may_pack=may_pack)
-    merge, frame = merge_of(job, schema), conformed_rows.frame
-    frame = frame if merge is None else without_other_reasons(frame, merge, job.target.delete)
+    frame = without_other_reasons(conformed_rows.frame, job, schema)
     return conformed_rows._replace(frame=with_warnings(rows_checked(frame, schema, job), job))
 
 
@@ -265,20 +255,10 @@ def source_mistakes(job: Job) -> Iterator[PipelineError]:
     """Yield why a source cannot be read, one reason for each, as far as it is seen without Spark."""
     for i, part in enumerate(job.parts):
         try:
-            with _located_in_part(job, i):
+            with job.located_in_part(i):
                 check_input(part)
         except PipelineError as error:
             yield error
-
-
-@contextmanager
-def _located_in_part(job: Job, part: int) -> Iterator[None]:
-    """Add the place in the file to a mistake in one source."""
-    try:
-        yield
-    except PipelineError as error:
-        error.place = job.place_of(part, error.place)
-        raise
 
 
 def check_constants(job: Job, schema: pa.Schema) -> None:

@@ -136,15 +136,14 @@ def load_job(
         # What a connector calls a table need not be a path.
         target = path_from(path.parent, job.target.path)
         job = job.model_copy(update={"target": job.target.model_copy(update={"path": target})})
-    is_stream = job.trigger is not None
-    mistakes_of_options = [
+    refused = [
         mistake.at(*job.place_of(i, mistake.place))
         for i, part in enumerate(job.parts)
-        for mistake in option_mistakes(part.source, is_stream=is_stream)
+        for mistake in option_mistakes(part.source, is_stream=job.trigger is not None)
     ]
-    for mistake in mistakes_of_options:
+    for mistake in refused:
         _report_mistake(document, report, mistake.place, mistake, mistake.code, on_key=True)
-    if mistakes_of_options:
+    if refused:
         return None
     if job.schema_ is None:
         help = "add `schema:` with the path of a manifest"

@@ -16,10 +16,10 @@ from pydantic.alias_generators import to_camel
 
 from schemac.language.constraints.field_constraints import CONSTRAINTS
 from schemac.language.constraints.rows import CHECK_RULE, REFERENCE_RULE, UNIQUE_RULE
-from schemac.language.physical import parts_of
 from schemac.pipeline.declaration.job import FieldSource, Job, SourceMode
+from schemac.pipeline.declaration.source_options import FORMS
 from schemac.pipeline.errors import PipelineError, did_you_mean
-from schemac.pipeline.reading.inputs import file_part, no_file, parse_steps
+from schemac.pipeline.reading.inputs import file_part, leaves, no_file, parse_steps
 from schemac.pipeline.record_tasks import column_type
 from schemac.pipeline.spark.packed import ADDRESS, DELETE, ERRORS, RAW, SOURCE, WARNINGS
 from schemac.rows.judging.arrays import is_scalar, storage_type
@@ -141,7 +141,6 @@ def with_zones(schema: pa.Schema, job: Job) -> pa.Schema:
     return with_zones_of(schema, zones.get, job.source.timezone)
 
 
-OF_FILES = ("csv", "json", "geojson", "parquet", "orc")
 RESERVED_COLUMNS = (ERRORS, WARNINGS, RAW, SOURCE, DELETE, ADDRESS)
 CAN_WARN = (
     "unexpected",
@@ -219,9 +218,8 @@ def _leave_out(key: str, more: str = "") -> Help:
 
 def _mode_mistakes(job: Job) -> Iterator[PipelineError]:
     """Find sources that cannot be read bit by bit, and targets that cannot be written so."""
-    is_incremental = [part.source.mode is SourceMode.INCREMENTAL for part in job.parts]
     for i, part in enumerate(job.parts):
-        if is_incremental[i] and part.source.format not in OF_FILES:
+        if part.source.mode is SourceMode.INCREMENTAL and part.source.format not in FORMS:
             message = (
                 f"a {part.source.format} source has no files, so `mode: incremental` cannot find new ones"
             )
@@ -236,11 +234,11 @@ def _mode_mistakes(job: Job) -> Iterator[PipelineError]:
     elif job.trigger is not None and len(job.source.path) > 1:
         message = "a stream has one path"
         yield PipelineError(MISPLACED_MODE, message, "name a folder, or a glob", place=("source", "path"))
-    if job.trigger is not None and any(is_incremental):
+    if job.trigger is not None and job.is_incremental:
         message = "a stream finds new files by its checkpoint, an incremental source by the table"
         yield PipelineError(MISPLACED_MODE, message, "leave `trigger` or `mode` out", place=("trigger",))
     adds = job.target.mode in (Mode.APPEND, Mode.UPSERT)
-    if (job.trigger is not None or any(is_incremental)) and not adds:
+    if (job.trigger is not None or job.is_incremental) and not adds:
         message = f"new records are added to a table, but `mode: {job.target.mode}` does not add to one"
         help = Help.add_keys(
             "write `mode: append`, or `mode: upsert` for a schema with a primary key: both create the table if it does not exist",
@@ -275,9 +273,7 @@ def _target_mistakes(job: Job) -> Iterator[PipelineError]:
         message = "`options` of a target are for formats of Spark"
         help = _leave_out("options", "; `storage` of the pipeline configures object stores")
         yield PipelineError(SINK_OPTION, message, help, place=("target", "options"))
-    if target.is_of_spark and (
-        job.trigger is not None or any(part.source.mode is SourceMode.INCREMENTAL for part in job.parts)
-    ):
+    if target.is_of_spark and (job.trigger is not None or job.is_incremental):
         message = f"incremental sources and streams look up in the table what was read before, which a {target.format} target does not record"
         help = "leave `format` out of `target`, or read all files in each run"
         yield PipelineError(MISPLACED_MODE, message, help, place=("target", "format"))
@@ -310,15 +306,6 @@ def _rule_mistakes(job: Job, schema: pa.Schema) -> Iterator[PipelineError]:
             yield PipelineError(UNKNOWN_FIELD, message, near, place=place, on_key=True)
 
 
-def _scalar_fields(member: pa.Field) -> Iterator[pa.Field]:
-    """Yield the fields without parts in a field, at every depth; the field itself if it has no parts."""
-    if is_scalar(member):
-        yield member
-    else:
-        for part in parts_of(member.type):
-            yield from _scalar_fields(part)
-
-
 def _origin_mistakes(label: str, origin: FieldSource, member: pa.Field) -> Iterator[PipelineError]:
     """Yield the mistakes in where and how one field is read."""
     place = ("fields", label)
@@ -348,9 +335,8 @@ def _origin_mistakes(label: str, origin: FieldSource, member: pa.Field) -> Itera
         message = f"the pattern `{origin.format}` cannot be used: {mistake}"
         help = "see https://spark.apache.org/docs/latest/sql-ref-datetime-pattern.html"
         yield PipelineError(INVALID_PATTERN, message, help, place=(*place, "format"))
-    if origin.zone is not None and not any(
-        is_.is_timestamp(storage_type(part.type)) for part in _scalar_fields(member)
-    ):
+    has_clocks = any(is_.is_timestamp(storage_type(leaf)) for leaf in leaves(member.type))
+    if origin.zone is not None and not has_clocks:
         message = f"`{label}` is {member.type}: `zone` is for timestamps"
         yield PipelineError(MISPLACED_ZONE, message, _leave_out("zone"), place=(*place, "zone"))
 
@@ -394,13 +380,11 @@ def backfill_mistakes(job: Job, schema: pa.Schema) -> Iterator[PipelineError]:
                     place = job.place_of(i, ("fields", label, "python"))
                     yield _backfill_mistake(place, "`python` is for a backfill", help)
         return
-    unused: list[tuple[tuple[str, ...], str]]
-    unused = [((to_camel(one),), f": {why}") for one, why in WITHOUT.items() if one in job.model_fields_set]
+    unused = {(to_camel(one),): f": {why}" for one, why in WITHOUT.items() if one in job.model_fields_set}
     settings = job.target.model_fields_set
-    unused += [(("target", to_camel(one)), "") for one in WITHOUT_IN_TARGET if one in settings]
-    for place, why in unused:
-        help = Help.remove(help=f"leave it out{why}", is_safe=False)
-        yield _backfill_mistake(place, f"a backfill has no `{place[-1]}`", help)
+    of_target = {("target", to_camel(one)): "" for one in WITHOUT_IN_TARGET if one in settings}
+    for place, why in (*unused.items(), *of_target.items()):
+        yield _backfill_mistake(place, f"a backfill has no `{place[-1]}`", _leave_out("", why))
     if job.target.is_of_spark or not COLUMN_SINK.is_of(job.target.engine):
         able = ", ".join(f"`{label}`" for label in sink_names())
         message = f"columns of a {job.target.format} table cannot be filled"
@@ -413,8 +397,7 @@ def backfill_mistakes(job: Job, schema: pa.Schema) -> Iterator[PipelineError]:
     for label, origin in job.origins.items():
         if origin.columns and origin.python is None:
             message = "`columns` is for functions only: an expression names its columns itself"
-            help = Help.remove(help="leave it out", is_safe=False)
-            yield _backfill_mistake(("fields", label, "columns"), message, help)
+            yield _backfill_mistake(("fields", label, "columns"), message, _leave_out(""))
     for label in job.joins:
         if label in schema.names:
             message = f"`{label}` is the name of both a join and a column of the table"

@@ -23,7 +23,7 @@ from schemac.language.constraints.rows import (
     ReferenceTo,
     Unique,
 )
-from schemac.pipeline.declaration.job import DeleteMarker, FieldSource, Job, Keys
+from schemac.pipeline.declaration.job import FieldSource, Job, Keys
 from schemac.pipeline.errors import PipelineError, did_you_mean
 from schemac.pipeline.reading.inputs import (
     CountType,
@@ -109,12 +109,13 @@ def with_delete_marker(job: Job, schema: pa.Schema) -> tuple[Job, pa.Schema]:
     return job.model_copy(update={"fields": {**job.fields, DELETE: origin}}), schema.append(MARK)
 
 
-def without_other_reasons(frame: DataFrame, merge: Merge, marker: DeleteMarker | None) -> DataFrame:
+def without_other_reasons(frame: DataFrame, job: Job, schema: pa.Schema) -> DataFrame:
     """Return a frame in which records that delete have only the reasons against their key and their order.
 
     Reasons at the marker itself get the path that the author gave it.
     """
-    if merge.deletes is None or marker is None:
+    merge, marker = merge_of(job, schema), job.target.delete
+    if merge is None or merge.deletes is None or marker is None:
         return frame
     # A record that is none at all has no path.
     paths = ", ".join(literal(path) for path in ("", DELETE, *merge.columns))

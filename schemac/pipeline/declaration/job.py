@@ -6,6 +6,8 @@ Units: `maxQuarantined` is a share of all records when it is a fraction (0 <= x 
 """
 
 import re
+from collections.abc import Iterator
+from contextlib import contextmanager
 from enum import StrEnum
 from typing import Annotated, Any, Literal
 
@@ -28,6 +30,7 @@ from schemac.pipeline.declaration.parts import (
 )
 from schemac.registry.engine import Engine
 from schemac.rows.judging.settings import Coerce, EpochUnit, Unexpected
+from schemac.rows.runs.errors import PipelineError
 from schemac.rows.runs.identity import IDENTIFIER, Mode
 from schemac.rows.runs.storage import Storage
 from schemac.rows.runs.tables import sink_engine, sink_names, source_names
@@ -160,6 +163,11 @@ class Source(JobModel):
         description="`fields` for this source only; they take precedence over those of the pipeline.",
     )
     options: Options = Field(default_factory=dict, description="Options of the format.")
+
+    @property
+    def is_of_text(self) -> bool:
+        """Whether the records are texts of files that we read."""
+        return self.format in ("csv", "json", "geojson")
 
 
 class DeleteMarker(JobModel):
@@ -417,6 +425,20 @@ class Job(JobModel):
             return (*source_path, *place[1:])
         is_of_source = place[:1] == ("fields",) and place[1:2] and place[1] in source.fields
         return (*source_path, *place) if is_of_source else place
+
+    @contextmanager
+    def located_in_part(self, part: int) -> Iterator[None]:
+        """Add the place in the file to a mistake in one of the parts."""
+        try:
+            yield
+        except PipelineError as error:
+            error.place = self.place_of(part, error.place)
+            raise
+
+    @property
+    def is_incremental(self) -> bool:
+        """Whether some source takes new files only."""
+        return any(part.source.mode is SourceMode.INCREMENTAL for part in self.parts)
 
     @property
     def checkpoint_path(self) -> str:

@@ -77,14 +77,8 @@ REFUSED_CSV = _refused({
     ENGINE: "inputBufferSize columnPruning",
     WRITING: "extension codec escapeQuotes quoteAll",
 })  # fmt: skip
-HARMLESS = {
-    "mode": "permissive",
-    "inferschema": "false",
-    "enforceschema": "false",
-    "wholetext": "false",
-    "ignorecorruptfiles": "false",
-    "ignoremissingfiles": "false",
-}
+OFF = ("inferschema", "enforceschema", "wholetext", "ignorecorruptfiles", "ignoremissingfiles")
+HARMLESS = {"mode": "permissive", **dict.fromkeys(OFF, "false")}
 
 
 @dataclass(frozen=True)

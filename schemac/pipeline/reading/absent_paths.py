@@ -19,9 +19,9 @@ from schemac.pipeline.declaration.job import FieldSource, Source
 from schemac.pipeline.errors import AbsentPath, did_you_mean
 from schemac.pipeline.reading.cutting import FAULT
 from schemac.pipeline.reading.inputs import Json, file_part, parse_steps
-from schemac.pipeline.reading.records import IN_RECORD, RECORD, Records
+from schemac.pipeline.reading.records import IN_RECORD, IS_RECORD, RECORD, Records
 from schemac.pipeline.spark.packed import DELETE, RAW
-from schemac.pipeline.spark.sql import is_one_value_sql, parse_json_sql
+from schemac.pipeline.spark.sql import parse_json_sql
 from schemac.rows.judging.settings import Step
 from schemac.text.syntax.events import written
 
@@ -76,8 +76,7 @@ def _absent(frame: DataFrame, paths: Sequence[AbsentPath], most: int | None = No
     searched = None
     if missing and not (len(first) == len(texts) < FIRST_RECORDS):
         sound = sound if most is None else sound.limit(most)
-        is_record = f"{is_one_value_sql(RECORD)} and startswith(ltrim({RAW}), '{{')"
-        records = sound.selectExpr(RAW, f"{parse_json_sql(RAW)} as {RECORD}").where(is_record)
+        records = sound.selectExpr(RAW, f"{parse_json_sql(RAW)} as {RECORD}").where(IS_RECORD)
         while missing:
             places = [Json(RECORD, (*IN_RECORD, *parse_steps(one.path))) for one in missing]
             tests = [f"({place.variant} is not null)" for place in places]

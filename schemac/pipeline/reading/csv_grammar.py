@@ -47,6 +47,8 @@ class CsvDialect:
     """A cell that is null."""
     empty_value: str = ""
     """What two quotes with nothing between them mean."""
+    line_break: str = ""
+    """What ends a line; empty for a line feed, a carriage return, or both."""
 
     @property
     def is_plain(self) -> bool:
@@ -109,13 +111,13 @@ class CsvDialect:
         """Whether a line is not a record."""
         return not line.strip(" \r\n") or bool(self.comment and line.startswith(self.comment))
 
-    def records(self, lines: Iterable[str], line_break: str = "", *, is_joined: bool = True) -> Iterator[str]:
+    def records(self, lines: Iterable[str], *, is_joined: bool = True) -> Iterator[str]:
         """Join a file's lines into records, each without its last line break; a value in quotes may hold line breaks.
 
         >>> list(CsvDialect().records(['1,"a\\n', 'b"\\n', '2,c']))
         ['1,"a\\nb"', '2,c']
         """
-        if is_joined and not line_break:
+        if is_joined and not self.line_break:
             pending: list[str] = []
             for text in lines:
                 if not pending and self.is_comment(text):
@@ -131,7 +133,7 @@ class CsvDialect:
                 yield _without_break("".join(pending))
             return
         for line in lines:
-            bare = line.removesuffix(line_break) if line_break else _without_break(line)
+            bare = line.removesuffix(self.line_break) if self.line_break else _without_break(line)
             if not self.is_comment(bare):
                 yield bare
 
@@ -330,6 +332,7 @@ def dialect_of(options: "Options") -> CsvDialect:
         skips_trailing=options.flag("ignoreTrailingWhiteSpace") or False,
         null_value=options.some(("nullValue",)).get("nullValue"),
         empty_value=options.text("emptyValue"),
+        line_break=options.text("lineSep"),
     )
     for name, text in (("quote", dialect.quote), ("escape", dialect.escape), ("comment", dialect.comment)):
         if len(text) > 1:

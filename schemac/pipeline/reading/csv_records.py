@@ -59,21 +59,20 @@ def read_csv(spark: SparkSession, source: Source) -> "Records":
     from schemac.pipeline.reading.records import RecordColumns, Records  # the tasks need neither
 
     options = Options(source)
-    dialect, line_break = dialect_of(options), options.text("lineSep")
-    encoding = codec_name(options.text("encoding", "UTF-8"))
+    dialect, encoding = dialect_of(options), codec_name(options.text("encoding", "UTF-8"))
     has_header = options.flag("header") is not False
     listed = texts.files_of(spark, source)
-    headers = _headers(source, listed, dialect, has_header=has_header)
+    headers = _headers(source, listed, dialect, encoding, has_header=has_header)
     is_joined = options.flag("multiLine")
-    if is_joined is None and (line_break or not dialect.quote):
+    if is_joined is None and (dialect.line_break or not dialect.quote):
         is_joined = False
     has_our_bytes = encoding != "utf-8" or any(file.is_packed_for_us for file in listed.files)
     if is_joined is None:
         is_joined = has_our_bytes or _has_open_quotes(spark, listed, dialect)
-    is_cut = not (is_joined or has_our_bytes or line_break)
+    is_cut = not (is_joined or has_our_bytes or dialect.line_break)
     uris = {file.uri: header.text for header in headers for file in header.files}
     lines = partial(csv_lines, uris if has_header else {}, dialect.comment)
-    whole = partial(whole_files, partial(_records, dialect, encoding, line_break, has_header, is_joined))
+    whole = partial(whole_files, partial(_records, dialect, encoding, has_header, is_joined), encoding)
     names = list(dict.fromkeys(label for header in headers for label in header.names))
     absent = {
         label: header.files[0].path for label in names for header in headers if label not in header.names
@@ -91,13 +90,13 @@ def read_csv(spark: SparkSession, source: Source) -> "Records":
     return Records(lambda: files.texts(tuple(shared.values())), columns, listed.partitions, files)
 
 
-def _headers(source: Source, listed: ListedFiles, dialect: CsvDialect, *, has_header: bool) -> list[Header]:
+def _headers(
+    source: Source, listed: ListedFiles, dialect: CsvDialect, encoding: str, *, has_header: bool
+) -> list[Header]:
     """Return the different headers, each with its files; without them one with Spark's names. Raises PipelineError if all files are empty."""
-    options = Options(source)
-    encoding, line_break = options.text("encoding", "UTF-8"), options.text("lineSep")
     by_text: dict[str, list[SourceFile]] = {}
     for file in listed.files:
-        first = next(dialect.records(lines_of(file.path, encoding, line_break), line_break), None)
+        first = next(dialect.records(lines_of(file.path, encoding, dialect.line_break)), None)
         if first is not None and (has_header or not by_text):
             by_text.setdefault(first, []).append(file)
     if not by_text:
@@ -173,9 +172,8 @@ def _lines_with_open_quotes(dialect: CsvDialect, split: FileSplit) -> Iterator[R
 
 
 def _records(
-    dialect: CsvDialect, encoding: str, line_break: str, has_header: bool, is_joined: bool, path: str
-) -> Iterator[tuple[str, str | None]]:
+    dialect: CsvDialect, encoding: str, has_header: bool, is_joined: bool, path: str
+) -> Iterator[str]:
     """Read the records of a file, without its header."""
-    records = dialect.records(lines_of(path, encoding, line_break), line_break, is_joined=is_joined)
-    for record in islice(records, int(has_header), None):
-        yield texts.decoded(record, encoding)
+    records = dialect.records(lines_of(path, encoding, dialect.line_break), is_joined=is_joined)
+    return islice(records, int(has_header), None)

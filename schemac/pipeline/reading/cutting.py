@@ -3,13 +3,13 @@
 Layer: pipeline.
 Shape: a reader takes the pieces of files that a task has, and gives `RecordBatch`es: the columns that fields are read from, each record
       as the quarantine keeps it, and its file. Work over them makes rows for Spark. `FileBatches` are the files of a source with their
-      reader; `TextRows` is the work that gives each record as a row, for what Spark alone can compute.
+      reader; `text_rows` is the work that gives each record as a row, for what Spark alone can compute.
 Rule: the records of many small files are put into one batch, for a call of Arrow costs as much for few records as for many.
 """
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property, partial
+from functools import partial
 from typing import Any, ClassVar, NamedTuple, Protocol, Self
 
 import numpy as np
@@ -19,7 +19,7 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.types import StringType, StructField, StructType
 
 from schemac.pipeline.reading.csv_grammar import CsvForms
-from schemac.pipeline.reading.files import BAD_ENCODING, BLOCK_BYTES, FileSplit, SourceFile, shares
+from schemac.pipeline.reading.files import BAD_ENCODING, BLOCK_BYTES, FileSplit, SourceFile, decoded, shares
 from schemac.pipeline.spark.executors import is_connect, mapped
 from schemac.pipeline.spark.packed import RAW, SOURCE
 from schemac.pipeline.spark.sql import struct
@@ -139,12 +139,13 @@ class FileBatches:
         """Return each record as a row: `_raw`, `_fault`, `_source`, `__file`, columns of folders, and cells of CSV."""
         from schemac.pipeline.reading.inputs import FILE, FILE_TYPES  # only the driver needs them
 
-        work = TextRows((*self.listed.partitions.values(), *cells))
-        records = self.mapped(work, work.schema)
+        columns = (*self.listed.partitions.values(), *cells)
+        schema = StructType([StructField(label, StringType()) for label in (*OF_RECORD, *columns)])
+        records = self.mapped(partial(text_rows, columns), schema)
         modified = f"timestamp_micros(cast({MODIFIED} as bigint))"
         parts = (SOURCE, NAME, f"cast({SIZE} as bigint)", modified)
         file = struct(zip(FILE_TYPES, parts, strict=True))
-        records = records.selectExpr(RAW, FAULT, SOURCE, f"{file} as {FILE}", *work.columns)
+        records = records.selectExpr(RAW, FAULT, SOURCE, f"{file} as {FILE}", *columns)
         most_bytes = max((file.size_bytes for file in self.listed.files), default=0)
         is_worth_spreading = not self.is_cut and most_bytes > BYTES_WORTH_SPREADING
         return records.repartition(_parallelism(self.spark)) if is_worth_spreading else records
@@ -264,16 +265,17 @@ def _checked_texts(texts: pa.Array, faults: pa.Array | None) -> tuple[pa.Array, 
     return pc.if_else(known.is_null(), all_texts, pa.scalar(None, pa.string())), all_texts, known
 
 
-Splitter = Callable[[str], Iterator[tuple[str, str | None]]]
-"""The records of the file at a path, each with the rule that its text breaks."""
+Splitter = Callable[[str], Iterator[str]]
+"""The records of the file at a path, decoded (see `files`)."""
 
 
-def whole_files(splitter: Splitter, split: FileSplit) -> Iterator[RecordTexts]:
+def whole_files(splitter: Splitter, encoding: str, split: FileSplit) -> Iterator[RecordTexts]:
     """Read the records of a file, which a splitter takes apart from its beginning, some at a time."""
     texts: list[str] = []
     faults: list[str | None] = []
     size = 0
-    for text, fault in splitter(split.file.path):
+    for record in splitter(split.file.path):
+        text, fault = decoded(record, encoding)
         texts.append(text)
         faults.append(fault)
         size += len(text)
@@ -284,33 +286,23 @@ def whole_files(splitter: Splitter, split: FileSplit) -> Iterator[RecordTexts]:
         yield RecordTexts(pa.array(texts, pa.string()), pa.array(faults, pa.string()))
 
 
-@dataclass(frozen=True)
-class TextRows:
-    """Makes a row for Spark of each record: its text, its file, and some columns."""
+OF_RECORD = (RAW, FAULT, SOURCE, NAME, SIZE, MODIFIED)
 
-    columns: tuple[str, ...]
 
-    @cached_property
-    def schema(self) -> StructType:
-        """Columns that are text."""
-        labels = (RAW, FAULT, SOURCE, NAME, SIZE, MODIFIED, *self.columns)
-        return StructType([StructField(label, StringType()) for label in labels])
-
-    def __call__(self, batches: Iterator[RecordBatch]) -> Iterator[pa.RecordBatch]:
-        """Give the records of files as rows."""
-        for batch in batches:
-            assert isinstance(batch.raw, pa.Array), type(batch.raw)
-            assert isinstance(batch.origin, RecordFiles), type(batch.origin)
-            count = batch.columns.num_rows
-            faults = pa.nulls(count, pa.string()) if batch.faults is None else batch.faults
-            about: list[Callable[[SourceFile], str]] = [
-                lambda file: file.uri,
-                lambda file: file.path.rpartition("/")[2],
-                lambda file: str(file.size_bytes),
-                lambda file: str(file.modified_micros),
-            ]
-            columns = [*map(batch.origin.column, about), *map(batch.columns.column, self.columns)]
-            yield pa.record_batch([batch.raw, faults, *columns], names=self.schema.names)
+def text_rows(columns: tuple[str, ...], batches: Iterator[RecordBatch]) -> Iterator[pa.RecordBatch]:
+    """Yield a row for Spark of each record: what is `OF_RECORD`, and some columns; all of them are text."""
+    about: list[Callable[[SourceFile], str]] = [
+        lambda file: file.uri,
+        lambda file: file.path.rpartition("/")[2],
+        lambda file: str(file.size_bytes),
+        lambda file: str(file.modified_micros),
+    ]
+    for batch in batches:
+        assert isinstance(batch.raw, pa.Array), type(batch.raw)
+        assert isinstance(batch.origin, RecordFiles), type(batch.origin)
+        faults = pa.nulls(len(batch.raw), pa.string()) if batch.faults is None else batch.faults
+        arrays = [*map(batch.origin.column, about), *map(batch.columns.column, columns)]
+        yield pa.record_batch([batch.raw, faults, *arrays], names=[*OF_RECORD, *columns])
 
 
 def _size_in_bytes(size_text: str) -> int:

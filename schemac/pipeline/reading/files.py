@@ -2,7 +2,7 @@
 
 Layer: pipeline.
 Shape: a byte that is not the encoding becomes a character from U+DC00 to U+DCFF, which no text of an encoding holds, so that the record
-       around it is known; `byte_text` shows such a record with each byte as one character of ISO-8859-1. A file that is packed is one
+       around it is known; `decoded` shows such a record with each byte as one character of ISO-8859-1. A file that is packed is one
        piece, any other may be cut at any byte: a line belongs to the piece in which it begins. Lines end with a line feed, a carriage
        return, or both.
 Errors: PipelineError for an encoding that nobody knows, and for a file that cannot be read, or unpacked, to its end.
@@ -11,6 +11,7 @@ Errors: PipelineError for an encoding that nobody knows, and for a file that can
 import bz2
 import codecs
 import contextlib
+import hashlib
 import io
 import json
 import os
@@ -99,43 +100,40 @@ def open_file(path: str) -> Iterator[Any]:
     """Open a file for reading; it is decompressed if the ending of its name says so."""
     refuse_packed(path)
     # What unpacks a file leaves it open.
-    with _open_bytes(path) as packed, _decompressed(packed, os.path.splitext(path)[1].lower()) as stream:
+    with open_bytes(path) as packed, _decompressed(packed, _ending(path)) as stream:
         yield stream
 
 
-@contextmanager
-def raw_bytes(path: str) -> Iterator[Any]:
-    """Open a file for reading, without decompressing it."""
-    with _open_bytes(path) as stream:
-        yield stream
-
-
-def seekable_file(path: str) -> Any:
-    """Open a file for reading from any place, without decompressing it."""
-    return _open_bytes(path, is_seekable=True)
-
-
-def _open_bytes(path: str, *, is_seekable: bool = False) -> Any:
-    """Return the bytes of a file as a stream, still compressed, on this machine or an object store."""
+def open_bytes(path: str) -> Any:
+    """Open a file for reading from any place, without decompressing it, on this machine or an object store."""
     local = local_part(path)
     if local is not None:
         return open(local, "rb")
     file_system, inner = current_storage().open_arrow(path)
-    if is_seekable:
-        return file_system.open_input_file(inner)
-    return file_system.open_input_stream(inner, compression=None)
+    return file_system.open_input_file(inner)
+
+
+def sha256_of(path: str) -> str:
+    """Return the SHA-256 of a file's bytes in hexadecimal digits."""
+    with open_bytes(path) as stream:
+        return hashlib.file_digest(stream, "sha256").hexdigest()
+
+
+CODECS = {".gz": "gzip", ".gzip": "gzip", ".deflate": "gzip", ".bz2": "bz2", ".zst": "zstd", ".zstd": "zstd"}
+"""How a file is packed, by the ending of its name; which of two headers one of `gzip` has, the library sees."""
+
+
+def _ending(path: str) -> str:
+    """Return the ending of a file's name in lower case, with its dot."""
+    return os.path.splitext(path)[1].lower()
 
 
 def _decompressed(stream: Any, ending: str) -> Any:
     """Return a context with the decompressed stream, or the stream itself if the ending names no compression."""
-    if ending in (".gz", ".gzip", ".deflate"):
-        # Which of both headers there is, the library sees.
-        return pa.CompressedInputStream(stream, "gzip")
-    if ending == ".bz2":
+    codec = CODECS.get(ending)
+    if codec == "bz2":
         return io.BufferedReader(_Bzip2(stream))
-    if ending in (".zst", ".zstd"):
-        return pa.CompressedInputStream(stream, "zstd")
-    return nullcontext(stream)
+    return nullcontext(stream) if codec is None else pa.CompressedInputStream(stream, codec)
 
 
 class _Bzip2(io.RawIOBase):
@@ -216,8 +214,10 @@ def has_marks(text: str) -> bool:
     return not text.isascii() and MARKED.search(text) is not None
 
 
-def byte_text(text: str, encoding: str) -> str:
-    """Return a text in which each byte of the file is one character of ISO-8859-1."""
+def decoded(text: str, encoding: str) -> tuple[str, str | None]:
+    """Return a record and the rule that it breaks; with marks, each byte of the file is one character of ISO-8859-1."""
+    if not has_marks(text):
+        return text, None
     codec = codec_name(encoding)
     codec = f"{codec}-le" if codec in ("utf-16", "utf-32") else codec
     parts = re.split(f"([{chr(MARK)}-{chr(MARK + 255)}]+)", text)
@@ -225,7 +225,7 @@ def byte_text(text: str, encoding: str) -> str:
         bytes(ord(letter) - MARK for letter in part) if i % 2 else part.encode(codec, "replace")
         for i, part in enumerate(parts)
     ]
-    return b"".join(texts).decode("iso-8859-1")
+    return b"".join(texts).decode("iso-8859-1"), BAD_ENCODING
 
 
 def lines_of(path: str, encoding: str, line_break: str = "") -> Iterator[str]:
@@ -243,7 +243,6 @@ def lines_of(path: str, encoding: str, line_break: str = "") -> Iterator[str]:
         yield rest
 
 
-PACKED_ENDINGS = (".gz", ".gzip", ".bz2", ".zst", ".zstd", ".deflate")
 BLOCK_BYTES = 4 << 20
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 LINE_FEED = 10
@@ -263,12 +262,12 @@ class SourceFile:
     @property
     def is_packed(self) -> bool:
         """Whether the file can only be read from its beginning."""
-        return self.path.lower().endswith(PACKED_ENDINGS)
+        return _ending(self.path) in CODECS
 
     @property
     def is_packed_for_us(self) -> bool:
         """Whether the file is packed as Spark cannot unpack it everywhere, or loses data without a word, as of damaged bzip2."""
-        return self.path.lower().endswith((".bz2", ".zst", ".zstd", ".deflate", ".gzip"))
+        return self.is_packed and _ending(self.path) != ".gz"
 
 
 @dataclass(frozen=True)
@@ -304,7 +303,7 @@ def shares(files: Sequence[SourceFile], share_bytes: int, *, is_cut: bool) -> li
 def lines_of_split(split: FileSplit) -> Iterator[pa.Array]:
     """Read the lines that begin in a piece, without their breaks; their bytes are not looked at."""
     path = split.file.path
-    with read_errors_reported(path), (open_file if split.file.is_packed else seekable_file)(path) as stream:
+    with read_errors_reported(path), (open_file if split.file.is_packed else open_bytes)(path) as stream:
         # The line that begins before the piece is another one's, up to its break.
         first = max(split.start - 1, 0)
         if first:

@@ -9,6 +9,7 @@ Source: Spark's variant keeps what kind of token a value was, which string colum
         than 38 digits, becomes a double, of which `to_json` writes the shortest digits.
 """
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 import pyarrow as pa
@@ -198,29 +199,35 @@ def typed_input(column: str, data_type: DataType) -> Input:
     return TypedInput(column, data_type)
 
 
-def child(parent: Input, label: str) -> Input:
-    """Return the member of a struct, or of an object of JSON. Raises PipelineError if there is none."""
-    if isinstance(parent, Json):
-        return replace(parent, steps=(*parent.steps, label))
-    if isinstance(parent, TypedInput) and isinstance(parent.type, StructType):
-        if label not in parent.type.names:
-            raise unknown_column(label, parent.type.names)
-        return typed_input(f"{parent.column}.{name(label)}", parent.type[label].dataType)
-    raise PipelineError(SOURCE_TYPE_MISMATCH, f"`{label}` is looked for in a value that has no members")
-
-
 def follow(parent: Input, steps: tuple[Step, ...]) -> Input:
     """Return the input at the end of a path. Raises PipelineError if it leads nowhere."""
     for step in steps:
-        if isinstance(step, str):
-            parent = child(parent, step)
-        elif isinstance(parent, Json):
-            parent = replace(parent, steps=(*parent.steps, step))
-        elif isinstance(parent, TypedInput) and isinstance(parent.type, ArrayType):
-            parent = typed_input(f"get({parent.column}, {step})", parent.type.elementType)
-        else:
-            raise PipelineError(SOURCE_TYPE_MISMATCH, f"[{step}] is looked for in a value that has no items")
+        match parent, step:
+            case Json(), _:
+                parent = replace(parent, steps=(*parent.steps, step))
+            case TypedInput(column, StructType() as members), str():
+                if step not in members.names:
+                    raise unknown_column(step, members.names)
+                parent = typed_input(f"{column}.{name(step)}", members[step].dataType)
+            case TypedInput(column, ArrayType() as items), int():
+                parent = typed_input(f"get({column}, {step})", items.elementType)
+            case _:
+                what = f"`{step}` is looked for in a value that has no members"
+                if isinstance(step, int):
+                    what = f"[{step}] is looked for in a value that has no items"
+                raise PipelineError(SOURCE_TYPE_MISMATCH, what)
     return parent
+
+
+def leaves(data_type: pa.DataType) -> Iterator[pa.DataType]:
+    """Yield the types without parts in a type, the storage types of extensions."""
+    if isinstance(data_type, pa.BaseExtensionType):
+        yield from leaves(data_type.storage_type)
+    elif data_type.num_fields:
+        for i in range(data_type.num_fields):
+            yield from leaves(data_type.field(i).type)
+    else:
+        yield data_type
 
 
 def unknown_column(label: str, known: list[str]) -> PipelineError:

@@ -314,7 +314,7 @@ def read_json(spark: SparkSession, source: Source) -> "Records":
 
     def cut(splitter: Splitter) -> Records:
         """Return the records that a splitter finds in each file; a file is read by one task."""
-        files = FileBatches(spark, listed, TextBatches(partial(whole_files, splitter), folders))
+        files = FileBatches(spark, listed, TextBatches(partial(whole_files, splitter, encoding), folders))
         return Records(files.texts, values, listed.partitions, files)
 
     if source.format == "geojson":
@@ -367,15 +367,14 @@ def json_lines(split: FileSplit) -> Iterator[RecordTexts]:
         yield RecordTexts(lines.filter(pc.invert(is_blank)) if pc.any(is_blank).as_py() else lines)
 
 
-def _documents(encoding: str, member: str | None, path: str) -> Iterator[tuple[str, str | None]]:
+def _documents(encoding: str, member: str | None, path: str) -> Iterator[str]:
     """Read the records of the documents in a file."""
-    for record in records_of(chunks_of(path, encoding), member):
-        yield texts.decoded(record, encoding)
+    return records_of(chunks_of(path, encoding), member)
 
 
-def _lines(encoding: str, line_break: str, path: str) -> Iterator[tuple[str, str | None]]:
+def _lines(encoding: str, line_break: str, path: str) -> Iterator[str]:
     """Read the lines of a file that are not blank."""
     for line in lines_of(path, encoding, line_break):
         bare = line.removesuffix(line_break) if line_break else line.rstrip("\r\n")
         if bare.strip():
-            yield texts.decoded(bare, encoding)
+            yield bare

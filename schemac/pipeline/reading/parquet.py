@@ -21,7 +21,6 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
-from pyspark.sql.pandas.types import from_arrow_type
 from pyspark.sql.types import DataType, StructField, StructType
 
 from schemac.pipeline.declaration.job import Source
@@ -32,11 +31,11 @@ from schemac.pipeline.reading.cutting import FileBatches, RecordBatch, RecordFil
 from schemac.pipeline.reading.files import (
     FileSplit,
     SourceFile,
+    open_bytes,
     open_file,
     read_errors_reported,
-    seekable_file,
 )
-from schemac.pipeline.reading.inputs import counts_type, with_counts
+from schemac.pipeline.reading.inputs import counts_type, leaves, with_counts
 from schemac.rows.runs.plain_types import SIGNED, is_count
 from schemac.text.source.catalogue import AMBIGUOUS_COLUMN
 
@@ -48,9 +47,10 @@ def read_parquet(spark: SparkSession, source: Source) -> tuple[DataFrame, dict[s
     options = {**texts.file_options(source), **source.options}
     reader = spark.read.options(**options)
     paths = texts.spark_paths(source)
+    known: list[StructField] = []
     with texts.folders_as_text(spark):
         try:
-            frame = reader.parquet(*paths)
+            frame, schema = reader.parquet(*paths), pa.schema([])
         except PySparkException:
             files = texts.files_of(spark, source).files
             schema = next(
@@ -58,14 +58,11 @@ def read_parquet(spark: SparkSession, source: Source) -> tuple[DataFrame, dict[s
             )
             if schema is None:
                 raise
-            leaves, is_ = _leaves(pa.struct(list(schema))), pa.types
-            if not any(is_count(leaf) or is_.is_float16(leaf) or is_.is_null(leaf) for leaf in leaves):
+            inner_types, is_ = leaves(pa.struct(list(schema))), pa.types
+            if not any(is_count(one) or is_.is_float16(one) or is_.is_null(one) for one in inner_types):
                 raise
-        else:
-            _check_folders(spark, source, frame)
-            return frame, {}
-        known = [file_schema for field in schema if (file_schema := _spark_field(spark, field)) is not None]
-        frame = reader.schema(StructType(known)).parquet(*paths)
+            known = [one for field in schema if (one := _spark_field(spark, field)) is not None]
+            frame = reader.schema(StructType(known)).parquet(*paths)
         _check_folders(spark, source, frame)
     types = {field.name: field.dataType for field in known}
     return frame, {
@@ -105,17 +102,6 @@ def _with_instants(file: pq.ParquetFile) -> pa.Schema:
     return schema
 
 
-def _leaves(data_type: pa.DataType) -> Iterator[pa.DataType]:
-    """Yield the types without parts in a type, the storage types of extensions."""
-    if isinstance(data_type, pa.BaseExtensionType):
-        yield from _leaves(data_type.storage_type)
-    elif data_type.num_fields:
-        for i in range(data_type.num_fields):
-            yield from _leaves(data_type.field(i).type)
-    else:
-        yield data_type
-
-
 def _spark_field(spark: SparkSession, field: pa.Field) -> StructField | None:
     """Return a column as Spark reads it; None if it cannot."""
     count_schema = pa.schema([pa.field(field.name, counts_type(field.type))])
@@ -148,6 +134,10 @@ _SAME = (
     pa.bool_(), pa.int8(), pa.int16(), pa.int32(), pa.int64(), pa.float32(), pa.float64(), pa.date32(), pa.string(),
     pa.binary(),
 )  # fmt: skip
+_HELD_IN = (
+    {one: one for one in _SAME} | SIGNED | {pa.large_string(): pa.string(), pa.large_binary(): pa.binary()}
+)
+"""For types without parts, the one in which Spark holds their values."""
 
 
 @dataclass(frozen=True)
@@ -187,7 +177,7 @@ class RowGroups:
 
     def _parts(self, split: FileSplit) -> Iterator["_RowGroupPart"]:
         """Yield the rows of the row groups that begin in a split, some at a time."""
-        with read_errors_reported(split.file.path), seekable_file(split.file.path) as stream:
+        with read_errors_reported(split.file.path), open_bytes(split.file.path) as stream:
             file = _parquet_file(stream)
             for group in range(file.metadata.num_row_groups):
                 about = file.metadata.row_group(group).column(0)
@@ -223,7 +213,7 @@ class _OtherColumns:
     def _read(self, reader: RowGroups, metadata: pq.FileMetaData, group: int) -> Iterator[pa.RecordBatch]:
         """Yield the columns of a row group that no field is read from, in batches."""
         # By itself: whoever reads the other columns of many files has closed them by now.
-        with read_errors_reported(self.file.path), seekable_file(self.file.path) as stream:
+        with read_errors_reported(self.file.path), open_bytes(self.file.path) as stream:
             yield from reader.batches(_parquet_file(stream, metadata), group, self._labels)
 
     def rows(self, start: int, count: int) -> pa.Table:
@@ -281,11 +271,6 @@ def _without_offsets(array: pa.Array) -> pa.Array:
     return pa.concat_arrays([array, array[:0]]) if array.offset or array.type.num_fields else array
 
 
-def spark_types(schema: pa.Schema) -> dict[str, DataType]:
-    """Return the types that Spark has for columns of plain types."""
-    return {field.name: from_arrow_type(field.type, prefer_timestamp_ntz=True) for field in schema}
-
-
 def files_for_arrow(spark: SparkSession, source: Source) -> FileBatches | None:
     """Look whether Arrow reads from the files of a source what Spark would; None if that is not known."""
     other_options = {option.lower() for option in source.options} - {option.lower() for option in FILES}
@@ -314,7 +299,7 @@ def _parquet_file(stream: Any, metadata: pq.FileMetaData | None = None) -> pq.Pa
 def _plain_schema(file: SourceFile) -> pa.Schema | None:
     """Return the plain types of a file's columns; None if the file cannot be read, or has what only Spark can read."""
     try:
-        with seekable_file(file.path) as stream:
+        with open_bytes(file.path) as stream:
             parquet = _parquet_file(stream)
             written: Mapping[bytes, bytes] = parquet.metadata.metadata or {}
             schema = _with_instants(parquet)
@@ -341,12 +326,8 @@ def type_in_spark(data_type: pa.DataType) -> pa.DataType | None:
     (ListType(list<element: int16>), None)
     """
     is_: Any = pa.types
-    if data_type in _SAME:
-        return data_type
-    if data_type in SIGNED:
-        return SIGNED[data_type]
-    if is_.is_large_string(data_type) or is_.is_large_binary(data_type):
-        return pa.string() if is_.is_large_string(data_type) else pa.binary()
+    if data_type in _HELD_IN:
+        return _HELD_IN[data_type]
     if is_.is_decimal128(data_type):
         return data_type if 0 <= data_type.scale <= data_type.precision else None
     if is_.is_timestamp(data_type):

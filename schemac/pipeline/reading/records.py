@@ -30,12 +30,7 @@ from schemac.pipeline.reading.inputs import (
     variant_path,
 )
 from schemac.pipeline.spark.packed import RAW
-from schemac.pipeline.spark.sql import (
-    is_one_value_sql,
-    literal,
-    name,
-    parse_json_sql,
-)
+from schemac.pipeline.spark.sql import END, literal, name, parse_json_sql
 from schemac.rows.judging.settings import Step, own_steps
 from schemac.text.source.catalogue import SOURCE_TYPE_MISMATCH, UNEXPECTED_COLUMN, UNKNOWN_SOURCE_COLUMN
 
@@ -82,6 +77,11 @@ def _item_type(data_type: DataType, rest: tuple[str, ...], path: str) -> DataTyp
 RECORD = "_record"
 """The column of a record of JSON as a variant."""
 IN_RECORD = (0,)
+# An object: a number or a list where a record should be is as unreadable as a broken one.
+IS_RECORD = (
+    f"coalesce(try_variant_get({RECORD}, '$[1].{END}', 'boolean'), false) and startswith(ltrim({RAW}), '{{')"
+)
+"""Whether the parsed text was one record of JSON and nothing else."""
 
 
 @dataclass(frozen=True)
@@ -113,9 +113,7 @@ class JsonTexts:
 
     def is_broken(self, partitions: dict[str, str]) -> str | None:
         """Return the condition that a record is malformed."""
-        # A record is an object: a number or a list where a record should be is as unreadable as a broken one.
-        is_record = f"{FAULT} is null and {is_one_value_sql(RECORD)} and startswith(ltrim({RAW}), '{{')"
-        conditions = [f"not ({is_record})"]
+        conditions = [f"not ({FAULT} is null and {IS_RECORD})"]
         for label, column in partitions.items():
             path = literal(variant_path((*IN_RECORD, *self.member_steps(label))))
             member = f"try_variant_get({RECORD}, {path}, 'string')"

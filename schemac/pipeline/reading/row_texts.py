@@ -46,7 +46,7 @@ from pyspark.sql.types import (
 from schemac.pipeline.reading.inputs import CountType, arrow_type_of, without_counts
 from schemac.pipeline.spark.executors import mapped
 from schemac.pipeline.spark.packed import RAW
-from schemac.pipeline.spark.sql import concat, fresh_variable, literal, name, struct, when
+from schemac.pipeline.spark.sql import fresh_variable, literal, name, struct, when
 
 TYPES, ROW = "types", "row"
 EPOCH, _NOT_PLAIN = "timestamp_ntz'1970-01-01'", "decode(X'00', 'ISO-8859-1')"
@@ -77,7 +77,8 @@ def text_of_row(types: Mapping[str, DataType], place: Callable[[str], str] = nam
     types_json = json.dumps(types_of, ensure_ascii=False)
     row = struct((label, _json_sql(data_type, place(label))) for label, data_type in types.items())
     row_json = f"to_json({row}, map('ignoreNullFields', 'false'))" if types else "'{}'"
-    return concat([literal(f'{{"{TYPES}": {types_json}, "{ROW}": '), row_json, literal("}")])
+    head = literal(f'{{"{TYPES}": {types_json}, "{ROW}": ')
+    return f"concat({head}, {row_json}, {literal('}')})"
 
 
 def _type_json(data_type: DataType) -> Any:

@@ -13,22 +13,22 @@ from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
 
-import pyarrow as pa
 from py4j.protocol import Py4JError
 from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql.pandas.types import from_arrow_type
 from pyspark.sql.types import DataType
 
 from schemac.pipeline.codes import PIPELINE_FAILED
 from schemac.pipeline.declaration.job import Explode, Job
-from schemac.pipeline.declaration.source_options import Options, option_mistakes
+from schemac.pipeline.declaration.source_options import FORMS, Options, option_mistakes
 from schemac.pipeline.errors import PipelineError
 from schemac.pipeline.reading import texts
 from schemac.pipeline.reading.csv_records import read_csv
 from schemac.pipeline.reading.files import check_encoding
 from schemac.pipeline.reading.inputs import FILE, METADATA, NO_FILE_KNOWN, OF_FILE, typed_input
 from schemac.pipeline.reading.json_records import items_of_texts, read_json
-from schemac.pipeline.reading.parquet import files_for_arrow, read_parquet, spark_types
+from schemac.pipeline.reading.parquet import files_for_arrow, read_parquet
 from schemac.pipeline.reading.paths import check_path
 from schemac.pipeline.reading.records import (
     JsonTexts,
@@ -45,8 +45,6 @@ from schemac.rows.runs.tables import source_names
 from schemac.text.source.catalogue import MISSING_PATH, UNREADABLE_INPUT
 
 FILES_LOOKED_AT = 200
-WITH_PATH = ("csv", "json", "geojson", "parquet", "orc")
-OF_TEXT = ("csv", "json", "geojson")
 
 
 def check_input(job: Job) -> list[str]:
@@ -54,10 +52,10 @@ def check_input(job: Job) -> list[str]:
     for mistake in option_mistakes(job.source, is_stream=job.trigger is not None):
         raise mistake
     is_table = job.source.format in source_names()
-    if not job.source.path and (is_table or job.source.format in WITH_PATH):
+    if not job.source.path and (is_table or job.source.format in FORMS):
         message = f"`source` has no `path`, but a {job.source.format} source needs one"
         raise PipelineError(MISSING_PATH, message, place=("source",))
-    is_text, is_listed_by_spark = job.source.format in OF_TEXT, not is_table
+    is_text, is_listed_by_spark = job.source.is_of_text, not is_table
     is_utf8 = is_text and not Options(job.source).text("encoding", "")
     findings = []
     try:
@@ -94,11 +92,9 @@ def _spark_errors_as_unreadable(job: Job) -> Iterator[None]:
     try:
         yield
     except PySparkException as error:
-        is_wide = error.getCondition() == WIDE_DECIMAL
-        if is_wide:
+        help = f"format is `{job.source.format}`"
+        if error.getCondition() == WIDE_DECIMAL:
             help = "Spark reads decimals of up to 38 digits from files: write the column as text"
-        else:
-            help = f"format is `{job.source.format}`"
         message = str(error).strip().splitlines()[0]
         raise PipelineError(UNREADABLE_INPUT, message, help, place=("source",)) from error
     except Py4JError as error:
@@ -126,7 +122,11 @@ def _open_by_format(spark: SparkSession, job: Job) -> Records:
     if source.format == "parquet":
         files = files_for_arrow(spark, source) if source.explode is None else None
         if files is not None:
-            columns = _typed_columns(spark_types(pa.schema(list(files.reader.raw_type))))
+            types = {
+                part.name: from_arrow_type(part.type, prefer_timestamp_ntz=True)
+                for part in files.reader.raw_type
+            }
+            columns = _typed_columns(types)
             return Records(lambda: with_file(read_parquet(spark, source)[0]), columns, files=files)
         return records_of_frame(*read_parquet(spark, source), explode=source.explode)
     options = {**texts.file_options(source), **source.options}

@@ -9,22 +9,25 @@ Source: PySpark 4.1 to 4.3: a Python data source is told the columns that a quer
 """
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.datasource import DataSource, DataSourceReader, DataSourceStreamReader, InputPartition
+from pyspark.sql.pandas.types import from_arrow_schema
 from pyspark.sql.types import DataType, StructType
 
 from schemac.pipeline.declaration import job
 from schemac.pipeline.errors import PipelineError, did_you_mean
 from schemac.pipeline.reading.inputs import counts_type, with_counts
 from schemac.pipeline.spark.executors import register
-from schemac.pipeline.spark.packed import ADDRESS, ROW_ID, SOURCE
+from schemac.pipeline.spark.packed import SOURCE
 from schemac.registry.installed import engine as registered
 from schemac.rows.runs.identity import random_id
-from schemac.rows.runs.storage import NO_STORAGE, Storage
-from schemac.rows.runs.tables import Projection, SourceFormat, source_of
+from schemac.rows.runs.storage import Storage
+from schemac.rows.runs.tables import SOURCE as SOURCE_FORMAT
+from schemac.rows.runs.tables import WHOLE_ROWS, Projection, SourceFormat
 from schemac.text.source.catalogue import (
     INPUT_NOT_FOUND,
     SINK_OPTION,
@@ -53,14 +56,14 @@ def _register_reader(spark: SparkSession, reader: "TableReader") -> str:
 
 
 def read_tables(
-    spark: SparkSession, source: job.Source, storage: Storage = NO_STORAGE
+    spark: SparkSession, source: job.Source, storage: Storage
 ) -> tuple[DataFrame, dict[str, DataType]]:
     """Read the rows of one or more tables of one schema, and the types of columns that hold counts."""
     frames, counts = [], []
     for path in source.path:
-        version = int(source.options.get("version", _newest_version(source.format, path, storage)))
-        table = TableVersion(source.format, path, version, storage.resolved(), is_exact=True)
-        frames.append(table_frame(spark, TableReader(table)))
+        table = _newest_version(source.format, path, storage)
+        table = table._replace(version=int(source.options.get("version", table.version)))
+        frames.append(table_frame(spark, TableReader(table, EXACT_ROWS)))
         counts.append(_count_types(frames[-1], table))
     first, *others = frames
     texts = [{label: str(held) for label, held in types.items()} for types in counts]
@@ -74,40 +77,32 @@ def read_tables(
 
 
 def stream_table(
-    spark: SparkSession, source: job.Source, storage: Storage = NO_STORAGE
+    spark: SparkSession, source: job.Source, storage: Storage
 ) -> tuple[DataFrame, dict[str, DataType]]:
     """Open the stream of the rows that are added to a table, and the types of columns that hold counts."""
     (path,) = source.path
-    newest = _newest_version(source.format, path, storage)
-    table = TableVersion(source.format, path, newest, storage.resolved(), is_exact=True)
-    frame = spark.readStream.format(_register_reader(spark, TableReader(table))).load()
+    table = _newest_version(source.format, path, storage)
+    frame = spark.readStream.format(_register_reader(spark, TableReader(table, EXACT_ROWS))).load()
     return frame, _count_types(frame, table)
 
 
 def _count_types(frame: DataFrame, table: "TableVersion") -> dict[str, DataType]:
     """Return the types of columns that hold counts."""
-    stored = _source_format(table.engine).schema(table.path, table.version, table.storage, is_exact=True)
     return {
         field.name: with_counts(frame.schema[field.name].dataType, field.type)
-        for field in stored
+        for field in table.stored_schema(is_exact=True)
         if not counts_type(field.type).equals(field.type)
     }
 
 
-def _newest_version(format: str, path: str, storage: Storage) -> int:
-    """Return the version number of a table. Raises PipelineError if there is no table."""
-    newest = _source_format(format).newest_version(path, storage)
+def _newest_version(format: str, path: str, storage: Storage) -> "TableVersion":
+    """Return the newest version of a table. Raises PipelineError if there is no table."""
+    table = TableVersion(format, path, 0, storage.resolved())
+    newest = table.source.newest_version(path, storage)
     if newest is None:
         message = f"there is no {registered(format).title} table at `{path}`"
         raise PipelineError(INPUT_NOT_FOUND, message, place=("source", "path"))
-    return newest
-
-
-def _source_format(name: str) -> SourceFormat:
-    """Return the source of an engine, which has one."""
-    engine = source_of(name)
-    assert engine is not None
-    return engine
+    return table._replace(version=newest)
 
 
 class TableSource(DataSource):  # type: ignore[misc]  # PySpark is not followed
@@ -123,8 +118,6 @@ class TableSource(DataSource):  # type: ignore[misc]  # PySpark is not followed
 
     def schema(self) -> StructType:
         """Columns of the table, and where a row comes from."""
-        from pyspark.sql.pandas.types import from_arrow_schema
-
         return from_arrow_schema(self.made.schema)
 
     def reader(self, schema: StructType) -> "TableReader":
@@ -143,18 +136,23 @@ class TableVersion(NamedTuple):
     path: str
     version: int
     storage: Storage
-    is_exact: bool = False
-    """Whether integers replace what Spark cannot hold exactly (see `counts_type`)."""
 
     @property
-    def schema(self) -> pa.Schema:
-        """The columns that the engine reads."""
-        columns = _source_format(self.engine).schema(
-            self.path, self.version, self.storage, is_exact=self.is_exact
-        )
-        return pa.schema(
-            [field.with_type(counts_type(field.type, has_counts=self.is_exact)) for field in columns]
-        )
+    def source(self) -> SourceFormat:
+        """What reads tables of the engine."""
+        return SOURCE_FORMAT.of(registered(self.engine))
+
+    def stored_schema(self, *, is_exact: bool) -> pa.Schema:
+        """Return the columns that the engine reads."""
+        return self.source.schema(self.path, self.version, self.storage, is_exact=is_exact)
+
+    def schema(self, *, is_exact: bool = False) -> pa.Schema:
+        """Return the columns for Spark; with `is_exact` integers replace what it cannot hold exactly (see `counts_type`)."""
+        columns = self.stored_schema(is_exact=is_exact)
+        return pa.schema([field.with_type(counts_type(field.type, has_counts=is_exact)) for field in columns])
+
+
+EXACT_ROWS = Projection(is_exact=True)
 
 
 class TableStream(DataSourceStreamReader, SupportsTriggerAvailableNow):  # type: ignore[misc]  # PySpark is not followed
@@ -179,65 +177,51 @@ class TableStream(DataSourceStreamReader, SupportsTriggerAvailableNow):  # type:
 
     def _newest_version(self) -> int:
         """Return the newest version number of the table, 0 if there is no table."""
-        return _source_format(self.table.engine).newest_version(self.table.path, self.table.storage) or 0
+        return self.table.source.newest_version(self.table.path, self.table.storage) or 0
 
     def partitions(self, start: dict[str, int], end: dict[str, int]) -> list[InputPartition]:
         """One for each part that was added."""
         version = end["version"]
         if not version:
             return []
-        engine, path, _, storage, _ = self.table
-        added = _source_format(engine).added(path, start["version"], version, storage)
+        added = self.table.source.added(self.table.path, start["version"], version, self.table.storage)
         return [InputPartition((version, part)) for part in added]
 
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
         """Read the rows of one part."""
         version, part = partition.value
-        return TableReader(self.table._replace(version=version)).read(InputPartition(part))
+        return TableReader(self.table._replace(version=version), EXACT_ROWS).read(InputPartition(part))
 
 
+@dataclass(frozen=True)
 class TableReader(DataSourceReader):  # type: ignore[misc]  # PySpark is not followed
-    """Reads part by part; `columns` are those to read, by default all of the engine's, and `_source`.
+    """Reads part by part: the columns of a projection, by default all of the engine's, and `_source`."""
 
-    Each says whether it may be null for Spark, which takes batches of exactly the schema it asked for. `parts` are those
-    that are read, by default all.
-    """
-
-    def __init__(
-        self,
-        table: TableVersion,
-        columns: Mapping[str, bool] | None = None,
-        *,
-        filter: str | None = None,
-        has_row_ids: bool = False,
-        has_addresses: bool = False,
-        parts: Sequence[int] | None = None,
-    ) -> None:
-        self.table = table
-        self.columns = columns
-        self.filter = filter
-        self.row_id = ROW_ID if has_row_ids else None
-        self.address = ADDRESS if has_addresses else None
-        self.parts = parts
+    table: TableVersion
+    projection: Projection = WHOLE_ROWS
+    nullable: frozenset[str] = frozenset()
+    """Columns that may be null for Spark, which takes batches of exactly the schema it asked for."""
+    parts: Sequence[int] | None = None
+    """Those that are read, by default all."""
 
     @property
     def schema(self) -> pa.Schema:
         """The columns that are read."""
-        columns = self.table.schema
-        if self.columns is not None:
-            fields = [(columns.field(name), may_be_null) for name, may_be_null in self.columns.items()]
+        names, columns = self.projection.columns, self.table.schema(is_exact=self.projection.is_exact)
+        if names is not None:
+            fields = map(columns.field, names)
             columns = pa.schema(
-                [one.with_nullable(one.nullable or may_be_null) for one, may_be_null in fields]
+                [one.with_nullable(one.nullable or one.name in self.nullable) for one in fields]
             )
-        for last in (self.row_id, self.address):
+        for last in (self.projection.row_id, self.projection.address):
             if last is not None:
                 columns = columns.append(pa.field(last, pa.int64()))
-        return columns if self.columns is not None else columns.append(pa.field(SOURCE, pa.string()))
+        return columns if names is not None else columns.append(pa.field(SOURCE, pa.string()))
 
     def partitions(self) -> list[InputPartition]:
         """One for each part."""
-        engine, path, version, storage, _ = self.table
-        parts = _source_format(engine).parts(path, version, storage) if self.parts is None else self.parts
+        _, path, version, storage = self.table
+        parts = self.table.source.parts(path, version, storage) if self.parts is None else self.parts
         return [InputPartition(part) for part in parts]
 
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
@@ -246,13 +230,11 @@ class TableReader(DataSourceReader):  # type: ignore[misc]  # PySpark is not fol
             to_field,
         )  # for start-up time: those who plan a query read no rows
 
-        name, path, version, storage, is_exact = self.table
-        columns = None if self.columns is None else tuple(self.columns)
-        projection = Projection(columns, self.filter, self.row_id, self.address, is_exact)
-        schema = self.schema
-        batches = _source_format(name).read(path, version, partition.value, projection, storage)
+        _, path, version, storage = self.table
+        schema, has_source = self.schema, self.projection.columns is None
+        batches = self.table.source.read(path, version, partition.value, self.projection, storage)
         for batch in batches:
-            source = [pa.array([path] * batch.num_rows, pa.string())] if columns is None else []
+            source = [pa.array([path] * batch.num_rows, pa.string())] if has_source else []
             arrays = [
                 array if array.type.equals(field.type) else to_field(array, field)
                 for array, field in zip([*batch.columns, *source], schema, strict=True)
@@ -262,16 +244,14 @@ class TableReader(DataSourceReader):  # type: ignore[misc]  # PySpark is not fol
 
 def schema_of_table(options: Mapping[str, str], engine: str) -> StructType:
     """Columns of the table that options of `spark.read` name."""
-    from pyspark.sql.pandas.types import from_arrow_schema
-
-    return from_arrow_schema(_table_version(options, engine).schema)
+    return from_arrow_schema(_table_version(options, engine).schema())
 
 
 def reader_of_table(options: Mapping[str, str], engine: str, requested: StructType) -> TableReader:
     """Make the reader of the requested columns: all of them, or those of `spark.read.schema(…)`."""
     table = _table_version(options, engine)
     path = table.path
-    stored_types = {field.name: field.dataType for field in schema_of_table(options, engine).fields}
+    stored_types = {field.name: field.dataType for field in from_arrow_schema(table.schema()).fields}
     for field in requested.fields:
         if field.name not in stored_types:
             message = f"`{path}` has no column `{field.name}`"
@@ -280,11 +260,11 @@ def reader_of_table(options: Mapping[str, str], engine: str, requested: StructTy
             has, asked = stored_types[field.name].simpleString(), field.dataType.simpleString()
             message = f"`{field.name}` of `{path}` is {has}, but was requested as {asked}"
             raise PipelineError(SOURCE_TYPE_MISMATCH, message, "request it as it is, and cast it afterwards")
-    columns = {field.name: field.nullable for field in requested.fields}
+    nullable = frozenset(field.name for field in requested.fields if field.nullable)
     filter = options.get("filter")
     if filter is not None:
-        _source_format(engine).check_filter(path, table.version, filter, table.storage)
-    return TableReader(table, columns, filter=filter)
+        table.source.check_filter(path, table.version, filter, table.storage)
+    return TableReader(table, Projection(tuple(requested.names), filter), nullable)
 
 
 def _table_version(options: Mapping[str, str], engine: str) -> TableVersion:
@@ -297,7 +277,8 @@ def _table_version(options: Mapping[str, str], engine: str) -> TableVersion:
         raise PipelineError(SINK_OPTION, message, help)
     # Looked up here: executors on other machines do not have the variables.
     storage = Storage.from_json(options.get("storageOptions", "{}")).resolved()
-    newest = _source_format(engine).newest_version(options["path"], storage)
+    table = TableVersion(engine, options["path"], 0, storage)
+    newest = table.source.newest_version(table.path, storage)
     if newest is None:
         message = f"there is no {engine} table at `{options['path']}`"
         raise PipelineError(INPUT_NOT_FOUND, message)
@@ -305,4 +286,4 @@ def _table_version(options: Mapping[str, str], engine: str) -> TableVersion:
     if not version.isdecimal() or not 0 < int(version) <= newest:
         message = f"option `version` is `{version}`, the newest version of the table is {newest}"
         raise PipelineError(SINK_OPTION, message, "leave `version` out for the newest one")
-    return TableVersion(engine, options["path"], int(version), storage)
+    return table._replace(version=int(version))

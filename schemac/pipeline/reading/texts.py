@@ -18,7 +18,7 @@ from pyspark.sql import DataFrame, SparkSession
 from schemac.pipeline.declaration.job import Source
 from schemac.pipeline.declaration.source_options import FILES, Options
 from schemac.pipeline.reading.cutting import FAULT, ListedFiles
-from schemac.pipeline.reading.files import BAD_ENCODING, SourceFile, byte_text, has_marks
+from schemac.pipeline.reading.files import BAD_ENCODING, SourceFile
 from schemac.pipeline.reading.inputs import METADATA, OF_FILE
 from schemac.pipeline.reading.paths import base_path, is_hidden, local_part, spark_path
 from schemac.pipeline.spark.executors import is_connect, settings_in_place
@@ -121,8 +121,3 @@ def _local_file(uri: str) -> SourceFile:
     # Java tells the time in milliseconds.
     modified = about.st_mtime_ns // 1_000_000 * 1000
     return SourceFile(f"file:{path}", f"file:{quoted_path}", about.st_size, modified)
-
-
-def decoded(text: str, encoding: str) -> tuple[str, str | None]:
-    """Return a record's decoded text, and its fault."""
-    return (byte_text(text, encoding), BAD_ENCODING) if has_marks(text) else (text, None)

@@ -13,7 +13,7 @@ import re
 import uuid
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -109,12 +109,7 @@ class Lineage:
 
     path: Path
     job_name: str
-    run_id: str
-
-    @classmethod
-    def new(cls, path: Path, job_name: str) -> "Lineage":
-        """Name a run that begins now."""
-        return cls(path, job_name, str(uuid.uuid4()))
+    run_id: str = field(default_factory=lambda: str(uuid.uuid4()))
 
     def started(self, at: datetime) -> None:
         """Append the event of the beginning. Raises OSError."""
@@ -187,11 +182,12 @@ def _inputs(outcome: RunOutcome) -> list[dict[str, Any]]:
     facets = {}
     if outcome.report is not None:
         assertions = [
-            {"assertion": one.rule, "success": False, "column": one.path or None, "actual": str(one.count)}
+            {"assertion": one.rule, "success": False}
+            | ({"column": one.path} if one.path else {})
+            | {"actual": str(one.count)}
             for one in outcome.report.reasons
         ]
-        non_null = [{key: value for key, value in one.items() if value is not None} for one in assertions]
-        facets = _facet("dataQualityAssertions", {"assertions": non_null}) if non_null else {}
+        facets = _facet("dataQualityAssertions", {"assertions": assertions}) if assertions else {}
     paths = [path for part in outcome.job.parts for path in part.source.path]
     paths += [path for join in outcome.job.joins.values() for path in join.path]
     paths += [path for table in outcome.job.references.values() if table is not None for path in table.path]

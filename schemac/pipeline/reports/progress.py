@@ -170,13 +170,9 @@ def _step(tracker: Any | None, run: str, seconds: float) -> RunStep:
         return RunStep.WRITING
     try:
         numbers = tracker.getJobIdsForGroup(run)
-        jobs = [job for number in numbers if (job := tracker.getJobInfo(number)) is not None]
-        stages = [
-            stage
-            for job in jobs
-            for number in job.stageIds
-            if (stage := tracker.getStageInfo(number)) is not None
-        ]
+        jobs = list(filter(None, map(tracker.getJobInfo, numbers)))
+        ids = (number for job in jobs for number in job.stageIds)
+        stages = list(filter(None, map(tracker.getStageInfo, ids)))
     except Exception:  # noqa: BLE001  the session may be going down; its own error is told elsewhere
         return RunStep.PLANNING
     if not stages:

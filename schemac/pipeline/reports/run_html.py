@@ -233,13 +233,12 @@ def runs_history(runs: Sequence[CommittedRun]) -> str:
         '<th class="n">version</th></tr>'
     )
     table = f'<div class="wide"><table>{head}{rows}</table></div>'
-    return f"<h2>Runs of this table</h2>{_chart(tuple(reversed(runs)))}{table}"
+    return f"<h2>Runs of this table</h2>{_chart(runs[::-1])}{table}"
 
 
-def _chart(runs: Iterable[CommittedRun]) -> str:
+def _chart(runs: Sequence[CommittedRun]) -> str:
     """Draw a bar for each run, oldest first: what was written, and on top what was quarantined."""
-    runs = tuple(runs)
-    most = max((run.rows + run.rows_quarantined for run in runs), default=0) or 1
+    most = max(run.rows + run.rows_quarantined for run in runs) or 1
     bars = []
     for place, run in enumerate(runs):
         good = run.rows / most * CHART_HEIGHT
@@ -253,7 +252,7 @@ def _chart(runs: Iterable[CommittedRun]) -> str:
             f'<rect x="{left}" y="{CHART_HEIGHT - good:.1f}" width="{BAR - 4}" height="{good:.1f}" fill="var(--good)"/>'
             f'<rect x="{left}" y="{CHART_HEIGHT - good - bad:.1f}" width="{BAR - 4}" height="{bad:.1f}" fill="var(--bad)"/></g>'
         )
-    width = max(len(runs), 1) * BAR + 2
+    width = len(runs) * BAR + 2
     label = "Records of each run, oldest first: written below, quarantined above"
     return (
         f'<svg viewBox="0 0 {width} {CHART_HEIGHT}" width="{width}" height="{CHART_HEIGHT}" role="img" '

@@ -11,7 +11,6 @@ Errors: SC647 changed-file, SC648 lost-history.
 """
 
 import base64
-import hashlib
 import json
 import os
 import zlib
@@ -24,7 +23,7 @@ from pyspark.sql import SparkSession
 from schemac.pipeline.declaration.job import Changed, Job, Source, SourceMode
 from schemac.pipeline.errors import PipelineError
 from schemac.pipeline.reading import texts
-from schemac.pipeline.reading.files import SourceFile, raw_bytes
+from schemac.pipeline.reading.files import SourceFile, sha256_of
 from schemac.pipeline.reading.paths import base_path, local_part
 from schemac.rows.runs.history import CommittedRun
 from schemac.rows.runs.identity import Mode
@@ -51,11 +50,6 @@ class ReadFiles:
 
     files: dict[str, KnownFile] = field(default_factory=dict)
     links: int = 0
-
-
-def is_incremental(job: Job) -> bool:
-    """Whether some source of the job takes new files only."""
-    return any(part.source.mode is SourceMode.INCREMENTAL for part in job.parts)
 
 
 def state_of(runs: Iterable[CommittedRun]) -> ReadFiles:
@@ -88,40 +82,30 @@ class NewInput(NamedTuple):
 
 
 def find_new_input(spark: SparkSession, job: Job, sink: Sink) -> NewInput:
-    """Return a job that reads only what is new to its table."""
-    if not is_incremental(job):
-        return NewInput(job, {})
-    target = job.target
-    is_there = sink.find(target.path, job.storage_options) is not None
-    return only_new_files(spark, job, sink.runs(target.path, job.storage_options) if is_there else ())
-
-
-def only_new_files(spark: SparkSession, job: Job, runs: Iterable[CommittedRun]) -> NewInput:
     """Return a job that reads only the files that no run of its table has read."""
-    state = state_of(runs)
+    if not job.is_incremental:
+        return NewInput(job, {})
+    path, storage = job.target.path, job.storage_options
+    state = state_of(sink.runs(path, storage) if sink.find(path, storage) is not None else ())
     parts, known_files = [], []
     for i, part in enumerate(job.parts):
         if part.source.mode is not SourceMode.INCREMENTAL:
             parts.append(part.source.model_copy(update={"fields": part.fields}))
             continue
         listed = texts.files_of(spark, part.source)
-        try:
+        with job.located_in_part(i):
             part_files = list(new_files(part.source, listed.files, state))
-        except PipelineError as error:
-            error.place = job.place_of(i, error.place)
-            raise
         known_files += part_files
         if part_files:
             source = with_paths(part.source, [file.path for file in part_files])
             parts.append(source.model_copy(update={"fields": part.fields}))
     if not parts:
         return NewInput(None, {})
-    commit_properties = properties(state, known_files)
+    update: dict[str, object] = {"source_": None, "sources": tuple(parts), "fields": {}}
     if not job.sources:
         # As the file has it, so that what is told of a setting finds its place.
-        left = job.model_copy(update={"source_": with_paths(job.source, [file.path for file in known_files])})
-        return NewInput(left, commit_properties, is_rest=bool(state.files))
-    left = job.model_copy(update={"source_": None, "sources": tuple(parts), "fields": {}})
+        update = {"source_": with_paths(job.source, [file.path for file in known_files])}
+    left, commit_properties = job.model_copy(update=update), properties(state, known_files)
     return NewInput(left, commit_properties, is_rest=bool(state.files))
 
 
@@ -132,9 +116,7 @@ def new_files(source: Source, files: Iterable[SourceFile], state: ReadFiles) -> 
         state_now = file.size_bytes, file.modified_micros
         if known is not None and (known.size_bytes, known.modified_micros) == state_now:
             continue
-        with raw_bytes(file.path) as stream:
-            digest = hashlib.file_digest(stream, "sha256").hexdigest()
-        known_file = KnownFile(file.path, file.size_bytes, file.modified_micros, digest)
+        known_file = KnownFile(file.path, file.size_bytes, file.modified_micros, sha256_of(file.path))
         if known is None or (known.digest != known_file.digest and source.changed is Changed.READ):
             yield known_file
         elif known.digest != known_file.digest and source.changed is Changed.REFUSE:

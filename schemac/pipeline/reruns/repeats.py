@@ -20,6 +20,7 @@ from typing import NamedTuple
 from schemac.pipeline.codes import JAVA_GONE
 from schemac.pipeline.declaration.job import Job
 from schemac.pipeline.errors import PipelineError
+from schemac.pipeline.reading.files import sha256_of
 from schemac.pipeline.reading.paths import is_hidden, local_part
 from schemac.pipeline.reading.source import check_input
 from schemac.pipeline.spark.python_functions import digest_of_function
@@ -94,7 +95,7 @@ def _input_digests(job: Job) -> list[tuple[object, object]] | None:
         return None
     files = sorted({pair for path in paths for pair in _visible_files(Path(local_part(path) or path))})
     with ThreadPoolExecutor() as pool:
-        digests = pool.map(_digest_of_file, (file for _, file in files))
+        digests = pool.map(sha256_of, (str(file) for _, file in files))
     return [(name, digest) for (name, _), digest in zip(files, digests, strict=True)]
 
 
@@ -121,12 +122,6 @@ def _visible_files(path: Path) -> Iterator[tuple[str, Path]]:
             if not is_hidden(name):
                 file = Path(folder, name)
                 yield file.relative_to(path.parent).as_posix(), file
-
-
-def _digest_of_file(path: Path) -> str:
-    """Return the SHA-256 of a file's content in hexadecimal digits."""
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 class IdentifiedRun(NamedTuple):

@@ -29,17 +29,19 @@ from schemac.rows.judging.settings import POSITIONS
 from schemac.rows.runs.history import CommittedRun
 from schemac.rows.runs.identity import Mode, Replay
 from schemac.rows.runs.storage import is_local
-from schemac.rows.runs.tables import runs_of, sink_of
+from schemac.rows.runs.tables import Projection, runs_of, sink_of
 from schemac.text.source.catalogue import REPLAY
 from schemac.text.source.phrases import closest
 
-OF_TEXT = ("json", "geojson")
 IN_FOLDER = r"/[^/=]+=[^/]*/"
 COLUMNS_OF_FILE = ("file_path", "file_name")
 OF_SOURCE = (
     f"""named_struct('file_path', source, 'file_name', {file_name("substring_index(source, '/', -1)")})"""
 )
 """What the quarantine tells of the file of a record; Spark's own name of it has `%20` for a space, too."""
+
+
+AT_THE_SOURCE = "correct the records at their source, and run the pipeline over them"
 
 
 def as_replayed(job: Job) -> Job:
@@ -52,8 +54,7 @@ def check_replay(job: Job, replay: Replay) -> int:
     """Return the version of the quarantine to read; 0 if there is none. Raises PipelineError if it cannot be replayed."""
     if job.target.is_of_spark:
         message = f"records of a quarantine cannot be moved into a {job.target.format} target in one commit"
-        help = "correct the records at their source, and run the pipeline over them"
-        raise PipelineError(REPLAY, message, help, place=("target", "format"))
+        raise PipelineError(REPLAY, message, AT_THE_SOURCE, place=("target", "format"))
     if job.target.is_through_connector:
         message = "records of a quarantine cannot be replayed through a connector"
         help = "leave `connector` out of `target`"
@@ -67,14 +68,13 @@ def check_replay(job: Job, replay: Replay) -> int:
     format = job.parts[0].source.format
     if format == "csv":
         message = "a quarantine of a csv source cannot be replayed"
-        help = "correct the records at their source, and run the pipeline over them"
-        raise PipelineError(REPLAY, message, help, place=job.place_of(0, ("source", "format")))
+        raise PipelineError(REPLAY, message, AT_THE_SOURCE, place=job.place_of(0, ("source", "format")))
     for label, origin in job.parts[0].origins.items():
         part = file_part(origin.from_)
         if part is not None and part not in COLUMNS_OF_FILE:
             message = f"`{label}` is read from `{METADATA}.{part}`, which the quarantine does not keep"
-            help = "correct the records at their source, and run the pipeline over them"
-            raise PipelineError(REPLAY, message, help, place=job.place_of(0, ("fields", label, "from")))
+            place = job.place_of(0, ("fields", label, "from"))
+            raise PipelineError(REPLAY, message, AT_THE_SOURCE, place=place)
     if not (is_local(job.target.path) and is_local(job.quarantine_path)):
         message = "a table on an object store cannot be replayed to"
         raise PipelineError(REPLAY, message, "replay where table and quarantine are local", place=("target",))
@@ -99,15 +99,12 @@ def open_quarantine(spark: SparkSession, job: Job, replay: Replay, version: int)
     """Return the records of the quarantine as records of the source; those with other columns are apart."""
     engine, storage = job.target.engine.name, job.storage_options
     quarantine = TableVersion(engine, job.quarantine_path, version, storage.resolved())
-    rows = _selected_rows(table_frame(spark, TableReader(quarantine, has_addresses=True)), job, replay)
+    reader = TableReader(quarantine, Projection(address=ADDRESS))
+    rows = _selected_rows(table_frame(spark, reader), job, replay)
     source = job.parts[0].source
-    recordses = (
-        [_text_records(rows, source)] if source.format in OF_TEXT else list(_typed_records(rows, source))
-    )
-    return [
-        replace(records, partitions={ADDRESS: ADDRESS})
-        for records in recordses or [_text_records(rows, source)]
-    ]
+    opened = [] if source.format in ("json", "geojson") else [*_typed_records(rows, source)]
+    opened = opened or [_text_records(rows, source)]
+    return [replace(records, partitions={ADDRESS: ADDRESS}) for records in opened]
 
 
 _BOOKKEEPING = (f"source as {SOURCE}", f"{OF_SOURCE} as {FILE}", f"cast({ADDRESS} as string) as {ADDRESS}")

@@ -33,10 +33,7 @@ COUNTED = f"coalesce(sum(coalesce({PACKED}.rows, 1L)), 0L)"
 ARROW_TYPE = pa.struct([("rows", pa.int64()), ("batch", pa.binary())])
 
 
-PACKED_TYPE = from_arrow_type(ARROW_TYPE)
-
-
-NOT_PACKED = f"cast(null as {PACKED_TYPE.simpleString()}) as {PACKED}"
+NOT_PACKED = f"cast(null as {from_arrow_type(ARROW_TYPE).simpleString()}) as {PACKED}"
 
 
 def packed(batch: pa.RecordBatch) -> pa.Array:

@@ -52,22 +52,12 @@ def struct(members: Iterable[tuple[str, str]]) -> str:
     return f"named_struct({inner})"
 
 
-def concat(parts: Iterable[str]) -> str:
-    """Return texts joined."""
-    return f"concat({', '.join(parts)})"
-
-
 def parse_json_sql(text: str) -> str:
     """Return the SQL that parses a text as the first item of a variant array, whose second item shows that nothing follows it.
 
     Spark's parser stops after the first value of a text; what is behind a record would be gone.
     """
     return f"try_parse_json(concat('[', {text}, ',{{\"{END}\":true}}]'))"
-
-
-def is_one_value_sql(variant: str) -> str:
-    """Whether a parsed text was one JSON value and nothing else."""
-    return f"coalesce(try_variant_get({variant}, '$[1].{END}', 'boolean'), false)"
 
 
 def with_operator(spark: Any, operator: str, column: Any) -> Any:

@@ -25,22 +25,35 @@ from schemac.pipeline.spark.executors import collected
 from schemac.pipeline.spark.packed import ERRORS, RAW, SOURCE
 from schemac.rows.judging.arrays import MissingMemberError, to_field
 from schemac.rows.judging.reasons import QUARANTINE_SCHEMA, REASONS, reason_counts
-from schemac.rows.runs.tables import WriteTarget, sink_of
+from schemac.rows.runs.tables import Sink, WriteTarget, sink_of
 from schemac.text.source.catalogue import MISSING_COLUMN, NULL_IN_REQUIRED_FIELD
 
-NO_LIMITS = Limits()
+
+@dataclass
+class StagedQuarantine:
+    """What tasks have written to the quarantine, not committed yet."""
+
+    pieces: list[str] = dataclasses.field(default_factory=list)
+    rows: int = 0
+    reasons: Counter[tuple[str, str]] = dataclasses.field(default_factory=Counter)
+    broken: Counter[Key] = dataclasses.field(default_factory=Counter)
+
+    def add(self, other: "StagedQuarantine") -> None:
+        """Add what another task wrote."""
+        self.pieces += other.pieces
+        self.rows += other.rows
+        self.reasons.update(other.reasons)
+        self.broken.update(other.broken)
 
 
 class QuarantineBuffer:
-    """The rows of one task that do not fit, on disk until the others are written."""
+    """The rows of one task that do not fit, on disk until the others are written; `staged` counts them."""
 
-    def __init__(self, file: Any, run: str, limits: Limits = NO_LIMITS) -> None:
+    def __init__(self, file: Any, run: str, limits: Limits) -> None:
         self.file = file
         self.run = run
-        self.rows = 0
-        self.reasons: Counter[tuple[str, str]] = Counter()
         self.limits = limits
-        self.broken: Counter[Key] = Counter()
+        self.staged = StagedQuarantine()
         self.writer: pa.RecordBatchStreamWriter | None = None
 
     def take_from(self, batch: pa.RecordBatch) -> pa.RecordBatch:
@@ -58,17 +71,18 @@ class QuarantineBuffer:
         if self.writer is None:
             self.writer = pa.ipc.new_stream(self.file, QUARANTINE_SCHEMA)
         self.writer.write_batch(quarantined)
-        self.rows += quarantined.num_rows
-        self.reasons.update(reason_counts(reasons))
-        self.broken.update(self.limits.count_broken(reasons))
+        self.staged.rows += quarantined.num_rows
+        self.staged.reasons.update(reason_counts(reasons))
+        self.staged.broken.update(self.limits.count_broken(reasons))
         return batch.filter(errors.is_null())
 
-    def read(self) -> Iterator[pa.RecordBatch]:
-        """Read the rows kept."""
-        assert self.writer is not None
-        self.writer.close()
-        self.file.seek(0)
-        yield from pa.ipc.open_stream(self.file)
+    def stage(self, sink: Sink, place: WriteTarget | None) -> None:
+        """Write the rows to a place, if there are any."""
+        if self.writer is not None:
+            assert place is not None
+            self.writer.close()
+            self.file.seek(0)
+            self.staged.pieces = sink.write(place, QUARANTINE_SCHEMA, iter(pa.ipc.open_stream(self.file)))
 
 
 def to_schema(batch: pa.RecordBatch, schema: pa.Schema) -> pa.RecordBatch:
@@ -111,23 +125,6 @@ def written_by(write: Callable[[Iterator[pa.RecordBatch]], T], batches: Iterator
         raise failure[0] if failure else error from None
 
 
-@dataclass
-class StagedQuarantine:
-    """What tasks have written to the quarantine, not committed yet."""
-
-    pieces: list[str] = dataclasses.field(default_factory=list)
-    rows: int = 0
-    reasons: Counter[tuple[str, str]] = dataclasses.field(default_factory=Counter)
-    broken: Counter[Key] = dataclasses.field(default_factory=Counter)
-
-    def add(self, other: "StagedQuarantine") -> None:
-        """Add what another task wrote."""
-        self.pieces += other.pieces
-        self.rows += other.rows
-        self.reasons.update(other.reasons)
-        self.broken.update(other.broken)
-
-
 def stage_quarantine(rows: DataFrame, place: WriteTarget, run: str, limits: Limits) -> StagedQuarantine:
     """Write the rows of a frame, none of which fits, to the quarantine, without a commit."""
     total = StagedQuarantine()
@@ -139,11 +136,10 @@ def stage_quarantine(rows: DataFrame, place: WriteTarget, run: str, limits: Limi
 def _stage_task(
     place: WriteTarget, run: str, limits: Limits, batches: Iterator[pa.RecordBatch]
 ) -> Iterator[StagedQuarantine]:
-    """Write the rows of one task; yield what it wrote, if it had any."""
+    """Write the rows of one task; yield what it wrote."""
     with TemporaryFile() as file:
         bad = QuarantineBuffer(file, run, limits)
         for batch in batches:
             bad.take_from(batch)
-        if bad.rows:
-            staged_files = sink_of(None).write(place, QUARANTINE_SCHEMA, bad.read())
-            yield StagedQuarantine(staged_files, bad.rows, bad.reasons, bad.broken)
+        bad.stage(sink_of(None), place)
+        yield bad.staged

@@ -33,7 +33,7 @@ from schemac.pipeline.writing.file_runs import FileRuns, file_errors_reported, l
 from schemac.pipeline.writing.sink_options import SinkReport, nothing_fits, too_many_quarantined
 from schemac.rows.judging.reasons import QUARANTINE_SCHEMA
 from schemac.rows.judging.settings import POSITIONS, ReasonCount
-from schemac.rows.runs.history import QUARANTINED, ROWS, TABLE
+from schemac.rows.runs.history import TABLE
 from schemac.rows.runs.identity import Mode, RunIdentity
 from schemac.rows.runs.storage import hadoop_address, path_from_quarantine
 from schemac.rows.runs.tables import Sink, StagedRows, TableForm, WriteTarget, sink_of
@@ -149,7 +149,8 @@ class FormatTarget:
     @property
     def runs(self) -> FileRuns | None:
         """The runs of the target; None if it does not record them."""
-        return _file_runs(self.spark, self.job.target.path) if self.job.target.is_of_files else None
+        target = self.job.target
+        return FileRuns(*open_files(self.spark, target.path)) if target.is_of_files else None
 
     @property
     def _store_options(self) -> dict[str, str]:
@@ -200,8 +201,7 @@ class FormatTarget:
         staged_files: list[str],
     ) -> tuple[int, int | None]:
         """Write and commit the rows that fit, and the others before them; the number of the run, and the version of the quarantine."""
-        counts = {ROWS: str(report.rows_written), QUARANTINED: str(report.rows_quarantined)}
-        runs = self.runs
+        counts, runs = report.properties(), self.runs
         if runs is None:
             check_files_unchanged(seen)
             with self._quarantine_committed(place, staged_files, counts, _is_known_failure) as version:
@@ -314,14 +314,9 @@ def _is_known_failure(error: BaseException) -> bool:
     return isinstance(error, Py4JJavaError) or not isinstance(error, Py4JError | ConnectionError)
 
 
-def _file_runs(spark: SparkSession, path: str) -> FileRuns:
-    """Return the runs of the folder at a path."""
-    return FileRuns(*open_files(spark, path))
-
-
 def recover_runs(spark: SparkSession, job: Job) -> FileRuns:
     """Return the runs of a target of files, when what runs that died left there, and in the quarantine, has been taken back."""
-    sink, storage, runs = sink_of(None), job.storage_options, _file_runs(spark, job.target.path)
+    sink, storage, runs = sink_of(None), job.storage_options, FileRuns(*open_files(spark, job.target.path))
 
     def take_back(run: RunIdentity) -> None:
         """Take the rows of a run that has not happened out of the quarantine."""

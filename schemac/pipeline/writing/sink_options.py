@@ -17,7 +17,7 @@ from pydantic import TypeAdapter
 from schemac.pipeline.declaration.parts import AuthoredLimits, Limits, Passed
 from schemac.rows.judging.settings import ReasonCount
 from schemac.rows.runs.errors import PipelineError
-from schemac.rows.runs.history import CommittedRun
+from schemac.rows.runs.history import DELETED, QUARANTINED, ROWS, SUPERSEDED, CommittedRun
 from schemac.rows.runs.tables import TableForm
 from schemac.text.source.catalogue import EMPTIED_TABLE, SINK_OPTION, TOO_MANY_QUARANTINED
 
@@ -63,10 +63,9 @@ class SinkOptions:
     def read_schema(self) -> pa.Schema:
         """Return the table's Arrow schema. Raises PipelineError."""
         try:
-            if len(self.schema) < 4096 and self.schema.endswith(".arrow"):
-                with open(self.schema, "rb") as file:
-                    return pa.ipc.read_schema(pa.BufferReader(file.read()))
-            return pa.ipc.read_schema(pa.BufferReader(base64.b64decode(self.schema, validate=True)))
+            is_path = len(self.schema) < 4096 and self.schema.endswith(".arrow")
+            data = Path(self.schema).read_bytes() if is_path else base64.b64decode(self.schema, validate=True)
+            return pa.ipc.read_schema(pa.BufferReader(data))
         except (OSError, ValueError) as error:
             help = "give the path of build/<dataset>/arrow/schema.arrow, or its bytes in base64"
             raise PipelineError(SINK_OPTION, f"option `schema` cannot be read: {error}", help) from error
@@ -88,13 +87,9 @@ def sink_options(options: Any, format: str) -> SinkOptions:
     return TypeAdapter(SinkOptions).validate_python(values)
 
 
-def encode_options(options: SinkOptions) -> dict[str, str]:
-    """Return the options as Spark takes them."""
-    texts = {}
-    for name, value in asdict(options).items():
-        if value is not None:
-            texts[name.replace("_", "")] = str(value).lower() if isinstance(value, bool) else str(value)
-    return texts
+def encode_options(options: SinkOptions) -> dict[str, Any]:
+    """Return the options as Spark takes them, which makes texts of them."""
+    return {name.replace("_", ""): value for name, value in asdict(options).items() if value is not None}
 
 
 MOST_REASONS = 5
@@ -121,6 +116,12 @@ class SinkReport:
     """The same of rules that only warn, over the records that were written."""
     passed: Passed | None = None
     """The limit of quarantined records that was passed, where the write was given up for it."""
+
+    def properties(self) -> dict[str, str]:
+        """Return the numbers as the properties of a commit."""
+        of_keys = {SUPERSEDED: self.superseded, DELETED: self.deleted}
+        counts = {ROWS: self.rows_written, QUARANTINED: self.rows_quarantined}
+        return {key: str(count) for key, count in (counts | of_keys).items() if count or key in counts}
 
     def write(self, path: str) -> None:
         """Write the file."""

@@ -40,7 +40,7 @@ from schemac.pipeline.writing.sink_options import (
 from schemac.rows.judging.reasons import QUARANTINE_SCHEMA, reason_counts
 from schemac.rows.judging.settings import ReasonCount
 from schemac.rows.runs.errors import PipelineError
-from schemac.rows.runs.history import DELETED, QUARANTINED, ROWS, SUPERSEDED, TABLE, CommittedRun
+from schemac.rows.runs.history import TABLE, CommittedRun
 from schemac.rows.runs.identity import Mode, RunIdentity
 from schemac.rows.runs.storage import Storage, path_from_quarantine
 from schemac.rows.runs.tables import (
@@ -114,15 +114,10 @@ def spark_sink(engine: str) -> type[TableSink]:
     return type("EngineSink", (TableSink,), {"engine": engine})
 
 
-def register_engine(spark: SparkSession, engine: str) -> None:
-    """Make the tables of an engine known to a session."""
-    register(spark, spark_sink(engine))
-
-
 def register_formats(spark: SparkSession) -> None:
     """Make `schemac-<engine>` known to a session, as `format` of `spark.read` and `df.write`."""
     for engine in sink_names():
-        register_engine(spark, engine)
+        register(spark, spark_sink(engine))
 
 
 class TableWriter(DataSourceArrowWriter):  # type: ignore[misc]  # PySpark is not followed
@@ -210,11 +205,9 @@ class TableWriter(DataSourceArrowWriter):  # type: ignore[misc]  # PySpark is no
             if first is not None:
                 write = partial(self.sink.write, self.table, schema)
                 written.pieces = written_by(write, chain([first], good))
-            written.bad = StagedQuarantine([], bad.rows, bad.reasons)
-            if bad.rows and not self.options.replay:
-                assert self.quarantine is not None
-                written.bad.pieces = self.sink.write(self.quarantine, QUARANTINE_SCHEMA, bad.read())
-                written.bad.broken = bad.broken
+            if not self.options.replay:
+                bad.stage(self.sink, self.quarantine)
+            written.bad = bad.staged
         return written
 
     def _good_batches(
@@ -298,8 +291,9 @@ class TableWriter(DataSourceArrowWriter):  # type: ignore[misc]  # PySpark is no
             superseded, deleted, good = merged.superseded, merged.deleted, merged.fragments
             report = replace(report, rows_written=written, superseded=superseded, deleted=deleted)
         # What does not fit in a replay is where it was.
-        rows = _commit_counts(replace(report, rows_quarantined=0) if self.options.replay else report)
-        more = tuple(json.loads(self.options.properties).items())
+        counts = replace(report, rows_quarantined=0) if self.options.replay else report
+        rows = tuple(counts.properties().items())
+        more = json.loads(self.options.properties).items()
         table = replace(self.table, properties=(*rows, *more))
         quarantine_version = self._commit_quarantine(rows, bad, moved)
         try:
@@ -373,17 +367,6 @@ class TableWriter(DataSourceArrowWriter):  # type: ignore[misc]  # PySpark is no
         self.sink.discard(self.table, total.pieces)
         if self.quarantine is not None:
             self.sink.discard(self.quarantine, total.bad.pieces)
-
-
-def _commit_counts(report: SinkReport) -> tuple[tuple[str, str], ...]:
-    """Return the numbers as commits have them."""
-    counts = {
-        ROWS: report.rows_written,
-        QUARANTINED: report.rows_quarantined,
-        SUPERSEDED: report.superseded,
-        DELETED: report.deleted,
-    }
-    return tuple((key, str(count)) for key, count in counts.items() if count or key in (ROWS, QUARANTINED))
 
 
 def _with_progress(batches: Iterator[pa.RecordBatch], notes: TaskCount) -> Iterator[pa.RecordBatch]:
