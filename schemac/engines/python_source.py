@@ -60,11 +60,4 @@ def docstring(text: str, indent: str = "") -> str:
 
 def _escaped(character: str) -> str:
     """Return a character as source inside double quotes; unprintable ones become escape sequences."""
-    if character in '"\\':
-        return f"\\{character}"
-    if character.isprintable():
-        return character
-    code = ord(character)
-    return {"\n": "\\n", "\t": "\\t", "\r": "\\r"}.get(
-        character, f"\\x{code:02x}" if code < 256 else f"\\u{code:04x}" if code < 65536 else f"\\U{code:08x}"
-    )
+    return '\\"' if character == '"' else repr(character)[1:-1]

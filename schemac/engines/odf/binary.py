@@ -232,8 +232,8 @@ MAX_BYTES = 2**31 - 1
 MAX_DEPTH = 200
 """Tables inside tables, as many as levels in a manifest; FlatBuffers' own verifiers stop at 64."""
 MAX_TABLES = 1_000_000
-_OFFSET_FORMAT, _DISTANCE, _SHORT = numbers.UOffsetTFlags, numbers.SOffsetTFlags, numbers.VOffsetTFlags
-_WIDTH = _OFFSET_FORMAT.bytewidth
+_DISTANCE, _SHORT = numbers.SOffsetTFlags, numbers.VOffsetTFlags
+_WIDTH = _OFFSET_FLAGS.bytewidth
 
 
 class Buffer:
@@ -299,12 +299,9 @@ class FlatTable:
 
     def text(self, field: int) -> str | None:
         """Return the text of a field; None if it is empty."""
-        offset = self._vector(field)
-        if offset is None:
-            return None
-        content: bytes = self._flat.String(self._flat.Pos + offset)
+        content = self.bytes(field)
         try:
-            return content.decode()
+            return None if content is None else content.decode()
         except UnicodeDecodeError as error:
             message = f"the text in slot {field} at byte {self._flat.Pos} is not UTF-8"
             raise MalformedBufferError(message) from error
