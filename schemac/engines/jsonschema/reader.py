@@ -24,6 +24,7 @@ from schemac.importers.importer import (
     exact_number,
     first_line,
 )
+from schemac.importers.sources import is_json_with
 from schemac.language.attributes.attribute import KEY_PATTERN
 from schemac.language.attributes.builtin import DEPRECATED, DESCRIPTION
 from schemac.language.attributes.constraints import ENUM
@@ -45,6 +46,15 @@ _CHOICES = ("anyOf", "oneOf")
 _DEEPEST = 100
 
 
+def is_source(path: Path) -> bool:
+    """Return whether a `.json` file names a dialect of JSON Schema; the suffix `.schema.json` is enough."""
+    if path.suffix.lower() != ".json":
+        return False
+    return path.name.lower().endswith(".schema.json") or (
+        is_json_with(path, b'"$schema":"http') and is_json_with(path, b"json-schema.org")
+    )
+
+
 def read(path: Path, report: Report) -> ImportedSchema | None:
     """Read the schema of a file."""
     source = decode_text(path.read_bytes(), str(path), report)
@@ -53,16 +63,13 @@ def read(path: Path, report: Report) -> ImportedSchema | None:
     try:
         document = json.loads(source.content, parse_float=exact_number)
         json.dumps(document, default=str, ensure_ascii=False).encode()
-    except json.JSONDecodeError as error:
-        span = Span(error.pos, error.pos + 1)
-        reason = f"it is not valid JSON: {first_line(error)}"
-        raise UnreadableSourceError(reason, source=source, span=span) from error
     except UnicodeEncodeError as error:
         reason = "a name or text in it is not valid Unicode"
         raise UnreadableSourceError(reason, source=source) from error
     except (ValueError, RecursionError) as error:
+        span = Span(error.pos, error.pos + 1) if isinstance(error, json.JSONDecodeError) else None
         reason = f"it is not valid JSON: {first_line(error)}"
-        raise UnreadableSourceError(reason, source=source) from error
+        raise UnreadableSourceError(reason, source=source, span=span) from error
     if not isinstance(document, dict):
         raise UnreadableSourceError("it is not a JSON Schema of an object")
     return _Reader(document).table()
@@ -112,38 +119,35 @@ class _Reader:
     def _member(self, name: str, schema: Any, holder: FieldPath, *, is_needed: bool) -> Json:
         """Return a field; note one that may be absent but not null, since it then may be both."""
         path = (*holder, name)
-        tree, extra, is_null = self._field(schema, path)
+        tree, is_null = self._field(schema, path)
         if not (is_needed or is_null):
             self._notes.add(path, "it may be absent, but not null; here it may be both")
-        return member(name, optional(tree, is_required=is_needed and not is_null), extra)
+        return member(name, optional(tree, is_required=is_needed and not is_null))
 
     def _part(self, schema: Any, path: FieldPath) -> Json:
         """Return the tree of an item, key or value, in an Option if it may be null."""
-        tree, extra, is_null = self._field(schema, path)
-        return optional(with_attributes(tree, extra), is_required=not is_null)
+        tree, is_null = self._field(schema, path)
+        return optional(tree, is_required=not is_null)
 
-    def _field(self, schema: Any, path: FieldPath) -> tuple[Json, Json, bool]:
-        """Return the type of a place without its Option, its attributes, and whether it may be null."""
+    def _field(self, schema: Any, path: FieldPath) -> tuple[Json, bool]:
+        """Return the type of a place without its Option, with its attributes, and whether it may be null."""
         if len(path) > _DEEPEST:
             raise UnreadableSourceError("it is nested too deeply")
         resolved, opened = self._resolved(schema, path)
         self._open += opened
-        try:
-            is_null = self._takes_null(resolved)
-            resolved = _without_null(resolved)
-            chosen = [key for key in _CHOICES if key in resolved]
-            if len(chosen) == 1 and len(resolved[chosen[0]]) == 1 and not _OF_A_TYPE & resolved.keys():
-                inner = {key: value for key, value in resolved.items() if key != chosen[0]}
-                tree, extra, _ = self._field(resolved[chosen[0]][0], path)
-                self._note_rest(inner, path, frozenset())
-                return tree, {**extra, **_extra(inner)}, is_null
+        is_null = self._takes_null(resolved)
+        resolved = _without_null(resolved)
+        chosen = [key for key in _CHOICES if key in resolved]
+        if len(chosen) == 1 and len(resolved[chosen[0]]) == 1 and not _OF_A_TYPE & resolved.keys():
+            choice = resolved[chosen[0]][0]
+            resolved = {key: value for key, value in resolved.items() if key != chosen[0]}
+            tree, _ = self._field(choice, path)
+            self._note_rest(resolved, path, frozenset())
+        else:
             tree = self._type(resolved, path)
-        finally:
-            del self._open[len(self._open) - len(opened) :]
-        extra = {**tree.pop("extra", {}), **_extra(resolved)}
-        if tree["kind"] == "Null":
-            return tree, extra, True
-        return tree, extra, is_null
+            is_null = is_null or tree["kind"] == "Null"
+        del self._open[len(self._open) - len(opened) :]
+        return with_attributes(tree, _extra(resolved)), is_null
 
     def _type(self, schema: Json, path: FieldPath) -> Json:
         """Return the tree of a schema without its null; JSON for what no kind fits."""

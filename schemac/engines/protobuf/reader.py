@@ -287,10 +287,8 @@ class _Reader:
         if target in self._open:
             return self._any_json(path, f"{name}, which contains itself", "bytes")
         self._open.append(target)
-        try:
-            members = self._members(target, path)
-        finally:
-            self._open.pop()
+        members = self._members(target, path)
+        self._open.pop()
         self._with_options(target, path, {})
         return {"kind": "Struct", "fields": members}
 

@@ -210,9 +210,13 @@ class _Module(annotations.AnnotationWriter):
             if attribute.key in extra:
                 self.lose(None, f"the constraint {attribute.key}", IGNORED)
         written: list[str] = []
+
+        def names(path: tuple[str, ...]) -> tuple[str, ...]:
+            return tuple(self._names[path[:depth]][segment] for depth, segment in enumerate(path))
+
         for check in row_constraints(extra, self._dataset.columns).checks:
             try:
-                truth = annotations.condition(check.condition, annotations.python_names(self._names))
+                truth = annotations.condition(check.condition, names)
             except annotations.UnwritableError:
                 self.lose(None, f"the condition {check.text}", IGNORED)
                 continue

@@ -158,6 +158,14 @@ _KNOWN = frozenset({_BASE, "BaseModel", "Generic", "ABC", "object"})
 _RULES = ("validator", "field_validator", "root_validator", "model_validator", "computed_field")
 
 
+def is_source(path: Path) -> bool:
+    """Return whether a file is Python code with `LanceModel`."""
+    if path.suffix.lower() != ".py" or not path.is_file():
+        return False
+    with path.open("rb") as stream:
+        return _BASE.encode() in stream.read(1024 * 1024)
+
+
 def read(path: Path, report: Report) -> ImportedSchema | None:
     """Return every model of a file."""
     module = Module.read(path, report)
