@@ -152,7 +152,7 @@ class _Reader(declarations.DatasetReader):
                 self.notes.merge(known.notes, path)
                 tree, physical = known.tree, None
             else:
-                tree = self._logical(logical, options, node, path)
+                tree = self._logical(node, options, path)
         if physical is not None and physical.casefold() not in (str(logical).casefold(), "object", "array"):
             self.notes.add(path, f"not kept: physicalType: {physical}")
         self.constraints.add(path, declarations.rules(options))
@@ -160,13 +160,10 @@ class _Reader(declarations.DatasetReader):
         return tree
 
     def _logical(
-        self,
-        logical: str | None,
-        options: declarations.SourceNode,
-        node: declarations.SourceNode,
-        path: FieldPath,
+        self, node: declarations.SourceNode, options: declarations.SourceNode, path: FieldPath
     ) -> Json:
         """Return a logical type with its attributes; note a missing one. Raises MisplacedError for an unknown one."""
+        logical = node.text("logicalType")
         if logical in ("object", "array"):
             return self.json(path)
         if logical == "integer":

@@ -154,7 +154,8 @@ def read_value(value: str | bytes, file: str, report: Report) -> ImportedSchema 
 
 def from_bytes(content: bytes, path: Path, report: Report) -> ImportedSchema | None:
     """Return the schema in the content of a file, which is text or the binary form."""
-    if is_text(content):
+    # The binary form cannot do without a zero in its first bytes.
+    if b"\x00" not in content[:8]:
         source = decode_text(content, str(path), report)
         return None if source is None else from_text(source, path, report)
     try:
@@ -162,11 +163,6 @@ def from_bytes(content: bytes, path: Path, report: Report) -> ImportedSchema | N
     except MalformedBufferError as error:
         raise UnreadableSourceError(f"it is not a SetDataSchema event: {error}") from error
     return _upgraded(decoded, path, report) if isinstance(decoded, bytes) else ImportedSchema(decoded)
-
-
-def is_text(content: bytes) -> bool:
-    """Whether this is a document; the binary form cannot do without a zero in its first bytes."""
-    return b"\x00" not in content[:8]
 
 
 def from_text(source: SourceText, path: Path, report: Report) -> ImportedSchema | None:
