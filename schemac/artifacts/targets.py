@@ -72,11 +72,6 @@ class Emission:
         """All losses with their fields, None for the schema as a whole; for a target that is made of another."""
         return tuple(self._losses)
 
-    @property
-    def losing_paths(self) -> frozenset[str]:
-        """The fields that have lost something so far."""
-        return frozenset(loss.path for loss, _ in self._losses)
-
     def report_losses(self, severity: Severity | None = None) -> None:
         """Report a note at the place of each loss, or a finding of another severity."""
         before = Report()

@@ -17,9 +17,8 @@ def identifier(name: str, used_names: Collection[str] = ()) -> str:
     candidate = name
     if not _WORD.fullmatch(name) or keyword.iskeyword(name):
         candidate = re.sub(r"[^A-Za-z0-9_]", "_", name).strip("_")
-        candidate = (
-            candidate if candidate and not candidate[0].isdigit() else f"field_{candidate}".rstrip("_")
-        )
+        if not candidate or candidate[0].isdigit():
+            candidate = f"field_{candidate}".rstrip("_")
         candidate = f"{candidate}_" if keyword.iskeyword(candidate) else candidate
     number, free = 1, candidate
     while free in used_names:

@@ -137,17 +137,8 @@ class _Reader(DatasetReader):
         if name == "map":
             return self._map(node, path)
         if name in _DECIMALS:
-            precision, scale = node.number("precision"), node.number("scale")
-            precision = _PRECISION if precision is None else precision
-            if not 0 < precision <= datasets.MOST_DIGITS:
-                raise MisplacedError(
-                    f"a precision of {precision} is not between 1 and {datasets.MOST_DIGITS}",
-                    (*node.path, "precision"),
-                )
-            scale = _SCALE if scale is None else scale
-            if not 0 <= scale <= precision:
-                message = f"a scale of {scale} is not between 0 and {precision}"
-                raise MisplacedError(message, (*node.path, "scale"))
+            precision = _digits(node, "precision", _PRECISION, range(1, datasets.MOST_DIGITS + 1))
+            scale = _digits(node, "scale", _SCALE, range(precision + 1))
             return datasets.kind_of(datasets.decimal_type(precision, scale))
         if name == "null":
             return datasets.kind_of(pa.null())
@@ -171,6 +162,16 @@ class _Reader(DatasetReader):
         else:
             value = self._field(values, (*path, Part.VALUE))
         return datasets.map_of(key, value)
+
+
+def _digits(node: SourceNode, key: str, default: int, possible: range) -> int:
+    """Return a number of digits, or its default. Raises MisplacedError for one that is not possible."""
+    number = node.number(key)
+    number = default if number is None else number
+    if number not in possible:
+        message = f"a {key} of {number} is not between {possible[0]} and {possible[-1]}"
+        raise MisplacedError(message, (*node.path, key))
+    return number
 
 
 IMPORTER = Importer(

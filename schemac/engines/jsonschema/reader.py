@@ -96,16 +96,12 @@ class _Reader:
             schema, _ = self._resolved(schema["items"], ())
             schema = {**({"title": title} if title is not None else {}), **schema}
         if not isinstance(schema.get("properties"), dict):
-            raise UnreadableSourceError(
-                "it does not describe an object with properties, which a table has to be"
-            )
+            reason = "it does not describe an object with properties, which a table has to be"
+            raise UnreadableSourceError(reason)
         title = schema.get("title")
-        tree: Json = {"fields": self._members(schema, ())}
-        extra = _extra(schema)
+        tree = with_attributes({"fields": self._members(schema, ())}, _extra(schema))
         self._note_rest(schema, (), _OF_STRUCTS)
-        return ImportedSchema(
-            with_attributes(tree, extra), name=title if isinstance(title, str) else None, notes=self._notes
-        )
+        return ImportedSchema(tree, name=title if isinstance(title, str) else None, notes=self._notes)
 
     def _members(self, schema: Json, holder: FieldPath) -> list[Json]:
         """Return the fields of an object's properties; those that it does not require become optional."""
@@ -210,26 +206,17 @@ class _Reader:
 
     def _any(self, schema: Json, path: FieldPath) -> Json:
         """Return the type of any JSON value, with a note of the schema's keywords."""
-        rest = {
-            key: value
-            for key, value in schema.items()
-            if key not in ("description", "title") and "/" not in key
-        }
+        silent = ("description", "title")
+        rest = {key: value for key, value in schema.items() if key not in silent and "/" not in key}
         if rest:
-            text = json.dumps(rest, default=float, ensure_ascii=False)
-            excerpt = text if len(text) <= 200 else f"{text[:200]}…"
-            self._notes.add(path, f"any value of JSON; not kept: {excerpt}")
+            self._notes.add(path, f"any value of JSON; not kept: {_excerpt(rest)}")
         return any_json()
 
     def _note_rest(self, schema: Json, path: FieldPath, handled: frozenset[str]) -> None:
         """Note the keywords that are lost."""
         for key in schema:
-            if (
-                key not in _SILENT
-                and key not in handled
-                and "/" not in key
-                and not _says_nothing(key, schema)
-            ):
+            is_silent = key in _SILENT or key in handled or "/" in key
+            if not is_silent and not _says_nothing(key, schema):
                 self._notes.add(path, f"not kept: {_keyword_text(key, schema)}")
         if schema.get("additionalProperties") is False or schema.get("unevaluatedProperties") is False:
             self._notes.add(path, "not kept: other properties are not allowed")
@@ -301,9 +288,8 @@ class _Reader:
                 # They are put together, but a property that both have is that of the first.
                 for name in other[key]:
                     if one[key].get(name, other[key][name]) != other[key][name]:
-                        self._notes.add(
-                            path, f"not kept of the property {name}: {_keyword_text(name, other[key])}"
-                        )
+                        text = _keyword_text(name, other[key])
+                        self._notes.add(path, f"not kept of the property {name}: {text}")
             elif is_clash and (key == "type" or key not in _SILENT) and key != "required":
                 self._notes.add(path, f"not kept: {_keyword_text(key, other)}")
 
@@ -326,8 +312,13 @@ class _Reader:
 
 def _keyword_text(key: str, schema: Json) -> str:
     """Return a keyword with its value."""
-    text = json.dumps(schema.get(key, schema.get("const")), default=float, ensure_ascii=False)
-    return f"{key} {text if len(text) <= 200 else f'{text[:200]}…'}"
+    return f"{key} {_excerpt(schema.get(key, schema.get('const')))}"
+
+
+def _excerpt(value: Any) -> str:
+    """Return a value as JSON, cut at 200 characters."""
+    text = json.dumps(value, default=float, ensure_ascii=False)
+    return text if len(text) <= 200 else f"{text[:200]}…"
 
 
 def _merged(one: Json, other: Json) -> Json:

@@ -51,11 +51,8 @@ class _Reader:
     def tables(self) -> list[ImportedSchema]:
         """Return the models that no other is made of, in the order of the file."""
         module = self._module
-        models = [
-            name
-            for name in self._classes
-            if self._module.descends(name, modules.BASES) and module.members(name)
-        ]
+        with_fields = [name for name in self._classes if module.members(name)]
+        models = [name for name in with_fields if module.descends(name, modules.BASES)]
         used = {
             node.id
             for name in models
