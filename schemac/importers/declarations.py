@@ -348,9 +348,8 @@ def _in_any_notation(text: str, written: TypeText | None) -> TypeMatch | None:
     notes, extra = ImportNotes(), dict(meaning.extra)
     if written is not None and written.bracket == "(" and set(meaning.tree) == {"kind"}:
         longest = [one.head for one in written.types if one.head.isascii() and one.head.isdecimal()][:1]
-        accepted, _ = datasets.fitting(
-            meaning.tree, {constraints.MAX_LENGTH.key: int(longest[0])} if longest else {}
-        )
+        limits = {constraints.MAX_LENGTH.key: int(longest[0])} if longest else {}
+        accepted, _ = datasets.fitting(meaning.tree, limits)
         extra |= accepted
         if not accepted:
             notes.add(("c",), f"not kept: the length in {text}")

@@ -283,9 +283,8 @@ class _Reader:
                 self._types.declare(type_, namespace, path)
                 tree: Json = {"kind": "String"}
                 symbols = type_.get("symbols")
-                accepted, lost = datasets.fitting(
-                    tree, datasets.enumerated(symbols) if isinstance(symbols, list) else {}
-                )
+                constraints = datasets.enumerated(symbols) if isinstance(symbols, list) else {}
+                accepted, lost = datasets.fitting(tree, constraints)
                 if lost or not isinstance(symbols, list):
                     self._notes.add(path, f"not kept: an enum of {symbols}")
                 if (default := type_.get("default")) is not None:

@@ -247,10 +247,6 @@ class Buffer:
         # An honest table is not much smaller than eight bytes; leaf types are shared by their fields.
         self._left = min(MAX_TABLES, self._length + 64)
 
-    def root(self) -> "FlatTable":
-        """Return the table that the first four bytes refer to."""
-        return self.table(0, 0)
-
     def table(self, offset: int, depth: int) -> "FlatTable":
         """Return the table that the reference at an offset leads to."""
         self._left -= 1
@@ -346,7 +342,8 @@ class FlatTable:
 
 def read_binary(content: bytes) -> Json | bytes:
     """Return the schema of a SetDataSchema event; of an older event, the bytes of its Arrow schema. Raises MalformedError."""
-    event = Buffer(content).root()
+    # The first four bytes refer to the outermost table.
+    event = Buffer(content).table(0, 0)
     schema = event.table(1)
     if schema is not None:
         return {"fields": _fields(schema, 0, "the schema"), **_extra(schema.table(1))}

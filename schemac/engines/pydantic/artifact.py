@@ -157,11 +157,10 @@ class _Module(annotations.AnnotationWriter):
         yield ""
         for module, pairs in groupby(sorted(imports), key=itemgetter(0)):
             names = [name for _, name in pairs]
-            yield (
-                f"from {module} import {', '.join(names)}"
-                if module
-                else "\n".join(f"import {name}" for name in names)
-            )
+            if module:
+                yield f"from {module} import {', '.join(names)}"
+            else:
+                yield from (f"import {name}" for name in names)
         for function in functions:
             yield from ("", "") if function.startswith(("def ", "class ")) else ("",)
             yield from function.split("\n")
@@ -327,9 +326,8 @@ def _attributes(extra: Mapping[str, Any]) -> Json:
 def _python(value: Any) -> str:
     """Return a value of JSON as Python writes it."""
     if isinstance(value, Mapping):
-        return (
-            "{" + ", ".join(f"{literal(key)}: {_python(item)}" for key, item in sorted(value.items())) + "}"
-        )
+        items = ", ".join(f"{literal(key)}: {_python(item)}" for key, item in sorted(value.items()))
+        return f"{{{items}}}"
     if isinstance(value, list | tuple):
         return f"[{', '.join(map(_python, value))}]"
     return literal(value) if isinstance(value, str) else repr(value)

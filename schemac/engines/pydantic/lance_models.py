@@ -259,16 +259,13 @@ def _note(member: ModelField, notes: ImportNotes, descriptions: dict[str, str]) 
         if not (isinstance(positional, ast.Constant) and positional.value in (None, ...)):
             notes.add(path, f"not kept: default={ast.unparse(positional)}")
     for name, argument in _keywords(member).items():
+        is_none = isinstance(argument, ast.Constant) and argument.value is None
+        has_one_key = isinstance(argument, ast.Dict) and len(argument.keys) == 1
         if name == "description" and isinstance(argument, ast.Constant) and isinstance(argument.value, str):
             descriptions[member.name] = argument.value
-        elif (
-            name == "json_schema_extra"
-            and isinstance(argument, ast.Dict)
-            and len(argument.keys) == 1
-            and _zone(member)
-        ):
+        elif name == "json_schema_extra" and has_one_key and _zone(member):
             continue  # which is in the type
-        elif not (name == "default" and isinstance(argument, ast.Constant) and argument.value is None):
+        elif not (name == "default" and is_none):
             notes.add(path, f"not kept: {name}={ast.unparse(argument)}")
 
 
