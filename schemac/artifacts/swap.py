@@ -44,13 +44,13 @@ class DatasetSwap:
 
     def stage(self, contents: Mapping[str, bytes], unchanged: Collection[str]) -> None:
         """Make the new folder: these contents by path, and the foreign files of the old one."""
-        os.makedirs(self._new, exist_ok=True)
+        _make_folder(self._new)
         made = {self._new}
         for path, content in contents.items():
             target = f"{self._new}{path[len(self._dataset) :]}"
             parent = target.rpartition("/")[0]
             if parent not in made:
-                os.makedirs(parent, exist_ok=True)
+                _make_folder(parent)
                 made.add(parent)
             if path in unchanged:
                 _link(self._folder.at(path), target)
@@ -120,6 +120,17 @@ def recover(folder: OutputFolder, listed: Callable[[], Collection[str]]) -> None
                     _restore_foreign_files(folder, left, dataset, ours)
         folders[:] = [name for name in folders if name not in staged]
     shutil.rmtree(staging)
+
+
+def _make_folder(path: str) -> None:
+    """Make a folder; mostly the one above it exists."""
+    try:
+        os.mkdir(path)
+    except FileExistsError:
+        # It was made for a folder in it.
+        return
+    except FileNotFoundError:
+        os.makedirs(path)
 
 
 def remove_if_empty(folder: OutputFolder, dataset: str) -> None:
