@@ -11,6 +11,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from schemac.arrow.to_arrow import ArrowOptions
+from schemac.artifacts.targets import Emission, Loss, TargetRun, run_target
 from schemac.language.attributes.arrow import ArrowDefaults
 from schemac.language.logical.dataset import LogicalDataset
 from schemac.language.logical.model import Schema
@@ -20,8 +21,6 @@ from schemac.versions.identity.compilation import Compilation, Locked
 
 if TYPE_CHECKING:
     import pyarrow as pa
-
-from schemac.artifacts.targets import Emission, Loss, TargetRun, run_target
 
 
 @dataclass(frozen=True)

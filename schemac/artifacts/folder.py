@@ -219,12 +219,12 @@ class OutputFolder:
         except FileNotFoundError:
             return None
         except OSError:
-            self._refuse_unless_plain(path)
+            self._is_there(path, stat.S_ISREG)
             raise
         try:
             status = os.fstat(handle)
             if not stat.S_ISREG(status.st_mode):
-                self._refuse_unless_plain(path)
+                self._is_there(path, stat.S_ISREG)
             # One byte more is asked for than there are: mostly that is all of it.
             parts = [os.read(handle, status.st_size + 1)]
             while parts[-1] and sum(map(len, parts)) != status.st_size:
@@ -233,18 +233,19 @@ class OutputFolder:
         finally:
             os.close(handle)
 
-    def _refuse_unless_plain(self, path: str) -> None:
-        """Raise RefusedError if what is at a path is neither a file nor missing."""
-        status = self._status(path)
-        if status is not None and not stat.S_ISREG(status.st_mode):
-            self.refuse_in_the_way(path, status)
-
     def is_folder(self, path: str) -> bool:
         """Whether a folder exists; refuses anything else, including a link to a folder."""
-        status = self._status(path)
-        if status is not None and not stat.S_ISDIR(status.st_mode):
+        return self._is_there(path, stat.S_ISDIR)
+
+    def _is_there(self, path: str, is_of_sort: Callable[[int], bool]) -> bool:
+        """Whether something is at a path; refuses what is not of a sort, by a function of its mode. Links are not followed."""
+        try:
+            status = os.lstat(self.at(path))
+        except FileNotFoundError:
+            return False
+        if not is_of_sort(status.st_mode):
             self.refuse_in_the_way(path, status)
-        return status is not None
+        return True
 
     def is_reachable(self, path: str) -> bool:
         """Whether a folder exists, with all folders above it; refuses anything else, as `is_folder` does."""
@@ -265,13 +266,6 @@ class OutputFolder:
             f"{self.name}/{path} is {sort} in the place of an artifact",
             f"move it elsewhere, or build into another folder: `schemac build --out {self.name}-schemas`",
         )
-
-    def _status(self, path: str) -> os.stat_result | None:
-        """Return the status of a path, of a link its status and not that of its target; None if nothing is there."""
-        try:
-            return os.lstat(self.at(path))
-        except FileNotFoundError:
-            return None
 
     def _refuse_bad_place(self) -> None:
         """Raise RefusedError for a folder that is, or contains, the project or the home folder."""

@@ -8,7 +8,7 @@ the new ones after the last, so that every file of ours is listed at any moment.
 """
 
 import os
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -59,17 +59,10 @@ class Build:
         made = self.contents.get(path)
         return made == content if made is not None else digest(content) == expected_digest
 
-    def completed(self, datasets: Sequence[str]) -> "Build":
+    def completed(self, datasets: Iterable[str]) -> "Build":
         """Return the build with the contents of these datasets, which are made if only their digests are known."""
         missing = {name for name in datasets if any(path not in self.contents for path in self.files(name))}
         return replace(self, contents={**self.contents, **self.missing(missing)}) if missing else self
-
-
-class _Change(NamedTuple):
-    """A dataset that has to be written, and its unchanged paths."""
-
-    dataset: str
-    unchanged: frozenset[str]
 
 
 class BuildResult(NamedTuple):
@@ -134,30 +127,28 @@ class OutputStore:
         after = build.merged(before)
         gone = before.datasets.keys() - after.datasets.keys()
         # All is looked at before anything is changed.
-        every = [self._change(dataset, build, before) for dataset in (*build.built, *sorted(gone))]
-        changes = [change for change in every if change is not None]
+        datasets = (*build.built, *sorted(gone))
+        every = {dataset: self._unchanged(dataset, build, before) for dataset in datasets}
+        changes = {dataset: unchanged for dataset, unchanged in every.items() if unchanged is not None}
         written = BuildResult(0, len(gone), len(after.datasets) - len(build.built))
         if not changes and not gone:
             if before != after:
                 self._write_provenance(after.to_json())
             return written
         # Not before now it is known which of them have to be made.
-        build = build.completed([change.dataset for change in changes])
+        build = build.completed(changes)
         union = _union(before, after)
         # Where two datasets list one path, it is of the one that there will be.
         owners = {path: name for name, dataset in after.datasets.items() for path in dataset.files}
+        listed = {name: union.datasets[name].files for name in changes}
         swaps = [
-            DatasetSwap(
-                self._folder,
-                name,
-                {path for path in union.datasets[name].files if owners.get(path, name) == name},
-            )
-            for name in (change.dataset for change in changes)
+            DatasetSwap(self._folder, name, {path for path in files if owners.get(path, name) == name})
+            for name, files in listed.items()
         ]
         provenance = self._folder.read(NAME)
         try:
-            for change, swap in zip(changes, swaps, strict=True):
-                swap.stage(build.of(change.dataset), change.unchanged)
+            for (dataset, unchanged), swap in zip(changes.items(), swaps, strict=True):
+                swap.stage(build.of(dataset), unchanged)
             if not union.paths() <= before.paths():
                 self._write_provenance(union.to_json())
             for swap in swaps:
@@ -175,14 +166,14 @@ class OutputStore:
         self._write_provenance(after.to_json())
         for dataset in gone:
             remove_if_empty(self._folder, dataset)
-        changed = sum(len(build.of(change.dataset)) - len(change.unchanged) for change in changes)
+        changed = sum(len(build.of(dataset)) - len(unchanged) for dataset, unchanged in changes.items())
         return written._replace(files=changed)
 
-    def _change(self, dataset: str, build: Build, before: Provenance) -> _Change | None:
-        """Return what has to be written of a dataset; None if its files are as they are to be. Raises RefusedError."""
+    def _unchanged(self, dataset: str, build: Build, before: Provenance) -> Collection[str] | None:
+        """Return the unchanged paths of a dataset that has to be written; None if all its files are as they are to be. Raises RefusedError."""
         files = build.files(dataset)
         if not files:
-            return _Change(dataset, frozenset()) if self._folder.is_reachable(dataset) else None
+            return () if self._folder.is_reachable(dataset) else None
         ours: Collection[str] = before.datasets[dataset].files if dataset in before.datasets else ()
         unchanged: set[str] = set()
         for path, expected_digest in files.items():
@@ -196,13 +187,11 @@ class OutputStore:
             for path in set(ours) - files.keys()
         )
         is_same = len(unchanged) == len(files) and not has_leftovers
-        return None if is_same else _Change(dataset, frozenset(unchanged))
+        return None if is_same else unchanged
 
     def _compare(self, build: Build, before: Provenance, report: Report) -> None:
         """Report artifacts that are missing or different, datasets and staging that remain, and a different provenance."""
-        for path, expected_digest in (
-            (p, w) for dataset in build.built.values() for p, w in dataset.files.items()
-        ):
+        for path, expected_digest in (file for one in build.built.values() for file in one.files.items()):
             try:
                 present = self._folder.read(path)
             except OSError as error:

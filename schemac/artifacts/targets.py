@@ -9,17 +9,15 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import cache
 from posixpath import normpath
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
-from schemac.language.logical.dataset import LogicalDataset
+from schemac.language.logical.dataset import Findings, LogicalDataset
+from schemac.language.logical.model import SchemaField
 from schemac.registry.codes import codes_of
 from schemac.registry.engine import Capability, EngineError
 from schemac.registry.installed import blamed, engine, engines
 from schemac.text.source.diagnostics import Code, Report, Severity
 from schemac.versions.identity.compilation import Compilation
-
-if TYPE_CHECKING:
-    from schemac.language.logical.model import SchemaField
 
 
 class Artifact(NamedTuple):
@@ -53,15 +51,13 @@ class Loss(NamedTuple):
 class Emission:
     """Findings in the manifest and losses that a target reports while it emits."""
 
-    def __init__(self, dataset: "LogicalDataset", target: str, loss_code: Code, report: Report) -> None:
-        from schemac.language.logical.dataset import Findings  # for start-up time, as above
-
+    def __init__(self, dataset: LogicalDataset, target: str, loss_code: Code, report: Report) -> None:
         self.findings = Findings(report, dataset.origins)
         self._target = target
         self._loss_code = loss_code
         self._losses: list[tuple[Loss, SchemaField | None]] = []
 
-    def lose(self, field: "SchemaField | None", lost: str, becomes: str, *, artifact: str = "") -> None:
+    def lose(self, field: SchemaField | None, lost: str, becomes: str, *, artifact: str = "") -> None:
         """Enter a loss at a field, or of the schema as a whole; of one file where the others keep it."""
         path = field.path_text if field is not None else ""
         self._losses.append((Loss(self._target, path, lost, becomes, artifact), field))
@@ -72,19 +68,14 @@ class Emission:
         return tuple(loss for loss, _ in self._losses)
 
     @property
-    def entries(self) -> "tuple[tuple[Loss, SchemaField | None], ...]":
+    def entries(self) -> tuple[tuple[Loss, SchemaField | None], ...]:
         """All losses with their fields, None for the schema as a whole; for a target that is made of another."""
         return tuple(self._losses)
-
-    @property
-    def losing_paths(self) -> frozenset[str]:
-        """The fields that have lost something so far."""
-        return frozenset(loss.path for loss, _ in self._losses)
 
     def report_losses(self, severity: Severity | None = None) -> None:
         """Report a note at the place of each loss, or a finding of another severity."""
         before = Report()
-        findings = type(self.findings)(before, self.findings.origins)
+        findings = Findings(before, self.findings.origins)
         for loss, field in self._losses:
             where = f" in {loss.artifact}" if loss.artifact else ""
             message = f"{loss.lost} becomes {loss.becomes}{where}"
@@ -112,7 +103,7 @@ class ArtifactTarget:
     """Reports findings about its tables, whichever engine creates them."""
     left_out_code: Code | None = None
     """The warning if a dataset is built without an optional engine."""
-    types: "Callable[[Compilation, Emission], Mapping[SchemaField, str]] | None" = None
+    types: Callable[[Compilation, Emission], Mapping[SchemaField, str]] | None = None
     """What the engine has in place of each field, as its users write types, for those who look at a field. Fields that it
     has nothing for are left out; after an error finding the result is not used."""
 
@@ -174,7 +165,7 @@ _MOST_CALLS = 5000
 """Calls inside each other: 200 levels, and 25 calls for each."""
 
 
-def types_in_target(name: str, compilation: Compilation) -> "tuple[Mapping[SchemaField, str], Report] | None":
+def types_in_target(name: str, compilation: Compilation) -> tuple[Mapping[SchemaField, str], Report] | None:
     """Return the type of each field in a target, with its findings; None for a target without this capability."""
     target, report = load_target(name), Report()
     if target.types is None:

@@ -19,7 +19,7 @@ from schemac.cli import arguments
 from schemac.cli.output import exit_code, print_status, show
 from schemac.cli.terminal import put_manifest
 from schemac.importers.datasets import from_tree
-from schemac.importers.importer import ImportedSchema
+from schemac.importers.importer import ImportedSchema, NumberedVersion
 from schemac.importers.sources import formats, import_source, standard_form
 from schemac.language.logical.dataset import LogicalDataset
 from schemac.language.logical.model import preorder
@@ -115,7 +115,7 @@ def _write_or_print(
     stream = edited if edited is not None else "---\n".join(one.text for one in manifests)
     if options.out is None:
         put_manifest(stream, options)
-        if any(one.imported.has_ids for one in manifests):
+        if any(one.imported.versions for one in manifests):
             status = "the source has field ids, which are kept in a lock next to the manifest; use --out to write both"
             print_status(status, options)
         return
@@ -136,7 +136,7 @@ def _lock_files(
     """Return the lock of a file, by its path, with every dataset in it whose source has ids; empty if none has."""
     lock = Lock()
     for one in manifests:
-        if not one.imported.has_ids:
+        if not one.imported.versions:
             continue
         name = one.dataset.name
         compile = partial(from_tree, name=name, file=options.source, report=report)
@@ -184,17 +184,14 @@ def adopted(dataset: LogicalDataset, imported: ImportedSchema, compile: Compile)
         present = dataset if version is imported.versions[-1] else compile(version.schema)
         if present is None:
             return None
+        if isinstance(version, NumberedVersion):
+            fields = preorder(present.columns)
+            ids = {field: version.ids[field.path] for field in fields if field.path in version.ids}
+            locked = adopt_ids(present, locked, ids, version.highest)
+            continue
         numbers = {field: version.numbers.get(field.path, _NONE) for field in preorder(present.columns)}
         after = adopt(present, locked, numbers, version.highest, version.data)
         if after is None:
             return None
         locked = after
-    for numbered in imported.numbered:
-        past = compile(numbered.schema)
-        if past is None:
-            return None
-        ids = {
-            field: numbered.ids[field.path] for field in preorder(past.columns) if field.path in numbered.ids
-        }
-        locked = adopt_ids(past, locked, ids, numbered.highest)
     return locked if locked.versions else None

@@ -17,9 +17,8 @@ def identifier(name: str, used_names: Collection[str] = ()) -> str:
     candidate = name
     if not _WORD.fullmatch(name) or keyword.iskeyword(name):
         candidate = re.sub(r"[^A-Za-z0-9_]", "_", name).strip("_")
-        candidate = (
-            candidate if candidate and not candidate[0].isdigit() else f"field_{candidate}".rstrip("_")
-        )
+        if not candidate or candidate[0].isdigit():
+            candidate = f"field_{candidate}".rstrip("_")
         candidate = f"{candidate}_" if keyword.iskeyword(candidate) else candidate
     number, free = 1, candidate
     while free in used_names:
@@ -60,11 +59,4 @@ def docstring(text: str, indent: str = "") -> str:
 
 def _escaped(character: str) -> str:
     """Return a character as source inside double quotes; unprintable ones become escape sequences."""
-    if character in '"\\':
-        return f"\\{character}"
-    if character.isprintable():
-        return character
-    code = ord(character)
-    return {"\n": "\\n", "\t": "\\t", "\r": "\\r"}.get(
-        character, f"\\x{code:02x}" if code < 256 else f"\\u{code:04x}" if code < 65536 else f"\\U{code:08x}"
-    )
+    return '\\"' if character == '"' else repr(character)[1:-1]

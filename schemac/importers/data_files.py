@@ -133,6 +133,14 @@ _TIMESTAMP = re.compile(
 )
 _DEEPEST = 100
 """Levels of nesting that are looked at; the manifest language stops far above it."""
+_SORTS = {
+    type(None): "nulls",
+    bool: "booleans",
+    int: "integers",
+    float: "numbers",
+    dict: "objects",
+    list: "lists",
+}
 
 
 class _NoRecordError(Exception):
@@ -228,21 +236,14 @@ class _SampledValues:
 
     def _sort(self, value: Any) -> str:
         """Return the plural name of the sort that a value of JSON is counted under; deep objects and lists are texts."""
-        if value is None:
-            return "nulls"
-        if isinstance(value, bool):
-            return "booleans"
-        if isinstance(value, int):
-            return "integers"
-        if isinstance(value, float):
-            return "numbers"
         if isinstance(value, str):
             if _DATE.fullmatch(value):
                 return "dates"
             match = _TIMESTAMP.fullmatch(value)
             return "texts" if match is None else "instants" if match[3] else "local times"
         # What is nested too deeply is kept as text.
-        return "texts" if self._depth >= _DEEPEST else "objects" if isinstance(value, dict) else "lists"
+        is_deep = self._depth >= _DEEPEST and isinstance(value, dict | list)
+        return "texts" if is_deep else _SORTS[type(value)]
 
     def fields(self, path: FieldPath, notes: importer.ImportNotes) -> list[ArrowField]:
         """Return the members of the objects that were seen."""
@@ -356,11 +357,10 @@ def read_parquet(path: Path, report: Report) -> importer.ImportedSchema:
         comments.insert(0, f"from {file.relative_to(path)}, the first file of the folder")
     tree = from_arrow_schema(_without_additions(schema), str(path), report, notes.add)
     ids = field_ids(schema)
-    numbered: tuple[importer.NumberedVersion, ...] = ()
     if ids:
         comments.append("its ids are those of a file; those of a table are in the table's metadata")
-        numbered = (importer.NumberedVersion(tree, ids, max(ids.values())),)
-    return importer.ImportedSchema(tree, tuple(comments), notes=notes, numbered=numbered)
+    versions = (importer.NumberedVersion(tree, ids, max(ids.values())),) if ids else ()
+    return importer.ImportedSchema(tree, tuple(comments), notes=notes, versions=versions)
 
 
 def field_ids(schema: "pa.Schema") -> dict[FieldPath, int]:

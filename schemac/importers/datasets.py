@@ -40,9 +40,10 @@ def optional(tree: Json, *, is_required: bool) -> Json:
     return {"kind": Option.__name__, "inner": tree}
 
 
-def member(name: str, tree: Json, extra: Json) -> Json:
-    """Return a column, or a member of a struct."""
-    return {"name": name, "type": tree, **({"extra": extra} if extra else {})}
+def member(name: str, tree: Json, extra: Json | None = None) -> Json:
+    """Return a column, or a member of a struct, with the attributes of its type and further ones."""
+    bare, type_attributes = split_extra(tree)
+    return with_attributes({"name": name, "type": bare}, {**type_attributes, **(extra or {})})
 
 
 def struct(members: list[Json]) -> Json:
@@ -61,7 +62,7 @@ def map_of(key: Json, value: Json) -> Json:
 
 
 def with_attributes(tree: Json, extra: Json) -> Json:
-    """Return a type, or a schema, with further attributes next to `kind`; as it is where there are none."""
+    """Return a type, field or schema with further attributes; as it is where there are none."""
     return {**tree, "extra": {**tree.get("extra", {}), **extra}} if extra else tree
 
 
@@ -74,25 +75,25 @@ def decimal_type(precision: int, scale: int = 0) -> ArrowType:
     return pa.decimal128(precision, scale) if precision <= 38 else pa.decimal256(precision, scale)
 
 
-def kind_of(type_: ArrowType) -> tuple[Json, Json]:
-    """Return the kind and the attributes that an Arrow type is lifted to, which has to have a kind; only null is an Option."""
+def kind_of(type_: ArrowType) -> Json:
+    """Return the type that an Arrow type is lifted to, with attributes; it has to have a kind. Only null is an Option."""
     column = pa.field("c", type_, nullable=pa.types.is_null(type_))
     (field,) = from_arrow(pa.schema([column]), "<type>", Report())["fields"]
-    return field["type"], field.get("extra", {})
+    return with_attributes(field["type"], field.get("extra", {}))
 
 
 def any_json() -> Json:
     """Return the type of any value of JSON, as the type that Arrow has for it is lifted."""
-    tree, extra = kind_of(pa.json_())
-    return {**tree, "extra": extra}
+    return kind_of(pa.json_())
 
 
 def split_extra(tree: Json) -> tuple[Json, Json]:
     """Return a type without the attributes of its values, also of those in an Option, and these attributes."""
+    bare, extra = {key: value for key, value in tree.items() if key != "extra"}, tree.get("extra", {})
     if tree["kind"] == Option.__name__:
-        inner, extra = split_extra(tree["inner"])
-        return {**tree, "inner": inner}, extra
-    return {key: value for key, value in tree.items() if key != "extra"}, tree.get("extra", {})
+        bare["inner"], inner_extra = split_extra(tree["inner"])
+        extra = {**inner_extra, **extra}
+    return bare, extra
 
 
 def typed(tree: Json) -> LogicalType | None:

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from schemac.importers.datasets import Constraints, fitting, kind_of, mark_key, optional, with_attributes
+from schemac.importers import datasets
 from schemac.importers.importer import ImportedSchema, ImportNotes, UnreadableSourceError, together
 from schemac.importers.sources import formats, import_value
 from schemac.language.attributes import builtin, constraints
@@ -219,8 +219,7 @@ def rules(node: SourceNode) -> Json:
         value = node.peek(attribute.name)
         if value is not None and value is not False:
             attributes[attribute.key] = value
-        if value is not None:
-            node.drop(attribute.name)
+        node.drop(attribute.name)
     for exclusive, bound in (
         (constraints.EXCLUSIVE_MINIMUM, constraints.MINIMUM),
         (constraints.EXCLUSIVE_MAXIMUM, constraints.MAXIMUM),
@@ -239,33 +238,31 @@ class DatasetReader:
 
     def __init__(self) -> None:
         self.notes = ImportNotes()
-        self.constraints = Constraints(self.notes)
+        self.constraints = datasets.Constraints(self.notes)
         self.key: list[str] = []
         """Columns of the primary key."""
 
-    def finished(
-        self, node: SourceNode, type_and_attributes: tuple[Json, Json], path: FieldPath, *, is_required: bool
-    ) -> tuple[Json, Json]:
+    def finished(self, node: SourceNode, tree: Json, path: FieldPath, *, is_required: bool) -> Json:
         """Return a type, in an Option unless it is required, with the attributes of its node; unread keys become notes."""
-        tree, extra = type_and_attributes
+        bare, extra = datasets.split_extra(tree)
         extra = {**meaning(node), **extra}
         self.note_losses(node, path)
-        return optional(tree, is_required=is_required), extra
+        return datasets.with_attributes(datasets.optional(bare, is_required=is_required), extra)
 
     def note_losses(self, node: SourceNode, path: FieldPath) -> None:
         """Add notes of the keys that were not read."""
         for loss in node.losses():
             self.notes.add(path, loss)
 
-    def json(self, path: FieldPath) -> tuple[Json, Json]:
+    def json(self, path: FieldPath) -> Json:
         """Return the type of a value whose parts the document does not describe."""
         self.notes.add(path, "its parts are not described; this is its JSON")
-        return kind_of(pa.json_())
+        return datasets.any_json()
 
-    def unknown(self, path: FieldPath, reason: str) -> tuple[Json, Json]:
+    def unknown(self, path: FieldPath, reason: str) -> Json:
         """Return a type in place of one that is not known, which the author has to set."""
         self.notes.add(path, f"{reason}: set it")
-        return kind_of(pa.string())
+        return datasets.kind_of(pa.string())
 
     def dataset(
         self,
@@ -277,9 +274,9 @@ class DatasetReader:
         remarks: Sequence[str] = (),
     ) -> ImportedSchema:
         """Return the dataset of a node, whose own attributes win over `extra`."""
-        tree = with_attributes({"fields": fields}, {**(extra or {}), **meaning(node)})
+        tree = datasets.with_attributes({"fields": fields}, {**(extra or {}), **meaning(node)})
         comments = [*head, *node.losses(), *remarks]
-        if not mark_key(tree, self.key):
+        if not datasets.mark_key(tree, self.key):
             comments.append(f"not kept: the primary key {', '.join(self.key)}{self.no_key}")
         comments += self.constraints.put(tree)
         return ImportedSchema(tree, tuple(comments), name, self.notes)
@@ -308,9 +305,7 @@ class TypeMatch(NamedTuple):
     """The type of a text, with its remarks."""
 
     tree: Json
-    """In the standard's long form; never an Option."""
-    extra: Json
-    """Attributes of a field of this type."""
+    """In the standard's long form, with attributes; never an Option."""
     notes: ImportNotes
     """Of one column, and of what is in it."""
 
@@ -341,10 +336,8 @@ def _in_dialect(text: str, dialect: str) -> TypeMatch | None:
     if imported is None or report.has_errors or len(imported.schema["fields"]) != 1:
         return None
     (field,) = imported.schema["fields"]
-    tree = field["type"]
-    if tree["kind"] == Option.__name__:
-        tree = tree["inner"]
-    return TypeMatch(tree, field.get("extra", {}), imported.notes)
+    tree = field["type"].get("inner", field["type"])
+    return TypeMatch(datasets.with_attributes(tree, field.get("extra", {})), imported.notes)
 
 
 def _in_any_notation(text: str, written: TypeText | None) -> TypeMatch | None:
@@ -355,8 +348,9 @@ def _in_any_notation(text: str, written: TypeText | None) -> TypeMatch | None:
     notes, extra = ImportNotes(), dict(meaning.extra)
     if written is not None and written.bracket == "(" and set(meaning.tree) == {"kind"}:
         longest = [one.head for one in written.types if one.head.isascii() and one.head.isdecimal()][:1]
-        accepted, _ = fitting(meaning.tree, {constraints.MAX_LENGTH.key: int(longest[0])} if longest else {})
+        limits = {constraints.MAX_LENGTH.key: int(longest[0])} if longest else {}
+        accepted, _ = datasets.fitting(meaning.tree, limits)
         extra |= accepted
         if not accepted:
             notes.add(("c",), f"not kept: the length in {text}")
-    return TypeMatch(dict(meaning.tree), extra, notes)
+    return TypeMatch(datasets.with_attributes(dict(meaning.tree), extra), notes)

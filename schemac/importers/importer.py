@@ -66,7 +66,7 @@ class ImportedVersion:
 
 @dataclass(frozen=True, slots=True)
 class NumberedVersion:
-    """One version of a schema in which every field has an id of its own, as the fields of a lock have."""
+    """One version of a schema in which every field has an id of its own, which the lock takes as its own."""
 
     schema: Json
     ids: dict[FieldPath, int]
@@ -83,19 +83,12 @@ class ImportedSchema:
     name: str | None = None
     """The dataset's name, where the source has one."""
     notes: ImportNotes = dataclasses.field(default_factory=ImportNotes)
-    versions: tuple[ImportedVersion, ...] = ()
+    versions: tuple[ImportedVersion | NumberedVersion, ...] = ()
     """What a lock is made of, oldest version first; the last one has this schema. None where fields have no numbers."""
-    numbered: tuple[NumberedVersion, ...] = ()
-    """All versions of a source that numbers every field, oldest first; the lock takes these ids as its own."""
     text: str | None = None
     """The manifest as a whole, where the source was one and only had to be edited."""
     others: "tuple[ImportedSchema, ...]" = ()
     """Further datasets of the same source; each has a name and none of its own."""
-
-    @property
-    def has_ids(self) -> bool:
-        """Whether the fields have ids in the source that a lock can adopt."""
-        return bool(self.versions or self.numbered)
 
 
 def together(datasets: Sequence[ImportedSchema]) -> ImportedSchema:

@@ -350,12 +350,9 @@ def _imported(path: Path, format: str | None, report: Report) -> ImportedSchema 
         return None
     importer = load_as(formats()[format].importer, Importer, f"`importer` of the format {format}")
     owner = next((e.name for e in engines() if any(f.name == format for f in e.formats)), None)
-    with blamed(owner):
-        try:
-            return _encodable(importer.read(path, report))
-        except (UnreadableSourceError, OSError, UnicodeError, ModuleNotFoundError) as error:
-            unreadable = error  # reported by the caller; no fault of the reader
-    raise unreadable
+    # What the caller reports is no fault of the reader.
+    with blamed(owner, UnreadableSourceError, OSError, UnicodeError, ModuleNotFoundError):
+        return _encodable(importer.read(path, report))
 
 
 def _encodable(imported: ImportedSchema | None) -> ImportedSchema | None:
@@ -372,11 +369,8 @@ def _without(
     """Return all datasets without columns; those that had no kind are not in them anyway."""
     every = (imported, *imported.others)
     names = list(dict.fromkeys(f["name"] for one in every for f in one.schema["fields"]))
-    unsupported = [
-        name for name in skipped if any(_is_unsupported_in(d, (name,)) for d in report.diagnostics)
-    ]
     for name in skipped:
-        if name not in names and name not in unsupported:
+        if name not in names and not any(_is_unsupported_in(d, (name,)) for d in report.diagnostics):
             near = closest(name, names)
             help = f"did you mean `--skip {near}`?" if near else f"its columns are {', '.join(names)}"
             message = f"{path} has no column '{name}' to leave out"
@@ -386,9 +380,8 @@ def _without(
     for one in every:
         schema, losses = _without_columns(one.schema, skipped)
         versions = [replace(v, schema=_without_columns(v.schema, skipped)[0]) for v in one.versions]
-        numbered = [replace(v, schema=_without_columns(v.schema, skipped)[0]) for v in one.numbered]
-        changed = replace(one, schema=schema, versions=tuple(versions), numbered=tuple(numbered))
-        remaining.append(replace(changed, comments=(*one.comments, comment, *losses)))
+        comments = (*one.comments, comment, *losses)
+        remaining.append(replace(one, schema=schema, versions=tuple(versions), comments=comments))
     return together(remaining)
 
 

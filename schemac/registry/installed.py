@@ -113,17 +113,16 @@ def engine(name: str) -> Engine:
 
 
 @contextmanager
-def blamed(name: str | None) -> Iterator[None]:
+def blamed(name: str | None, *expected: type[Exception]) -> Iterator[None]:
     """Turn an exception of an engine of another distribution into EngineError; it is not a mistake of the compiler.
 
-    Without a name, what is done is not an engine's.
+    Without a name, what is done is not an engine's. Exceptions that are `expected` are nobody's fault.
     """
     try:
         yield
-    except EngineError:
-        raise
     except Exception as error:
-        if name is None or any(engine.name == name for engine in builtin_engines()):
+        is_ours = name is None or any(engine.name == name for engine in builtin_engines())
+        if is_ours or isinstance(error, (EngineError, *expected)):
             raise
         raise EngineError(f"the engine {name} failed: {reason_of(error)}") from error
 

@@ -40,7 +40,7 @@ NAMING: Listed = {
         "engines/odf/binary.py": "Option",
         "engines/odf/reader.py": "Option Timestamp",
         "engines/paimon/reader.py": "Binary Bool Date Decimal Float32 Float64 Int8 Int16 Int32 Int64 Time Timestamp String",
-        "engines/pydantic/reader.py": "Bool Decimal Float32 Int64 List Map Null Option String Struct",
+        "engines/pydantic/reader.py": "Bool Decimal Float32 Int64 List Map Null Option String",
         "engines/pydantic/modules.py": "Binary Bool Date Decimal Duration Float64 Int64 List Null String Time Timestamp",
         "engines/protobuf/reader.py": "Binary Bool Duration Float32 Float64 Int32 Int64 List String Struct Timestamp UInt32 UInt64",
         "importers/data_files.py": "Decimal String",

@@ -10,7 +10,7 @@ import schemac
 from schemac.cli.main import main
 from schemac.engines.paimon.reader import read_table_schema
 from schemac.engines.paimon.types import parse_type
-from schemac.importers.importer import MalformedDocumentError
+from schemac.importers.importer import ImportedVersion, MalformedDocumentError
 from schemac.importers.sources import detect, import_source
 from schemac.language.logical.model import Part
 from schemac.text.source.diagnostics import Report
@@ -122,6 +122,8 @@ def test_import_all_versions(folder: Path) -> None:
     imported = import_source(Path("t"), None, Report())
     assert imported is not None
     first, second = imported.versions
+    assert isinstance(first, ImportedVersion)
+    assert isinstance(second, ImportedVersion)
     assert first.data.of("paimon") == {"schemaId": 0, "timeMillis": 7}
     assert first.highest == Highest.make({"paimon": 4})
     assert {path: numbers.of("paimon") for path, numbers in first.numbers.items()} == {
@@ -216,7 +218,7 @@ def test_raise_a_highest_id_that_is_too_low(folder: Path) -> None:
     field = {"id": 3, "name": "r", "type": {"type": "ROW", "fields": [{"id": 8, "name": "x", "type": "INT"}]}}
     imported = import_source(write(folder / "schema-0", minimal(field, highestFieldId=3)), None, Report())
     assert imported is not None
-    assert imported.versions[0].highest.of("paimon") == 8
+    assert imported.versions[0].highest == Highest.make({"paimon": 8})
 
 
 def test_require_the_columns_of_a_primary_key(folder: Path) -> None:

@@ -25,7 +25,7 @@ from schemac.engines.paimon.types import (
     parse_type,
 )
 from schemac.importers.datasets import from_tree
-from schemac.importers.importer import UnreadableSourceError
+from schemac.importers.importer import ImportedVersion, UnreadableSourceError
 from schemac.language.logical.model import preorder
 from schemac.language.manifest.write import write_manifest
 from schemac.text.source.diagnostics import Report
@@ -142,6 +142,7 @@ def test_go_from_paimon_to_manifest_and_back(folder: Path, table: TableSchema) -
     (dataset,) = schemac.compile_text(write_manifest(logical))
     assert dataset.schema == logical.schema
     (version,) = imported.versions
+    assert isinstance(version, ImportedVersion)
     emission = Emission(dataset._logical, "paimon", PAIMON_LOSS, report)
     again = to_table_schema(
         Compilation(dataset._logical, to_arrow_fields(dataset._logical)),

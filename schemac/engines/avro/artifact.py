@@ -78,28 +78,21 @@ _PROMOTIONS = {
 def leaf_of(declared: LogicalType) -> PrimitiveType | None:
     """Return Avro's type for a type without parts; None for one with parts, and for what Avro cannot hold."""
     type_: Any = declared
-    if type_.family in _PLAIN:
-        return _PLAIN[type_.family]
     match type_.family:
+        case family if family in _PLAIN:
+            return _PLAIN[family]
+        case Family.INTEGER if type_.bits == 64 and not type_.is_signed:
+            return PrimitiveType("bytes", "decimal", 20, is_lossless=False)
         case Family.INTEGER:
-            if type_.bits == 64 and not type_.is_signed:
-                return PrimitiveType("bytes", "decimal", 20, is_lossless=False)
             needed = type_.bits if type_.is_signed else type_.bits + 1
-            return PrimitiveType(
-                "int" if needed <= 32 else "long", is_lossless=type_.is_signed and type_.bits in (32, 64)
-            )
+            is_lossless = type_.is_signed and type_.bits in (32, 64)
+            return PrimitiveType("int" if needed <= 32 else "long", is_lossless=is_lossless)
         case Family.FLOAT:
-            return (
-                PrimitiveType("double")
-                if type_.bits == 64
-                else PrimitiveType("float", is_lossless=type_.bits == 32)
-            )
+            return PrimitiveType("double" if type_.bits == 64 else "float", is_lossless=type_.bits >= 32)
+        case Family.BYTES if type_.fixed_length is not None:
+            return PrimitiveType("fixed", size=type_.fixed_length)
         case Family.BYTES:
-            return (
-                PrimitiveType("bytes")
-                if type_.fixed_length is None
-                else PrimitiveType("fixed", size=type_.fixed_length)
-            )
+            return PrimitiveType("bytes")
         case Family.DECIMAL if 0 <= type_.scale <= type_.precision:
             return PrimitiveType("bytes", "decimal", type_.precision, type_.scale)
         case Family.TIME:
@@ -249,10 +242,8 @@ class _Writer(TypeWriter[Any]):
         if DEFAULT.key in field.extra:
             default = field.extra[DEFAULT.key]
             if not fits(default, type_):
-                type_text = field.type.type_text()
-                message = (
-                    f"{field.path_text}: {json.dumps(default)} is not a valid {type_text} in Avro's JSON"
-                )
+                what = f"{json.dumps(default)} is not a valid {field.type.type_text()}"
+                message = f"{field.path_text}: {what} in Avro's JSON"
                 help = "binaries and decimals are texts of code points, dates and times are numbers"
                 self.emission.findings.at_extra(field, DEFAULT.key, AVRO_DEFAULT, message, help=help)
             if isinstance(type_, list):
@@ -268,15 +259,14 @@ class _Writer(TypeWriter[Any]):
     def union(self, field: SchemaField) -> Any:
         """Return the type of a field; a union with null where it may be null."""
         type_ = self.type(field)
-        type_property = _type_property(field)
-        if type_property and type_ != "null":
-            type_ = {**(type_ if isinstance(type_, dict) else {"type": type_}), **type_property}
+        more = _type_property(field) if type_ != "null" else {}
         if not field.is_member:
             if DEFAULT.key in field.extra or ALIASES.key in field.extra:
                 self.lose(field, "a default value or aliases", "nothing: only fields have them")
             described = {key: field.extra[key] for key in (DESCRIPTION.key,) if key in field.extra}
-            extra = {**described, **_properties(field.extra)}
-            type_ = {**(type_ if isinstance(type_, dict) else {"type": type_}), **extra} if extra else type_
+            more = {**more, **described, **_properties(field.extra)}
+        if more:
+            type_ = {**(type_ if isinstance(type_, dict) else {"type": type_}), **more}
         return ["null", type_] if field.is_nullable and type_ != "null" else type_
 
     def struct(self, field: SchemaField) -> Json:

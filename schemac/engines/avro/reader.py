@@ -25,7 +25,7 @@ from pydantic import ValidationError
 
 from schemac.engines.avro.artifact import TYPE, is_default
 from schemac.engines.avro.attributes import ALIASES, DEFAULT, NAMESPACE
-from schemac.importers.datasets import any_json, enumerated, fitting, optional, split_extra, with_attributes
+from schemac.importers import datasets
 from schemac.importers.importer import (
     ImportedSchema,
     Importer,
@@ -88,11 +88,8 @@ class NamedTypes:
                 except (ValueError, OSError, RecursionError):
                     continue
                 for one in document if isinstance(document, list) else [document]:
-                    if (
-                        isinstance(one, dict)
-                        and one.get("type") in _NAMED
-                        and isinstance(one.get("name"), str)
-                    ):
+                    is_named = isinstance(one, dict) and one.get("type") in _NAMED
+                    if is_named and isinstance(one.get("name"), str):
                         self._sibling_types[full_name(one, "")] = one
         return self._sibling_types.get(full)
 
@@ -120,9 +117,8 @@ def _within(type_: Any, namespace: str) -> Iterator[tuple[Any, str]]:
         elif isinstance(inner_type, dict):
             is_named = inner_type.get("type") in _NAMED
             inner = full_name(inner_type, around).rpartition(".")[0] if is_named else around
-            stack += [
-                (inner_type[key], inner) for key in ("fields", "values", "items", "type") if key in inner_type
-            ]
+            keys = [key for key in ("fields", "values", "items", "type") if key in inner_type]
+            stack += [(inner_type[key], inner) for key in keys]
 
 
 def full_name(type_: Json, namespace: str, path: FieldPath = ()) -> str:
@@ -220,17 +216,16 @@ class _Reader:
             extra[ALIASES.key] = member["aliases"]
         if member.get("order", "ascending") != "ascending":
             self._notes.add(path, f"not kept: the order {member['order']}")
-        tree, of_type = split_extra(self._type(member["type"], namespace, path))
+        tree = self._type(member["type"], namespace, path)
         if member.get("default") is not None:
-            extra |= self._default(member["default"], tree, of_type, path)
-        return {"name": member["name"], "type": tree, "extra": {**of_type, **extra}}
+            extra |= self._default(member["default"], tree, path)
+        return datasets.member(member["name"], tree, extra)
 
-    def _default(self, value: Any, tree: Json, of_type: Json, path: FieldPath) -> Json:
+    def _default(self, value: Any, tree: Json, path: FieldPath) -> Json:
         """Return the default of a field as an attribute; where the field holds any value of JSON, that of its text."""
-        inner = tree["inner"] if tree["kind"] == "Option" else tree
-        if _with_extra(inner, of_type) == any_json():
+        if tree.get("inner", tree) == datasets.any_json():
             return {DEFAULT.key: json.dumps(value, ensure_ascii=False)}
-        if not _fits(value, tree):
+        if not _fits(value, datasets.split_extra(tree)[0]):
             message = f"not kept: the default {json.dumps(value, ensure_ascii=False)[:200]}, which is not a value of its type"
             self._notes.add(path, message)
             return {}
@@ -238,7 +233,7 @@ class _Reader:
 
     def _type(self, type_: Any, namespace: str, path: FieldPath) -> Json:
         """Return a type's tree; the null type becomes an optional Null."""
-        return optional(self._tree_of(type_, namespace, path), is_required=True)
+        return datasets.optional(self._tree_of(type_, namespace, path), is_required=True)
 
     def _tree_of(self, type_: Any, namespace: str, path: FieldPath) -> Json:
         """Return the tree of a type in any form: a name, a union, or an object. Raises MalformedAvroError."""
@@ -250,7 +245,7 @@ class _Reader:
                 branches = ", ".join(str(b.get("type") if isinstance(b, dict) else b) for b in type_)
                 self._types.declare_all(type_, namespace, path)
                 tree = self._any_json(path, f"the union of {branches or 'nothing'}")
-                return optional(tree, is_required=len(others) == len(type_))
+                return datasets.optional(tree, is_required=len(others) == len(type_))
             inner = self._type(others[0], namespace, path)
             return {"kind": "Option", "inner": inner} if len(type_) > 1 else inner
         if isinstance(type_, str):
@@ -267,12 +262,12 @@ class _Reader:
         if not isinstance(type_, dict) or "type" not in type_:
             raise MalformedAvroError(f"the type of {dotted(path)} is not valid")
         tree = _annotated_type(type_, self._complex(type_, namespace, path))
-        return with_attributes(tree, _extra(type_)) if tree["kind"] != "Option" else tree
+        return datasets.with_attributes(tree, _extra(type_)) if tree["kind"] != "Option" else tree
 
     def _any_json(self, path: FieldPath, what: str) -> Json:
         """Return the type of any value of JSON, with a note of what the field was."""
         self._notes.add(path, f"any value of JSON; not kept: {what}")
-        return any_json()
+        return datasets.any_json()
 
     def _complex(self, type_: Json, namespace: str, path: FieldPath) -> Json:
         """Return the tree of a type that Avro writes as an object. Raises MalformedError for a malformed one."""
@@ -281,37 +276,32 @@ class _Reader:
                 full = self._types.declare(type_, namespace, path)
                 inner = full.rpartition(".")[0]
                 self._open.append(full)
-                try:
-                    members = [self._field(member, inner, path) for member in members_of(type_, path)]
-                finally:
-                    self._open.pop()
-                return {"kind": "Struct", "fields": members}
+                members = [self._field(member, inner, path) for member in members_of(type_, path)]
+                self._open.pop()
+                return datasets.struct(members)
             case "enum":
                 self._types.declare(type_, namespace, path)
                 tree: Json = {"kind": "String"}
                 symbols = type_.get("symbols")
-                accepted, lost = fitting(tree, enumerated(symbols) if isinstance(symbols, list) else {})
+                constraints = datasets.enumerated(symbols) if isinstance(symbols, list) else {}
+                accepted, lost = datasets.fitting(tree, constraints)
                 if lost or not isinstance(symbols, list):
                     self._notes.add(path, f"not kept: an enum of {symbols}")
                 if (default := type_.get("default")) is not None:
                     unknown = "the symbol for those that a reader does not know"
                     self._notes.add(path, f"not kept: {unknown}: {default}")
-                return with_attributes(tree, accepted)
+                return datasets.with_attributes(tree, accepted)
             case "fixed":
                 self._types.declare(type_, namespace, path)
                 size = type_.get("size")
                 if type(size) is not int:
                     raise MalformedAvroError(f"the size of {dotted(path)} is not valid")
-                plain = {"kind": "Binary", "fixedLength": size}
-                return self._logical(type_, plain, path)
+                return self._logical(type_, {"kind": "Binary", "fixedLength": size}, path)
             case "array":
-                return {
-                    "kind": "List",
-                    "itemType": self._part_tree(type_, "items", namespace, path, Part.ITEM),
-                }
+                return datasets.list_of(self._part_tree(type_, "items", namespace, path, Part.ITEM))
             case "map":
                 values = self._part_tree(type_, "values", namespace, path, Part.VALUE)
-                return {"kind": "Map", "keyType": {"kind": "String"}, "valueType": values}
+                return datasets.map_of({"kind": "String"}, values)
         return self._logical(type_, self._type(type_["type"], namespace, path), path)
 
     def _part_tree(self, type_: Json, key: str, namespace: str, path: FieldPath, part: Part) -> Json:
@@ -325,14 +315,11 @@ class _Reader:
         logical = type_.get("logicalType")
         if logical is None:
             return plain
-        precision, scale = type_.get("precision"), type_.get("scale", 0)
+        precision: Any = type_.get("precision")
+        scale: Any = type_.get("scale", 0)
         if logical == "decimal" and type_["type"] in ("bytes", "fixed"):
-            if (
-                type(precision) is int
-                and type(scale) is int
-                and 0 <= scale <= precision <= 76
-                and precision > 0
-            ):
+            are_whole = type(precision) is int and type(scale) is int
+            if are_whole and 0 <= scale <= precision <= datasets.MOST_DIGITS and precision > 0:
                 return {"kind": "Decimal", "precision": precision, "scale": scale}
         elif isinstance(type_["type"], str) and (type_["type"], logical) in _LOGICAL:
             return dict(_LOGICAL[type_["type"], logical])
@@ -364,15 +351,11 @@ def _fits(value: Any, tree: Json) -> bool:
 
 
 def _part_of(member: Json) -> Json:
-    """Return the type of a member with its attributes next to the kind."""
-    return _with_extra(member["type"], member["extra"]) if member["extra"] else member["type"]
-
-
-def _with_extra(tree: Json, extra: Json) -> Json:
-    """Return a type with these attributes next to its kind, inside of an Option."""
+    """Return the type of a member with its attributes next to the kind, inside of an Option."""
+    tree, extra = member["type"], member.get("extra", {})
     if tree["kind"] == "Option":
-        return {**tree, "inner": _with_extra(tree["inner"], extra)}
-    return {**tree, "extra": extra}
+        return {**tree, "inner": datasets.with_attributes(tree["inner"], extra)}
+    return datasets.with_attributes(tree, extra)
 
 
 def _extra(holder: Json) -> Json:

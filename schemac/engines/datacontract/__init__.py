@@ -3,12 +3,7 @@
 Layer: engines.
 """
 
-from typing import TYPE_CHECKING
-
 from schemac.registry.engine import Engine, Format
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 ENGINE = Engine(
     "datacontract",
@@ -18,14 +13,7 @@ ENGINE = Engine(
         Format(
             "datacontract",
             "schemac.engines.datacontract.reader:IMPORTER",
-            recognizes="schemac.engines.datacontract:is_contract",
+            recognizes="schemac.engines.datacontract.reader:is_contract",
         ),
     ),
 )
-
-
-def is_contract(path: "Path") -> bool:
-    """Return whether a file has the version of the specification."""
-    from schemac.importers.sources import has_top_keys  # for start-up time
-
-    return has_top_keys(path, rb"dataContractSpecification[\"']?\s*:")

@@ -9,10 +9,12 @@ Source: the specification of version 1.2.1, "Data Types", "Field Object" and "De
 
 from collections.abc import Callable, Iterator, Mapping
 from functools import partial
+from pathlib import Path
 
 from schemac.importers import datasets
 from schemac.importers.declarations import DatasetReader, MisplacedError, SourceNode, read_documents, rules
 from schemac.importers.importer import ImportedSchema, Importer
+from schemac.importers.sources import has_top_keys
 from schemac.language.attributes.builtin import OWNER
 from schemac.language.logical.model import FieldPath, Part, dotted
 from schemac.language.physical import ArrowType, pa
@@ -38,6 +40,11 @@ _PLAIN: Mapping[str, Callable[[], ArrowType]] = {
 }
 _DECIMALS = ("number", "decimal", "numeric")
 _STRUCTS = ("object", "record", "struct")
+
+
+def is_contract(path: Path) -> bool:
+    """Return whether a file has the version of the specification."""
+    return has_top_keys(path, rb"dataContractSpecification[\"']?\s*:")
 
 
 def _models(contract: SourceNode) -> Iterator[ImportedSchema]:
@@ -75,7 +82,7 @@ class _Reader(DatasetReader):
     def _members(self, node: SourceNode, holder: FieldPath) -> list[Json]:
         """Return the fields of a model or struct as trees, in the order of the contract."""
         return [
-            datasets.member(name, *self._field(field, (*holder, name)))
+            datasets.member(name, self._field(field, (*holder, name)))
             for name, field in node.members("fields")
         ]
 
@@ -91,8 +98,8 @@ class _Reader(DatasetReader):
         whole.drop("$ref", "name", "domain")
         return whole
 
-    def _field(self, node: SourceNode, path: FieldPath) -> tuple[Json, Json]:
-        """Return a type, which may be null unless it is required, and its attributes; the rest becomes notes."""
+    def _field(self, node: SourceNode, path: FieldPath) -> Json:
+        """Return a type with its attributes, which may be null unless it is required; the rest becomes notes."""
         node = self._resolved(node)
         if len(path) > _DEEPEST:
             raise MisplacedError("it is nested too deeply, or contains itself", node.path)
@@ -113,34 +120,25 @@ class _Reader(DatasetReader):
             self.constraints.add_reference([dotted(path)], model, [column], f"references: {target}")
         return self.finished(node, self._type(node, path), path, is_required=bool(is_required))
 
-    def _type(self, node: SourceNode, path: FieldPath) -> tuple[Json, Json]:
-        """Return a type's tree and attributes; note a missing type. Raises MisplacedError for an unknown one."""
+    def _type(self, node: SourceNode, path: FieldPath) -> Json:
+        """Return a type with its attributes; note a missing type. Raises MisplacedError for an unknown one."""
         word = node.text("type")
         if word is None:
             return self.unknown(path, "the contract does not specify its type")
         name = word.casefold()
         if name in _STRUCTS:
             fields = self._members(node, path)
-            return (datasets.struct(fields), {}) if fields else self.json(path)
+            return datasets.struct(fields) if fields else self.json(path)
         if name == "array":
             items = node.node("items")
             if items is None:
                 return self.json(path)
-            return datasets.list_of(datasets.with_attributes(*self._field(items, (*path, Part.ITEM)))), {}
+            return datasets.list_of(self._field(items, (*path, Part.ITEM)))
         if name == "map":
             return self._map(node, path)
         if name in _DECIMALS:
-            precision, scale = node.number("precision"), node.number("scale")
-            precision = _PRECISION if precision is None else precision
-            if not 0 < precision <= datasets.MOST_DIGITS:
-                raise MisplacedError(
-                    f"a precision of {precision} is not between 1 and {datasets.MOST_DIGITS}",
-                    (*node.path, "precision"),
-                )
-            scale = _SCALE if scale is None else scale
-            if not 0 <= scale <= precision:
-                message = f"a scale of {scale} is not between 0 and {precision}"
-                raise MisplacedError(message, (*node.path, "scale"))
+            precision = _digits(node, "precision", _PRECISION, range(1, datasets.MOST_DIGITS + 1))
+            scale = _digits(node, "scale", _SCALE, range(precision + 1))
             return datasets.kind_of(datasets.decimal_type(precision, scale))
         if name == "null":
             return datasets.kind_of(pa.null())
@@ -148,22 +146,32 @@ class _Reader(DatasetReader):
             raise MisplacedError(f"there is no type {word}", (*node.path, "type"))
         return datasets.kind_of(_PLAIN[name]())
 
-    def _map(self, node: SourceNode, path: FieldPath) -> tuple[Json, Json]:
+    def _map(self, node: SourceNode, path: FieldPath) -> Json:
         """Return a Map without attributes; keys are texts by default, and a missing type of values is noted."""
         keys, values = node.node("keys"), node.node("values")
-        key, _ = datasets.kind_of(pa.string())
+        key = datasets.kind_of(pa.string())
         if keys is not None:
             keys = self._resolved(keys)
             keys.drop("required")
             self.constraints.add((*path, Part.KEY), rules(keys))
-            key = datasets.with_attributes(*self._type(keys, (*path, Part.KEY)))
+            key = self._type(keys, (*path, Part.KEY))
             self.note_losses(keys, path)
         if values is None:
-            unknown, _ = self.unknown(path, "the contract does not specify the type of its values")
+            unknown = self.unknown(path, "the contract does not specify the type of its values")
             value = datasets.optional(unknown, is_required=False)
         else:
-            value = datasets.with_attributes(*self._field(values, (*path, Part.VALUE)))
-        return datasets.map_of(key, value), {}
+            value = self._field(values, (*path, Part.VALUE))
+        return datasets.map_of(key, value)
+
+
+def _digits(node: SourceNode, key: str, default: int, possible: range) -> int:
+    """Return a number of digits, or its default. Raises MisplacedError for one that is not possible."""
+    number = node.number(key)
+    number = default if number is None else number
+    if number not in possible:
+        message = f"a {key} of {number} is not between {possible[0]} and {possible[-1]}"
+        raise MisplacedError(message, (*node.path, key))
+    return number
 
 
 IMPORTER = Importer(

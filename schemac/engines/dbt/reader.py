@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from schemac.importers import declarations
-from schemac.importers.datasets import enumerated, kind_of, member
+from schemac.importers.datasets import enumerated, kind_of, member, with_attributes
 from schemac.importers.importer import ImportedSchema, Importer
 from schemac.importers.sources import has_top_keys
 from schemac.language.attributes.attribute import Family
@@ -135,7 +135,7 @@ class _Reader(declarations.DatasetReader):
         path = (name,)
         written = node.text("data_type")
         known = declarations.type_of_text(written, self._dialect) if written else None
-        tree, extra = (known.tree, known.extra) if known is not None else kind_of(pa.string())
+        tree = known.tree if known is not None else kind_of(pa.string())
         is_required = name in self._required
         for key in _OF_COLUMNS:
             for rule in node.items(key):
@@ -154,8 +154,9 @@ class _Reader(declarations.DatasetReader):
                 path,
                 f"there is no kind for its type {written}" if written else "dbt does not specify its type",
             )
-        typed = (tree, {**_attributes_of_meta(node), **extra})
-        return member(name, *self.finished(node, typed, path, is_required=is_required))
+        attributes = {**_attributes_of_meta(node), **tree.get("extra", {})}
+        tree = with_attributes(tree, attributes)
+        return member(name, self.finished(node, tree, path, is_required=is_required))
 
     def _enter_column_rule(self, sort: str, arguments: Json, path: FieldPath, tree: Json) -> bool:
         """Enter a constraint or test of a column; return whether a manifest has a place for it."""

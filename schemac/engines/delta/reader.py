@@ -183,7 +183,7 @@ def read(path: Path, report: Report) -> ImportedSchema | None:
     name = metadata.name or folder.resolve().parent.name or None
     tree = _described(imported.schema, metadata)
     numbered = _numbered(log, tree, columns, path)
-    return ImportedSchema(tree, tuple(_comments(log, metadata, columns)), name, notes, numbered=numbered)
+    return ImportedSchema(tree, tuple(_comments(log, metadata, columns)), name, notes, numbered)
 
 
 def _schema(metadata: Metadata, columns: DeltaColumns, path: Path, report: Report) -> ImportedSchema | None:

@@ -300,7 +300,7 @@ def _imported(metadata: TableMetadata, name: str | None) -> ImportedSchema:
         comments.append(
             f"not kept: that it is partitioned or sorted by {', '.join(' '.join(n.split()) for n in known)}"
         )
-    return ImportedSchema(numbered[-1].schema, tuple(comments), name, numbered=tuple(numbered))
+    return ImportedSchema(numbered[-1].schema, tuple(comments), name, versions=tuple(numbered))
 
 
 def read_file(file: Path) -> TableMetadata:

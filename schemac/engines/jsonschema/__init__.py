@@ -4,13 +4,8 @@ Layer: engines.
 Source: JSON Schema, draft 2020-12, "Core" and "Validation".
 """
 
-from typing import TYPE_CHECKING
-
 from schemac.registry.engine import Engine, Format
 from schemac.text.source.catalogue import codes_in, error, note
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 JSON_SCHEMA_TYPE = error("SC586", "json-schema-type", "a type that has no form in JSON")
 JSON_SCHEMA_LOSS = note("SC587", "json-schema-loss", "something that JSON Schema does not keep")
@@ -27,20 +22,9 @@ ENGINE = Engine(
         Format(
             "jsonschema",
             "schemac.engines.jsonschema.reader:IMPORTER",
-            recognizes="schemac.engines.jsonschema:is_source",
+            recognizes="schemac.engines.jsonschema.reader:is_source",
         ),
     ),
     codes="schemac.engines.jsonschema:CODES",
     pages="schemac.engines.jsonschema.pages",
 )
-
-
-def is_source(path: "Path") -> bool:
-    """Return whether a `.json` file names a dialect of JSON Schema; the suffix `.schema.json` is enough."""
-    from schemac.importers.sources import is_json_with  # for start-up time
-
-    if path.suffix.lower() != ".json":
-        return False
-    return path.name.lower().endswith(".schema.json") or (
-        is_json_with(path, b'"$schema":"http') and is_json_with(path, b"json-schema.org")
-    )

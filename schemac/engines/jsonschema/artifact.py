@@ -99,14 +99,11 @@ class _Writer(RecordTypeWriter[Json]):
             del tree["valueType"]
             if key.extra:
                 tree["keyType"]["extra"] = in_order(dict(key.extra))
-            is_expressed = (
-                set(tree) == {"kind", "keyType"} and not key.extra and key.type.family is Family.TEXT
-            )
-            return {} if is_expressed else {keywords.TYPE: tree}
-        leaf = keywords.leaf(schema)
-        leaf_type = leaf[0] if leaf is not None else {}
-        leaf_type = {key: value for key, value in leaf_type.items() if key != "extra"}
-        return {} if leaf_type == tree else {keywords.TYPE: tree}
+            is_text = key.type.family is Family.TEXT and not key.extra
+            return {} if is_text and set(tree) == {"kind", "keyType"} else {keywords.TYPE: tree}
+        leaf_type, _ = keywords.leaf(schema) or ({}, None)
+        is_expressed = {key: value for key, value in leaf_type.items() if key != "extra"} == tree
+        return {} if is_expressed else {keywords.TYPE: tree}
 
     def members(self, members: Iterable[SchemaField]) -> Json:
         """Return the schema of an object with these members."""

@@ -381,8 +381,7 @@ def _is_of_type(word: str, value: Any, type_: LogicalType) -> bool:
     if isinstance(value, bool) or not isinstance(value, int | float | Decimal):
         return False
     if type_.family is Family.FLOAT:
-        bits: int = getattr(type_, "bits")  # noqa: B009  of the family, not of a class
-        type_bound = floating(bits).get(word)
+        type_bound = floating(_bits(type_)).get(word)
         # Items of a vector of brain floats have their limits, and the type of wider floats.
         number = nearest_float(value)
         is_brain = word in ("minimum", "maximum") and abs(number) == LARGEST_BRAIN_FLOAT

@@ -24,6 +24,7 @@ from schemac.importers.importer import (
     exact_number,
     first_line,
 )
+from schemac.importers.sources import is_json_with
 from schemac.language.attributes.attribute import KEY_PATTERN
 from schemac.language.attributes.builtin import DEPRECATED, DESCRIPTION
 from schemac.language.attributes.constraints import ENUM
@@ -45,6 +46,15 @@ _CHOICES = ("anyOf", "oneOf")
 _DEEPEST = 100
 
 
+def is_source(path: Path) -> bool:
+    """Return whether a `.json` file names a dialect of JSON Schema; the suffix `.schema.json` is enough."""
+    if path.suffix.lower() != ".json":
+        return False
+    return path.name.lower().endswith(".schema.json") or (
+        is_json_with(path, b'"$schema":"http') and is_json_with(path, b"json-schema.org")
+    )
+
+
 def read(path: Path, report: Report) -> ImportedSchema | None:
     """Read the schema of a file."""
     source = decode_text(path.read_bytes(), str(path), report)
@@ -53,16 +63,13 @@ def read(path: Path, report: Report) -> ImportedSchema | None:
     try:
         document = json.loads(source.content, parse_float=exact_number)
         json.dumps(document, default=str, ensure_ascii=False).encode()
-    except json.JSONDecodeError as error:
-        span = Span(error.pos, error.pos + 1)
-        reason = f"it is not valid JSON: {first_line(error)}"
-        raise UnreadableSourceError(reason, source=source, span=span) from error
     except UnicodeEncodeError as error:
         reason = "a name or text in it is not valid Unicode"
         raise UnreadableSourceError(reason, source=source) from error
     except (ValueError, RecursionError) as error:
+        span = Span(error.pos, error.pos + 1) if isinstance(error, json.JSONDecodeError) else None
         reason = f"it is not valid JSON: {first_line(error)}"
-        raise UnreadableSourceError(reason, source=source) from error
+        raise UnreadableSourceError(reason, source=source, span=span) from error
     if not isinstance(document, dict):
         raise UnreadableSourceError("it is not a JSON Schema of an object")
     return _Reader(document).table()
@@ -89,16 +96,12 @@ class _Reader:
             schema, _ = self._resolved(schema["items"], ())
             schema = {**({"title": title} if title is not None else {}), **schema}
         if not isinstance(schema.get("properties"), dict):
-            raise UnreadableSourceError(
-                "it does not describe an object with properties, which a table has to be"
-            )
+            reason = "it does not describe an object with properties, which a table has to be"
+            raise UnreadableSourceError(reason)
         title = schema.get("title")
-        tree: Json = {"fields": self._members(schema, ())}
-        extra = _extra(schema)
+        tree = with_attributes({"fields": self._members(schema, ())}, _extra(schema))
         self._note_rest(schema, (), _OF_STRUCTS)
-        return ImportedSchema(
-            with_attributes(tree, extra), name=title if isinstance(title, str) else None, notes=self._notes
-        )
+        return ImportedSchema(tree, name=title if isinstance(title, str) else None, notes=self._notes)
 
     def _members(self, schema: Json, holder: FieldPath) -> list[Json]:
         """Return the fields of an object's properties; those that it does not require become optional."""
@@ -112,38 +115,35 @@ class _Reader:
     def _member(self, name: str, schema: Any, holder: FieldPath, *, is_needed: bool) -> Json:
         """Return a field; note one that may be absent but not null, since it then may be both."""
         path = (*holder, name)
-        tree, extra, is_null = self._field(schema, path)
+        tree, is_null = self._field(schema, path)
         if not (is_needed or is_null):
             self._notes.add(path, "it may be absent, but not null; here it may be both")
-        return member(name, optional(tree, is_required=is_needed and not is_null), extra)
+        return member(name, optional(tree, is_required=is_needed and not is_null))
 
     def _part(self, schema: Any, path: FieldPath) -> Json:
         """Return the tree of an item, key or value, in an Option if it may be null."""
-        tree, extra, is_null = self._field(schema, path)
-        return optional(with_attributes(tree, extra), is_required=not is_null)
+        tree, is_null = self._field(schema, path)
+        return optional(tree, is_required=not is_null)
 
-    def _field(self, schema: Any, path: FieldPath) -> tuple[Json, Json, bool]:
-        """Return the type of a place without its Option, its attributes, and whether it may be null."""
+    def _field(self, schema: Any, path: FieldPath) -> tuple[Json, bool]:
+        """Return the type of a place without its Option, with its attributes, and whether it may be null."""
         if len(path) > _DEEPEST:
             raise UnreadableSourceError("it is nested too deeply")
         resolved, opened = self._resolved(schema, path)
         self._open += opened
-        try:
-            is_null = self._takes_null(resolved)
-            resolved = _without_null(resolved)
-            chosen = [key for key in _CHOICES if key in resolved]
-            if len(chosen) == 1 and len(resolved[chosen[0]]) == 1 and not _OF_A_TYPE & resolved.keys():
-                inner = {key: value for key, value in resolved.items() if key != chosen[0]}
-                tree, extra, _ = self._field(resolved[chosen[0]][0], path)
-                self._note_rest(inner, path, frozenset())
-                return tree, {**extra, **_extra(inner)}, is_null
+        is_null = self._takes_null(resolved)
+        resolved = _without_null(resolved)
+        chosen = [key for key in _CHOICES if key in resolved]
+        if len(chosen) == 1 and len(resolved[chosen[0]]) == 1 and not _OF_A_TYPE & resolved.keys():
+            choice = resolved[chosen[0]][0]
+            resolved = {key: value for key, value in resolved.items() if key != chosen[0]}
+            tree, _ = self._field(choice, path)
+            self._note_rest(resolved, path, frozenset())
+        else:
             tree = self._type(resolved, path)
-        finally:
-            del self._open[len(self._open) - len(opened) :]
-        extra = {**tree.pop("extra", {}), **_extra(resolved)}
-        if tree["kind"] == "Null":
-            return tree, extra, True
-        return tree, extra, is_null
+            is_null = is_null or tree["kind"] == "Null"
+        del self._open[len(self._open) - len(opened) :]
+        return with_attributes(tree, _extra(resolved)), is_null
 
     def _type(self, schema: Json, path: FieldPath) -> Json:
         """Return the tree of a schema without its null; JSON for what no kind fits."""
@@ -206,26 +206,17 @@ class _Reader:
 
     def _any(self, schema: Json, path: FieldPath) -> Json:
         """Return the type of any JSON value, with a note of the schema's keywords."""
-        rest = {
-            key: value
-            for key, value in schema.items()
-            if key not in ("description", "title") and "/" not in key
-        }
+        silent = ("description", "title")
+        rest = {key: value for key, value in schema.items() if key not in silent and "/" not in key}
         if rest:
-            text = json.dumps(rest, default=float, ensure_ascii=False)
-            excerpt = text if len(text) <= 200 else f"{text[:200]}…"
-            self._notes.add(path, f"any value of JSON; not kept: {excerpt}")
+            self._notes.add(path, f"any value of JSON; not kept: {_excerpt(rest)}")
         return any_json()
 
     def _note_rest(self, schema: Json, path: FieldPath, handled: frozenset[str]) -> None:
         """Note the keywords that are lost."""
         for key in schema:
-            if (
-                key not in _SILENT
-                and key not in handled
-                and "/" not in key
-                and not _says_nothing(key, schema)
-            ):
+            is_silent = key in _SILENT or key in handled or "/" in key
+            if not is_silent and not _says_nothing(key, schema):
                 self._notes.add(path, f"not kept: {_keyword_text(key, schema)}")
         if schema.get("additionalProperties") is False or schema.get("unevaluatedProperties") is False:
             self._notes.add(path, "not kept: other properties are not allowed")
@@ -297,9 +288,8 @@ class _Reader:
                 # They are put together, but a property that both have is that of the first.
                 for name in other[key]:
                     if one[key].get(name, other[key][name]) != other[key][name]:
-                        self._notes.add(
-                            path, f"not kept of the property {name}: {_keyword_text(name, other[key])}"
-                        )
+                        text = _keyword_text(name, other[key])
+                        self._notes.add(path, f"not kept of the property {name}: {text}")
             elif is_clash and (key == "type" or key not in _SILENT) and key != "required":
                 self._notes.add(path, f"not kept: {_keyword_text(key, other)}")
 
@@ -322,8 +312,13 @@ class _Reader:
 
 def _keyword_text(key: str, schema: Json) -> str:
     """Return a keyword with its value."""
-    text = json.dumps(schema.get(key, schema.get("const")), default=float, ensure_ascii=False)
-    return f"{key} {text if len(text) <= 200 else f'{text[:200]}…'}"
+    return f"{key} {_excerpt(schema.get(key, schema.get('const')))}"
+
+
+def _excerpt(value: Any) -> str:
+    """Return a value as JSON, cut at 200 characters."""
+    text = json.dumps(value, default=float, ensure_ascii=False)
+    return text if len(text) <= 200 else f"{text[:200]}…"
 
 
 def _merged(one: Json, other: Json) -> Json:

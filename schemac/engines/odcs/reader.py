@@ -10,9 +10,11 @@ Source: the JSON Schema of the standard, version 3.1.0, and its page "Schema".
 from collections.abc import Iterator
 from functools import partial
 from operator import itemgetter
+from pathlib import Path
 
 from schemac.importers import datasets, declarations
 from schemac.importers.importer import ImportedSchema, Importer
+from schemac.importers.sources import has_top_keys
 from schemac.language.logical.model import FieldPath, Part, dotted
 from schemac.language.physical import pa
 from schemac.text.source.json_object import Json
@@ -29,6 +31,11 @@ _OF_ADMINISTRATION = (
 """What is said of the contract, and not of its tables."""
 
 
+def is_contract(path: Path) -> bool:
+    """Return whether a file has the kind of a contract, and the version of the standard."""
+    return has_top_keys(path, rb"kind[\"']?\s*:\s*[\"']?DataContract\b", rb"apiVersion[\"']?\s*:")
+
+
 def _objects(contract: declarations.SourceNode) -> Iterator[ImportedSchema]:
     """Yield one dataset per object. Raises MisplacedError for another document or an unsupported version."""
     version = contract.text("apiVersion") or ""
@@ -42,13 +49,18 @@ def _objects(contract: declarations.SourceNode) -> Iterator[ImportedSchema]:
             ("apiVersion",),
             "if it has the form of one of these, write that version, such as `apiVersion: v3.1.0`",
         )
+    head = [f"from a contract of version {version} of the Open Data Contract Standard"]
     if is_second:
-        yield from _objects_of_version_2(contract, version)
+        dialect = declarations.dialect_of(contract.text("driver", "sourceSystem"))
+        tables = contract.nodes("dataset")
+        contract.drop("kind", "apiVersion")
+        head += contract.loss_of_keys("contract")
+        for table in tables:
+            yield _Reader(dialect, is_second=True).object(table.calling(_TABLE), head)
         return
     servers = {declarations.dialect_of(server.text("type")) for server in contract.nodes("servers")}
     # Types of several systems cannot be told apart.
     dialect = servers.pop() if len(servers) == 1 else None
-    head = [f"from a contract of version {version} of the Open Data Contract Standard"]
     ignored_keys = [
         key for key in _OF_ADMINISTRATION if key not in ("kind", "apiVersion") and contract.has(key)
     ]
@@ -64,17 +76,6 @@ _COLUMN = {"name": "column", "primaryKey": "isPrimaryKey", "unique": "isUnique",
 """What version 2 calls keys of version 3; `isNullable` says the contrary."""
 _SILENT_IF_FALSE = ("partitionStatus", "clusterStatus", "criticalDataElementStatus", "encryptedColumnName")
 _SILENT_IF_MINUS_ONE = ("partitionKeyPosition", "clusterKeyPosition")
-
-
-def _objects_of_version_2(contract: declarations.SourceNode, version: str) -> Iterator[ImportedSchema]:
-    """Read a contract of version 2."""
-    dialect = declarations.dialect_of(contract.text("driver", "sourceSystem"))
-    head = [f"from a contract of version {version} of the Open Data Contract Standard"]
-    tables = contract.nodes("dataset")
-    contract.drop("kind", "apiVersion")
-    head += contract.loss_of_keys("contract")
-    for table in tables:
-        yield _Reader(dialect, is_second=True).object(table.calling(_TABLE), head)
 
 
 class _Reader(declarations.DatasetReader):
@@ -108,10 +109,10 @@ class _Reader(declarations.DatasetReader):
         path = (*holder, name)
         if name != logical_name:
             self.notes.add(path, f"its name in the contract is {logical_name}")
-        return datasets.member(name, *self._field(node, path))
+        return datasets.member(name, self._field(node, path))
 
-    def _field(self, node: declarations.SourceNode, path: FieldPath) -> tuple[Json, Json]:
-        """Return a type, which may be null unless it is required, and its attributes; the rest becomes notes."""
+    def _field(self, node: declarations.SourceNode, path: FieldPath) -> Json:
+        """Return a type with its attributes, which may be null unless it is required; the rest becomes notes."""
         is_key = node.flag("primaryKey")
         position = node.number("primaryKeyPosition")
         is_required = node.flag("required")
@@ -130,20 +131,15 @@ class _Reader(declarations.DatasetReader):
             self.constraints.add_unique([dotted(path)], f"unique: true of {dotted(path)}")
         return self.finished(node, self._type(node, path), path, is_required=bool(is_required))
 
-    def _type(self, node: declarations.SourceNode, path: FieldPath) -> tuple[Json, Json]:
-        """Return a type's tree and attributes, from its properties, items, physical type or else logical type."""
+    def _type(self, node: declarations.SourceNode, path: FieldPath) -> Json:
+        """Return a type with its attributes, from its properties, items, physical type or else logical type."""
         logical, physical = node.text("logicalType"), node.text("physicalType")
         options = node.node("logicalTypeOptions") or declarations.SourceNode({}, node.path)
         properties, items = node.nodes("properties"), node.node("items")
-        converted: tuple[Json, Json]
         if properties:
-            fields = [self._property(property, path) for property in properties]
-            converted = datasets.struct(fields), {}
+            tree = datasets.struct([self._property(property, path) for property in properties])
         elif items is not None:
-            converted = (
-                datasets.list_of(datasets.with_attributes(*self._field(items, (*path, Part.ITEM)))),
-                {},
-            )
+            tree = datasets.list_of(self._field(items, (*path, Part.ITEM)))
         else:
             known = declarations.type_of_text(physical, self._dialect) if physical is not None else None
             # The logical type may say more than the physical type of an unknown system: the bits of a number, a zone.
@@ -154,23 +150,20 @@ class _Reader(declarations.DatasetReader):
             )
             if known is not None and not is_vague:
                 self.notes.merge(known.notes, path)
-                converted, physical = (known.tree, known.extra), None
+                tree, physical = known.tree, None
             else:
-                converted = self._logical(logical, options, node, path)
+                tree = self._logical(node, options, path)
         if physical is not None and physical.casefold() not in (str(logical).casefold(), "object", "array"):
             self.notes.add(path, f"not kept: physicalType: {physical}")
         self.constraints.add(path, declarations.rules(options))
         self.note_losses(options, path)
-        return converted
+        return tree
 
     def _logical(
-        self,
-        logical: str | None,
-        options: declarations.SourceNode,
-        node: declarations.SourceNode,
-        path: FieldPath,
-    ) -> tuple[Json, Json]:
-        """Return the tree and attributes of a logical type; note a missing one. Raises MisplacedError for an unknown one."""
+        self, node: declarations.SourceNode, options: declarations.SourceNode, path: FieldPath
+    ) -> Json:
+        """Return a logical type with its attributes; note a missing one. Raises MisplacedError for an unknown one."""
+        logical = node.text("logicalType")
         if logical in ("object", "array"):
             return self.json(path)
         if logical == "integer":
@@ -193,19 +186,13 @@ class _Reader(declarations.DatasetReader):
         plain = {"string": pa.string, "date": pa.date32, "boolean": pa.bool_}
         if logical in plain:
             return datasets.kind_of(plain[logical]())
-        known = (
-            declarations.type_of_text(logical, self._dialect)
-            if logical is not None and self._is_second
-            else None
-        )
-        if known is not None:
-            return known.tree, known.extra
-        if logical is not None and self._is_second:
-            return self.unknown(path, f"there is no kind for its type {logical}")
-        if logical is not None:
+        if logical is None:
+            return self.unknown(path, "the contract does not specify its type")
+        if not self._is_second:
             message = f"there is no logicalType {logical}"
             raise declarations.MisplacedError(message, (*node.path, "logicalType"))
-        return self.unknown(path, "the contract does not specify its type")
+        known = declarations.type_of_text(logical, self._dialect)
+        return known.tree if known else self.unknown(path, f"there is no kind for its type {logical}")
 
 
 IMPORTER = Importer(

@@ -43,8 +43,6 @@ _TOPS = {
 }
 """What is above the schema in each form."""
 _INDENTS = {"schema": "", "event": "  ", "metadata-event": "    ", "snapshot": " " * 8, "resource": " " * 8}
-FORMS = tuple(_TOPS)
-"""The documents that a schema may be in."""
 
 
 def to_text(dataset: LogicalDataset, form: str, lose: binary.Lose = binary.ignore) -> str:

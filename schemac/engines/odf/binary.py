@@ -232,8 +232,8 @@ MAX_BYTES = 2**31 - 1
 MAX_DEPTH = 200
 """Tables inside tables, as many as levels in a manifest; FlatBuffers' own verifiers stop at 64."""
 MAX_TABLES = 1_000_000
-_OFFSET_FORMAT, _DISTANCE, _SHORT = numbers.UOffsetTFlags, numbers.SOffsetTFlags, numbers.VOffsetTFlags
-_WIDTH = _OFFSET_FORMAT.bytewidth
+_DISTANCE, _SHORT = numbers.SOffsetTFlags, numbers.VOffsetTFlags
+_WIDTH = _OFFSET_FLAGS.bytewidth
 
 
 class Buffer:
@@ -246,10 +246,6 @@ class Buffer:
             raise MalformedBufferError(f"it is longer than {MAX_BYTES} bytes")
         # An honest table is not much smaller than eight bytes; leaf types are shared by their fields.
         self._left = min(MAX_TABLES, self._length + 64)
-
-    def root(self) -> "FlatTable":
-        """Return the table that the first four bytes refer to."""
-        return self.table(0, 0)
 
     def table(self, offset: int, depth: int) -> "FlatTable":
         """Return the table that the reference at an offset leads to."""
@@ -299,12 +295,9 @@ class FlatTable:
 
     def text(self, field: int) -> str | None:
         """Return the text of a field; None if it is empty."""
-        offset = self._vector(field)
-        if offset is None:
-            return None
-        content: bytes = self._flat.String(self._flat.Pos + offset)
+        content = self.bytes(field)
         try:
-            return content.decode()
+            return None if content is None else content.decode()
         except UnicodeDecodeError as error:
             message = f"the text in slot {field} at byte {self._flat.Pos} is not UTF-8"
             raise MalformedBufferError(message) from error
@@ -349,7 +342,8 @@ class FlatTable:
 
 def read_binary(content: bytes) -> Json | bytes:
     """Return the schema of a SetDataSchema event; of an older event, the bytes of its Arrow schema. Raises MalformedError."""
-    event = Buffer(content).root()
+    # The first four bytes refer to the outermost table.
+    event = Buffer(content).table(0, 0)
     schema = event.table(1)
     if schema is not None:
         return {"fields": _fields(schema, 0, "the schema"), **_extra(schema.table(1))}

@@ -14,7 +14,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from schemac.arrow.from_arrow import MalformedArrowError, decode_raw_arrow, read_raw_arrow
 from schemac.engines.odf.binary import MalformedBufferError, read_binary
@@ -34,17 +34,9 @@ _KEYS = ("schema", "ddlSchema")
 _COMMENT = re.compile(r"#[ \t]?([^\n]*)")
 
 
-class _Edit(NamedTuple):
-    """A span of a text, by its code points, and the text that replaces it."""
-
-    start: int
-    end: int
-    text: str
-
-
 def replace_ddl(source: SourceText, report: Report) -> SourceText | None:
     """Return the text with schemas in place of its DDL; None if it has none, or where a line cannot be read."""
-    edits: list[_Edit] = []
+    edits: list[tuple[Span, str]] = []
     for document in parse(source, Report()):
         for at in _lists(document.value, ()):
             edit = _edit(document, at, report)
@@ -53,8 +45,8 @@ def replace_ddl(source: SourceText, report: Report) -> SourceText | None:
     if not edits or report.has_errors:
         return None
     text = source.content
-    for edit in sorted(edits, reverse=True):
-        text = text[: edit.start] + edit.text + text[edit.end :]
+    for span, schema in sorted(edits, reverse=True):
+        text = text[: span.start] + schema + text[span.end :]
     return SourceText(text, source.name)
 
 
@@ -70,8 +62,8 @@ def _lists(value: Any, at: TreePath) -> Iterator[TreePath]:
         yield from _lists(item, (*at, key))
 
 
-def _edit(document: Document, at: TreePath, report: Report) -> _Edit | None:
-    """Return the schema to write in place of lines of DDL; None after a report, or if their positions are unknown."""
+def _edit(document: Document, at: TreePath, report: Report) -> tuple[Span, str] | None:
+    """Return the schema to write in place of lines of DDL, and its place; None after a report, or if their positions are unknown."""
     lines: Any = document.value
     for step in at:
         lines = lines[step]
@@ -79,8 +71,8 @@ def _edit(document: Document, at: TreePath, report: Report) -> _Edit | None:
     spans = [document.span((*at, i)) for i in range(len(lines))]
     if key is None or whole is None or None in spans:
         return None
-    notes, fields = ImportNotes(), list[Json]()
-    above = _comments(document.source.content, Span(key.end, whole.end), [s for s in spans if s is not None])
+    content, notes, fields = document.source.content, ImportNotes(), list[Json]()
+    above = _comments(content, Span(key.end, whole.end), [s for s in spans if s is not None])
     for line, span, comments in zip(lines, spans, above, strict=True):
         columns = _columns(line, span, document.source, notes, report)
         for comment in comments if columns else ():
@@ -89,18 +81,17 @@ def _edit(document: Document, at: TreePath, report: Report) -> _Edit | None:
     if report.has_errors:
         return None
     around = (document.span(at[:length]) for length in range(len(at)))
-    content = document.source.content
     # What is in flow style cannot contain blocks.
     if any(one is not None and content[one.start : one.start + 1] in ("{", "[") for one in around):
         if any(above):
             reason = "comments inside braces cannot be kept; write the list in block style first"
             raise UnreadableSourceError(reason, source=document.source, span=whole)
-        return _Edit(key.start, whole.end, f"schema: {flow({'fields': fields})}")
+        return Span(key.start, whole.end), f"schema: {flow({'fields': fields})}"
     indent = document.source.position(key.start).column - 1
     schema = Schema.model_validate({"fields": fields})
     text = write_fields(schema, notes.at)
     body = "".join(f"{' ' * (indent + 2)}{row}\n" if row else "\n" for row in text.splitlines())
-    return _Edit(key.start, whole.end, f"schema:\n{body}".rstrip("\n"))
+    return Span(key.start, whole.end), f"schema:\n{body}".rstrip("\n")
 
 
 def _comments(text: str, whole: Span, spans: list[Span]) -> list[list[str]]:
@@ -109,10 +100,7 @@ def _comments(text: str, whole: Span, spans: list[Span]) -> list[list[str]]:
     comments: list[list[str]] = [[] for _ in spans]
     for i, (end, span) in enumerate(zip(ends, spans, strict=True)):
         behind, _, gap = text[end : span.start].partition("\n")
-        if i and "#" in behind:
-            comments[i - 1] += _COMMENT.findall(behind)
-        elif "#" in behind:
-            comments[i] += _COMMENT.findall(behind)
+        comments[max(i - 1, 0)] += _COMMENT.findall(behind)
         comments[i] += _COMMENT.findall(gap)
     return comments
 
@@ -166,7 +154,8 @@ def read_value(value: str | bytes, file: str, report: Report) -> ImportedSchema 
 
 def from_bytes(content: bytes, path: Path, report: Report) -> ImportedSchema | None:
     """Return the schema in the content of a file, which is text or the binary form."""
-    if is_text(content):
+    # The binary form cannot do without a zero in its first bytes.
+    if b"\x00" not in content[:8]:
         source = decode_text(content, str(path), report)
         return None if source is None else from_text(source, path, report)
     try:
@@ -174,11 +163,6 @@ def from_bytes(content: bytes, path: Path, report: Report) -> ImportedSchema | N
     except MalformedBufferError as error:
         raise UnreadableSourceError(f"it is not a SetDataSchema event: {error}") from error
     return _upgraded(decoded, path, report) if isinstance(decoded, bytes) else ImportedSchema(decoded)
-
-
-def is_text(content: bytes) -> bool:
-    """Whether this is a document; the binary form cannot do without a zero in its first bytes."""
-    return b"\x00" not in content[:8]
 
 
 def from_text(source: SourceText, path: Path, report: Report) -> ImportedSchema | None:

@@ -70,16 +70,10 @@ class _Reader:
 
     def tables(self) -> list[importer.ImportedSchema]:
         """Return the messages that no other is made of, in the order of the file; of those that contain each other the first one."""
-        declared = [
-            message
-            for message in self._file.root.all()
-            if not message.is_enum and message is not self._file.root
-        ]
-        free = [
-            message
-            for message in declared
-            if message.fields and not any(outer.fields for outer in _enclosing_messages(message))
-        ]
+        root = self._file.root
+        declared = [message for message in root.all() if message is not root and not message.is_enum]
+        with_fields = [message for message in declared if message.fields]
+        free = [one for one in with_fields if not any(outer.fields for outer in _enclosing_messages(one))]
         reached = {id(message): self._reached_from(message) for message in free}
         tops = [
             message
@@ -287,10 +281,8 @@ class _Reader:
         if target in self._open:
             return self._any_json(path, f"{name}, which contains itself", "bytes")
         self._open.append(target)
-        try:
-            members = self._members(target, path)
-        finally:
-            self._open.pop()
+        members = self._members(target, path)
+        self._open.pop()
         self._with_options(target, path, {})
         return {"kind": "Struct", "fields": members}
 

@@ -10,6 +10,7 @@ of the editions and no hexadecimal numbers, and recovers from errors without say
 
 import re
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -271,13 +272,10 @@ class _Parser:
     def _integer(self, name: str) -> int:
         """Read a decimal, octal or hexadecimal number. Raises MalformedError with the field's name."""
         word = self._next()
-        if not _INTEGER.fullmatch(word):
-            raise MalformedProtoError(f"the field {name} has no number")
-        is_octal = word.startswith("0") and word.isdecimal()
-        try:
-            return int(word, 8 if is_octal else 0)
-        except ValueError:
-            raise MalformedProtoError(f"the field {name} has no number") from None
+        if _INTEGER.fullmatch(word):
+            with suppress(ValueError):
+                return _whole(word)
+        raise MalformedProtoError(f"the field {name} has no number")
 
     def _type(self) -> str:
         """Read the name of a type, whose parts may be on several lines."""
@@ -349,14 +347,10 @@ class _Parser:
             value = self._value()
             return -value if word == "-" and isinstance(value, int | float) else value
         if _NUMBER.match(word):
-            try:
-                return int(word, 8 if word.isdecimal() and word.startswith("0") else 0)
-            except ValueError:
-                pass
-            try:
+            with suppress(ValueError):
+                return _whole(word)
+            with suppress(ValueError):
                 return float(word.rstrip("fF"))
-            except ValueError:
-                return ProtoWord(word)
         return {"true": True, "false": False, "inf": float("inf"), "nan": float("nan")}.get(
             word, ProtoWord(word)
         )
@@ -418,6 +412,11 @@ class _Parser:
         if word != sign:
             raise MalformedProtoError(f"'{sign}' is expected instead of '{word}'")
         return tuple(self._tokens.trailing.get(self._at - 1, ()))
+
+
+def _whole(word: str) -> int:
+    """Return a whole number, which is octal where it begins with zero. Raises ValueError."""
+    return int(word, 8 if word.startswith("0") and word.isdecimal() else 0)
 
 
 def listed(value: Any) -> list[Any]:

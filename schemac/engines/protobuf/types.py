@@ -78,12 +78,6 @@ class ScalarType(NamedTuple):
         return self.type in IMPORTS
 
 
-_PLAIN = {
-    Family.BOOLEAN: ScalarType("bool", is_lossless=True),
-    Family.TEXT: ScalarType("string", is_lossless=True),
-}
-
-
 def leaf_of(field: SchemaField) -> ScalarType | None:
     """Return the type of a field without parts; None for types with parts, and for what Protobuf cannot hold."""
     leaf = usual_leaf(field.type)
@@ -98,9 +92,11 @@ def leaf_of(field: SchemaField) -> ScalarType | None:
 def usual_leaf(declared: LogicalType) -> ScalarType | None:
     """Return the type of a field without parts as its manifest type alone decides it; None as for `leaf_of`."""
     type_: Any = declared
-    if type_.family in _PLAIN:
-        return _PLAIN[type_.family]
     match type_.family:
+        case Family.BOOLEAN:
+            return ScalarType("bool", is_lossless=True)
+        case Family.TEXT:
+            return ScalarType("string", is_lossless=True)
         case Family.INTEGER:
             is_same = type_.bits in (32, 64)
             return ScalarType(f"{'' if type_.is_signed else 'u'}int{max(type_.bits, 32)}", is_same)

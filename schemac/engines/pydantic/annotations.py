@@ -41,17 +41,6 @@ def _before_validator(type_: str, validator: str, *more: str) -> Annotation:
     return Annotation(type_, (f"BeforeValidator({validator})", *more))
 
 
-def _integer(bits: int, *, is_signed: bool) -> Annotation:
-    """Return an `int` whose validator refuses values outside the range of a width in bits."""
-    lowest, highest = json_values.integer_bounds(bits, is_signed=is_signed)
-    return _before_validator("int", f"integer({lowest}, {highest})")
-
-
-def _binary(length: int | None = None) -> Annotation:
-    """Return `bytes` that are base64 in JSON, of a length in bytes or of any."""
-    return _before_validator("bytes", f"binary({length})", 'PlainSerializer(base64_of, when_used="json")')
-
-
 _STRICT = ("Field(strict=True)",)
 _PLAIN = {
     Family.NULL: Annotation("None", ()),
@@ -107,13 +96,15 @@ class AnnotationWriter(RecordTypeWriter[Annotation]):
         """Return the annotation of a type without parts; what Python has no type for is a count, which is a loss."""
         match type_.family:
             case Family.INTEGER:
-                return _integer(type_.bits, is_signed=type_.is_signed)
+                lowest, highest = json_values.integer_bounds(type_.bits, is_signed=type_.is_signed)
+                return _before_validator("int", f"integer({lowest}, {highest})")
             case Family.FLOAT:
                 return _before_validator("float", f"floating({type_.bits})")
             case Family.DECIMAL:
                 return _before_validator("Decimal", f"decimal({type_.precision}, {type_.scale})")
             case Family.BYTES:
-                return _binary(type_.fixed_length)
+                serializer = 'PlainSerializer(base64_of, when_used="json")'
+                return _before_validator("bytes", f"binary({type_.fixed_length})", serializer)
             case Family.TIME:
                 validator = f"time_of_day({FRACTION_DIGITS[ARROW_UNITS[type_.unit]]})"
                 return self._time(field, type_, "time", validator, "time_text")
@@ -279,8 +270,3 @@ def _operand(operand: expressions.Operand, names: Names) -> str:
 def _call_with_field(function: str, field: expressions.FieldNode, names: Names) -> str:
     """Return the source of a call that reads a field by the names on its path."""
     return f"{function}(self, {', '.join(map(literal, names(field.path)))})"
-
-
-def python_names(names: Any) -> Names:
-    """Return how fields are called, by the names of the members of each struct."""
-    return lambda path: tuple(names[path[:depth]][segment] for depth, segment in enumerate(path))

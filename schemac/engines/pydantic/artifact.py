@@ -17,7 +17,7 @@ from functools import cache
 from itertools import accumulate, groupby
 from operator import itemgetter
 from pkgutil import get_data
-from typing import Any, NamedTuple
+from typing import Any
 
 from schemac.artifacts.targets import Artifact, ArtifactTarget, Emission
 from schemac.engines import json_values
@@ -119,13 +119,6 @@ _OF_PYDANTIC = (
 IGNORED = "an annotation that pydantic ignores"
 
 
-class ModelClass(NamedTuple):
-    """A model: its name, and the lines of its body."""
-
-    name: str
-    lines: list[str]
-
-
 def emit(compilation: Compilation, emission: Emission) -> list[Artifact]:
     """Return the module with the models of a dataset."""
     dataset = compilation.dataset
@@ -143,14 +136,17 @@ class _Module(annotations.AnnotationWriter):
         self._dataset = compilation.dataset
         self._aliases: dict[str, str] = {}
         """Names of types without parts by what they are."""
-        self._classes: list[ModelClass] = []
+        self._classes: dict[str, list[str]] = {}
+        """The lines of the body of each model, by its name."""
         self._names: dict[tuple[str, ...], dict[str, str]] = {}
         """What the members of a struct are called, by its path."""
 
     def lines(self) -> Iterator[str]:
         """Yield the lines of the whole module."""
         body = [
-            line for part in self._classes for line in ("", "", f"class {part.name}(Record):", *part.lines)
+            line
+            for name, lines in self._classes.items()
+            for line in ("", "", f"class {name}(Record):", *lines)
         ]
         aliases = [f"{name} = {text}" for text, name in self._aliases.items()]
         used = _names([*aliases, *body])
@@ -161,11 +157,10 @@ class _Module(annotations.AnnotationWriter):
         yield ""
         for module, pairs in groupby(sorted(imports), key=itemgetter(0)):
             names = [name for _, name in pairs]
-            yield (
-                f"from {module} import {', '.join(names)}"
-                if module
-                else "\n".join(f"import {name}" for name in names)
-            )
+            if module:
+                yield f"from {module} import {', '.join(names)}"
+            else:
+                yield from (f"import {name}" for name in names)
         for function in functions:
             yield from ("", "") if function.startswith(("def ", "class ")) else ("",)
             yield from function.split("\n")
@@ -199,8 +194,8 @@ class _Module(annotations.AnnotationWriter):
             lines.pop()
         words = [word for part in (self._dataset.name, *path) for word in re.findall("[A-Za-z0-9]+", part)]
         base = "".join(word[0].upper() + word[1:] for word in words) or "Table"
-        class_name = identifier(base, {*_OF_MODULE, *(part.name for part in self._classes)})
-        self._classes.append(ModelClass(class_name, lines))
+        class_name = identifier(base, {*_OF_MODULE, *self._classes})
+        self._classes[class_name] = lines
         return class_name
 
     def _conditions(self) -> Iterator[str]:
@@ -210,9 +205,13 @@ class _Module(annotations.AnnotationWriter):
             if attribute.key in extra:
                 self.lose(None, f"the constraint {attribute.key}", IGNORED)
         written: list[str] = []
+
+        def names(path: tuple[str, ...]) -> tuple[str, ...]:
+            return tuple(self._names[path[:depth]][segment] for depth, segment in enumerate(path))
+
         for check in row_constraints(extra, self._dataset.columns).checks:
             try:
-                truth = annotations.condition(check.condition, annotations.python_names(self._names))
+                truth = annotations.condition(check.condition, names)
             except annotations.UnwritableError:
                 self.lose(None, f"the condition {check.text}", IGNORED)
                 continue
@@ -327,9 +326,8 @@ def _attributes(extra: Mapping[str, Any]) -> Json:
 def _python(value: Any) -> str:
     """Return a value of JSON as Python writes it."""
     if isinstance(value, Mapping):
-        return (
-            "{" + ", ".join(f"{literal(key)}: {_python(item)}" for key, item in sorted(value.items())) + "}"
-        )
+        items = ", ".join(f"{literal(key)}: {_python(item)}" for key, item in sorted(value.items()))
+        return f"{{{items}}}"
     if isinstance(value, list | tuple):
         return f"[{', '.join(map(_python, value))}]"
     return literal(value) if isinstance(value, str) else repr(value)

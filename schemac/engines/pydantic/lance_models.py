@@ -49,23 +49,20 @@ class UnknownTypeError(Exception):
 class AnnotationTypes:
     """Resolves the annotations of one file."""
 
-    def __init__(self, module: Module, fields_of: Callable[[ast.ClassDef], list[ArrowField]]) -> None:
+    def __init__(self, module: Module) -> None:
         self._module = module
-        self._fields_of = fields_of
         self._depth = 0
 
-    def of(self, annotation: ast.expr, zone: str | None) -> tuple[ArrowType, bool]:
-        """Return the type of a field, and whether it may be null. Raises UnknownTypeError."""
-        annotation = _evaluated(annotation)
+    def field(self, member: ModelField) -> ArrowField:
+        """Return a member of a model as an Arrow field. Raises UnknownTypeError."""
+        annotation = _evaluated(member.annotation)
         bare = _without_none(annotation)
-        if bare is not None:
-            return self._type(bare, zone), True
-        is_nullable = False
+        is_nullable = bare is not None
         if isinstance(annotation, ast.Call) and name_of(annotation) in _VECTORS:
             flags = [word.value for word in annotation.keywords if word.arg == "nullable"]
             flag = next(iter([*flags, *annotation.args[2:]]), None)
             is_nullable = not (isinstance(flag, ast.Constant) and flag.value is False)
-        return self._type(annotation, zone), is_nullable
+        return pa.field(member.name, self._type(bare or annotation, _zone(member)), is_nullable)
 
     def _type(self, annotation: ast.expr, zone: str | None) -> ArrowType:
         """Return the Arrow type of an annotation. Raises UnknownTypeError for an unknown or recursive one."""
@@ -89,7 +86,9 @@ class AnnotationTypes:
         if isinstance(annotation, ast.Name | ast.Attribute):
             if (node := self._module.classes.get(name)) is not None:
                 bases = set(self._module.bases(name))
-                return _enumeration(node, bases) if bases & _ENUMS else pa.struct(self._fields_of(node))
+                if bases & _ENUMS:
+                    return _enumeration(node, bases)
+                return pa.struct([self.field(member) for member in self._module.members(name)])
             if name == "datetime":
                 return pa.timestamp("us", zone)
             if name in _PLAIN:
@@ -158,6 +157,14 @@ _KNOWN = frozenset({_BASE, "BaseModel", "Generic", "ABC", "object"})
 _RULES = ("validator", "field_validator", "root_validator", "model_validator", "computed_field")
 
 
+def is_source(path: Path) -> bool:
+    """Return whether a file is Python code with `LanceModel`."""
+    if path.suffix.lower() != ".py" or not path.is_file():
+        return False
+    with path.open("rb") as stream:
+        return _BASE.encode() in stream.read(1024 * 1024)
+
+
 def read(path: Path, report: Report) -> ImportedSchema | None:
     """Return every model of a file."""
     module = Module.read(path, report)
@@ -174,13 +181,11 @@ def _dataset(node: ast.ClassDef, module: Module, report: Report) -> ImportedSche
     notes = ImportNotes()
     descriptions: dict[str, str] = {}
     fields: list[ArrowField] = []
-    types = AnnotationTypes(
-        module, lambda one: [_field(member, types) for member in module.members(one.name)]
-    )
+    types = AnnotationTypes(module)
     for member in module.members(node.name):
         _note(member, notes, descriptions)
         try:
-            fields.append(_field(member, types))
+            fields.append(types.field(member))
         except UnknownTypeError as error:
             message = f"{dotted((member.name,))}: there is no kind for {error}"
             help = f"leave it out with `--skip '{member.name}'`, or pass `{node.name}.to_arrow_schema()` to `schemac.from_arrow`"
@@ -199,12 +204,6 @@ def _dataset(node: ast.ClassDef, module: Module, report: Report) -> ImportedSche
     if description := ast.get_docstring(node):
         tree["extra"] = {DESCRIPTION.key: description}
     return ImportedSchema(tree, tuple(_comments(node, module)), node.name, notes)
-
-
-def _field(member: ModelField, types: AnnotationTypes) -> ArrowField:
-    """Return a member as an Arrow field. Raises UnknownTypeError."""
-    type_, is_nullable = types.of(member.annotation, _zone(member))
-    return pa.field(member.name, type_, is_nullable)
 
 
 def _comments(node: ast.ClassDef, module: Module) -> list[str]:
@@ -260,16 +259,13 @@ def _note(member: ModelField, notes: ImportNotes, descriptions: dict[str, str]) 
         if not (isinstance(positional, ast.Constant) and positional.value in (None, ...)):
             notes.add(path, f"not kept: default={ast.unparse(positional)}")
     for name, argument in _keywords(member).items():
+        is_none = isinstance(argument, ast.Constant) and argument.value is None
+        has_one_key = isinstance(argument, ast.Dict) and len(argument.keys) == 1
         if name == "description" and isinstance(argument, ast.Constant) and isinstance(argument.value, str):
             descriptions[member.name] = argument.value
-        elif (
-            name == "json_schema_extra"
-            and isinstance(argument, ast.Dict)
-            and len(argument.keys) == 1
-            and _zone(member)
-        ):
+        elif name == "json_schema_extra" and has_one_key and _zone(member):
             continue  # which is in the type
-        elif not (name == "default" and isinstance(argument, ast.Constant) and argument.value is None):
+        elif not (name == "default" and is_none):
             notes.add(path, f"not kept: {name}={ast.unparse(argument)}")
 
 

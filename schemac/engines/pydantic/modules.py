@@ -8,7 +8,7 @@ Source: `__all__` of `pydantic.types`, `pydantic.networks` and `annotated_types`
 
 import ast
 import json
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator
 from datetime import date, datetime, time
 from pathlib import Path
 from typing import Any, NamedTuple, Self
@@ -35,12 +35,8 @@ PLAIN: dict[str, Json] = {
     "timedelta": {"kind": "Duration", "unit": "Microsecond"},
     "None": {"kind": "Null"},
     "UUID": UUID_TYPE,
-    "StrictBool": {"kind": "Bool"},
-    "StrictInt": {"kind": "Int64"},
-    "StrictFloat": {"kind": "Float64"},
-    "StrictStr": {"kind": "String"},
-    "StrictBytes": {"kind": "Binary"},
 }
+PLAIN |= {f"Strict{name.capitalize()}": PLAIN[name] for name in ("bool", "int", "float", "str", "bytes")}
 JSON = frozenset({"Any", "object", "JsonValue", "Json", "dict", "Dict"})
 LISTS = frozenset({"list", "List", "Sequence", "Iterable", "set", "Set", "frozenset", "FrozenSet"})
 MAPS = frozenset({"dict", "Dict", "Mapping", "MutableMapping"})
@@ -142,30 +138,32 @@ def name_of(node: ast.expr) -> str:
     return node.attr if isinstance(node, ast.Attribute) else node.id if isinstance(node, ast.Name) else ""
 
 
+def keywords_of(node: ast.Call | ast.ClassDef) -> Json:
+    """Return the values of arguments by their keywords."""
+    return {keyword.arg: literal(keyword.value) for keyword in node.keywords if keyword.arg is not None}
+
+
 def settings_of(node: ast.expr | None) -> Json:
     """Return the arguments of `Field`; of a plain default, that."""
-    if isinstance(node, ast.Call) and name_of(node.func) in ANNOTATIONS:
-        words = zip(ANNOTATIONS[name_of(node.func)], node.args, strict=False)
-        named = {keyword.arg: keyword.value for keyword in node.keywords if keyword.arg is not None}
-        return {word: literal(value) for word, value in [*words, *named.items()]}
-    if isinstance(node, ast.Call) and name_of(node.func) in ("Field", "StringConstraints"):
-        settings = {
-            keyword.arg: literal(keyword.value) for keyword in node.keywords if keyword.arg is not None
-        }
+    name = name_of(node) if isinstance(node, ast.Call) else ""
+    if isinstance(node, ast.Call) and name in ANNOTATIONS:
+        words = zip(ANNOTATIONS[name], map(literal, node.args), strict=False)
+        return {**dict(words), **keywords_of(node)}
+    if isinstance(node, ast.Call) and name in ("Field", "StringConstraints"):
+        settings = keywords_of(node)
         if node.args and ast.unparse(node.args[0]) != "...":
             settings["default"] = literal(node.args[0])
         return settings
-    if isinstance(node, ast.Constant):
-        return (
-            {} if isinstance(node.value, str) and compiler_metadata(node.value) else {"default": node.value}
-        )
+    if isinstance(node, ast.Constant) and not compiler_metadata(node):
+        return {"default": node.value}
     return {}
 
 
-def compiler_metadata(text: str) -> Json:
-    """Return the metadata that the compiler wrote; nothing for any other text."""
+def compiler_metadata(node: ast.expr) -> Json:
+    """Return the metadata that the compiler wrote into a text; nothing for any other expression."""
     try:
-        metadata = json.loads(text)
+        is_text = isinstance(node, ast.Constant) and isinstance(node.value, str)
+        metadata: Any = json.loads(ast.literal_eval(node)) if is_text else None
     except ValueError:
         return {}
     is_ours = isinstance(metadata, dict) and (
@@ -181,12 +179,7 @@ def written_value(node: ast.Call) -> str | None:
         return None
     if name_of(node.func) == "Decimal" and len(arguments) == 1:
         return str(arguments[0])
-    makers: Mapping[str, Callable[..., date | datetime | time]] = {
-        "date": date,
-        "datetime": datetime,
-        "time": time,
-    }
-    maker = makers.get(name_of(node.func))
+    maker: Any = {"date": date, "datetime": datetime, "time": time}.get(name_of(node.func))
     zones = {keyword.arg: ast.unparse(keyword.value).rpartition(".")[2].upper() for keyword in node.keywords}
     if maker is None or (zones and zones != {"tzinfo": "UTC"}):
         return None
@@ -249,8 +242,8 @@ class Module:
         except SyntaxError as error:
             lines = source.content.splitlines(keepends=True)
             at = sum(map(len, lines[: (error.lineno or 1) - 1])) + max((error.offset or 1) - 1, 0)
-            reason = f"it is not valid Python: {error.msg}"
             span = Span(at, min(at + 1, len(source.content)))
+            reason = f"it is not valid Python: {error.msg}"
             raise UnreadableSourceError(reason, source=source, span=span) from error
         except (ValueError, RecursionError, MemoryError) as error:
             reason = f"it is not valid Python: {first_line(error)}"

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from schemac.engines.pydantic import modules
-from schemac.importers.datasets import any_json, enumerated, fitting, member, with_attributes
+from schemac.importers import datasets
 from schemac.importers.importer import ImportedSchema, Importer, ImportNotes, UnreadableSourceError, together
 from schemac.language.attributes.builtin import DEPRECATED, DESCRIPTION, DOMAIN
 from schemac.language.attributes.constraints import UNIQUE_ITEMS
@@ -51,11 +51,8 @@ class _Reader:
     def tables(self) -> list[ImportedSchema]:
         """Return the models that no other is made of, in the order of the file."""
         module = self._module
-        models = [
-            name
-            for name in self._classes
-            if self._module.descends(name, modules.BASES) and module.members(name)
-        ]
+        with_fields = [name for name in self._classes if module.members(name)]
+        models = [name for name in with_fields if module.descends(name, modules.BASES)]
         used = {
             node.id
             for name in models
@@ -88,11 +85,7 @@ class _Reader:
     def _config(self, name: str) -> Json:
         """Return the settings of a model: of its head, of `model_config`, and of the class `Config` that pydantic 1 has."""
         class_node = self._classes[name]
-        config: Json = {
-            keyword.arg: modules.literal(keyword.value)
-            for keyword in class_node.keywords
-            if keyword.arg is not None
-        }
+        config = modules.keywords_of(class_node)
         for statement in class_node.body:
             if isinstance(statement, ast.ClassDef) and statement.name == "Config":
                 config |= {
@@ -155,7 +148,7 @@ class _Reader:
             extra |= {key: value for key, value in more.items() if "/" in key}
         if settings.get("default") is not None:
             self._notes.add(path, f"not kept: the default {settings['default']!r}")
-        return member(str(path[-1]), tree, extra)
+        return datasets.member(str(path[-1]), tree, extra)
 
     def _with_digits(self, node: ast.expr, settings: Json, path: FieldPath) -> Json:
         """Return the type of an annotation, with the digits of a Decimal from the settings."""
@@ -169,25 +162,18 @@ class _Reader:
         """Return the type of an annotation, with its attributes as `extra` next to the outermost kind."""
         if len(path) > _DEEPEST:
             raise UnreadableSourceError("it is nested too deeply", help=_OF_PROGRAMS)
-        if isinstance(node, ast.Constant):
-            if isinstance(node.value, str):
-                try:
-                    return self._type(ast.parse(node.value, mode="eval").body, path)
-                except (SyntaxError, ValueError):
-                    return self._unknown(node, path)
-            return _optional_null() if node.value is None else self._unknown(node, path)
+        if isinstance(node, ast.Constant) and isinstance(node.value, str):
+            try:
+                return self._type(ast.parse(node.value, mode="eval").body, path)
+            except (SyntaxError, ValueError):
+                return self._unknown(node, path)
         choices = modules.choices_of(node)
+        others = [choice for choice in choices or [node] if not modules.is_none(choice)]
+        if not others:
+            return _optional({"kind": "Null"})
         if choices is not None:
-            others = [choice for choice in choices if not modules.is_none(choice)]
-            if not others:
-                return _optional_null()
-            if len(others) != 1:
-                unknown = self._unknown(node, path)
-                return _optional(unknown) if len(others) < len(choices) else unknown
-            tree = self._type(others[0], path)
-            if tree["kind"] == "Option" or len(others) == len(choices):
-                return tree
-            return _optional(tree)
+            tree = self._type(others[0], path) if len(others) == 1 else self._unknown(node, path)
+            return tree if len(others) == len(choices) else _optional(tree)
         if isinstance(node, ast.Subscript):
             return self._generic(node, path)
         if isinstance(node, ast.Call):
@@ -200,7 +186,7 @@ class _Reader:
         if name in self._aliases:
             return self._inside(name, lambda: self._type(self._aliases[name], path), path)
         if name in self._classes and self._module.descends(name, modules.BASES):
-            return self._inside(name, lambda: {"kind": "Struct", "fields": self._members(name, path)}, path)
+            return self._inside(name, lambda: datasets.struct(self._members(name, path)), path)
         if name in self._classes and any(base.endswith("Enum") for base in self._module.bases(name)):
             values = [
                 modules.literal(one.value) for one in self._classes[name].body if isinstance(one, ast.Assign)
@@ -210,34 +196,34 @@ class _Reader:
             if kind is None or any(isinstance(value, str) and "(" in value for value in values):
                 self._notes.add(path, f"not kept: the values of {name}")
                 return {"kind": kind or "String"}
-            return self._constrained({"kind": kind}, enumerated(values), path)
+            return self._constrained({"kind": kind}, datasets.enumerated(values), path)
         if name in modules.JSON:
-            return _optional(any_json()) if name in _WITH_NONE else any_json()
+            return _optional(datasets.any_json()) if name in _WITH_NONE else datasets.any_json()
         if name in modules.NARROWER:
             self._notes.add(path, f"not kept: that it is a {name}")
             return dict(modules.NARROWER[name])
         if name in modules.PLAIN:
             if name == "datetime":
                 self._notes.add(path, "a datetime, with a zone or without; here it is an instant in UTC")
-            return _optional_null() if name == "None" else json.loads(json.dumps(modules.PLAIN[name]))
+            return datasets.optional(json.loads(json.dumps(modules.PLAIN[name])), is_required=True)
         if name == "Decimal" and self._digits is not None:
             return dict(self._digits)
         if name in modules.LISTS:
-            return {"kind": "List", "itemType": any_json()}
+            return datasets.list_of(datasets.any_json())
         return self._unknown(node, path)
 
     def _constrained(self, tree: Json, constraints: Json, path: FieldPath) -> Json:
         """Return a type with constraints next to its outermost kind; those that it cannot have are noted."""
-        accepted, lost = fitting(tree, constraints)
+        accepted, lost = datasets.fitting(tree, constraints)
         for key, reason in lost.items():
             self._notes.add(path, f"not kept: {key.rpartition('/')[2]} {constraints[key]!r}: {reason}")
-        return with_attributes(tree, accepted)
+        return datasets.with_attributes(tree, accepted)
 
     def _inside(self, name: str, make: Any, path: FieldPath) -> Json:
         """Return the result of `make`, or JSON with a note if the name contains itself."""
         if name in self._open:
             self._notes.add(path, f"it contains itself ({name})")
-            return any_json()
+            return datasets.any_json()
         self._open.append(name)
         try:
             tree: Json = make()
@@ -254,21 +240,21 @@ class _Reader:
         if name in modules.LISTS or (
             name in ("tuple", "Tuple") and len(arguments) == 2 and ast.unparse(arguments[1]) == "..."
         ):
-            tree: Json = {"kind": "List", "itemType": self._type(arguments[0], (*path, Part.ITEM))}
+            tree = datasets.list_of(self._type(arguments[0], (*path, Part.ITEM)))
             if name.lower() in ("set", "frozenset"):
                 return self._constrained(tree, {UNIQUE_ITEMS.key: True}, path)
             if name.lower() not in ("list", "sequence"):
                 self._notes.add(path, f"not kept: that it is a {name}")
             return tree
         if name in modules.MAPS and len(arguments) == 2:
-            key = self._type(arguments[0], (*path, Part.KEY))
-            return {"kind": "Map", "keyType": key, "valueType": self._type(arguments[1], (*path, Part.VALUE))}
+            key, value = arguments
+            return datasets.map_of(self._type(key, (*path, Part.KEY)), self._type(value, (*path, Part.VALUE)))
         if name == "Literal" and all(isinstance(argument, ast.Constant) for argument in arguments):
             others = [modules.literal(argument) for argument in arguments if not modules.is_none(argument)]
             kinds = {str: "String", int: "Int64", bool: "Bool"}
             kind = next((kind for type_, kind in kinds.items() if {type_} == set(map(type, others))), None)
             if kind is not None:
-                tree = self._constrained({"kind": kind}, enumerated(others), path)
+                tree = self._constrained({"kind": kind}, datasets.enumerated(others), path)
                 return tree if len(others) == len(arguments) else _optional(tree)
         return self._unknown(node, path)
 
@@ -280,8 +266,7 @@ class _Reader:
         for argument in arguments[1:]:
             if isinstance(argument, ast.Name):
                 argument = self._aliases.get(argument.id, argument)
-            text = argument.value if isinstance(argument, ast.Constant) else None
-            argument_metadata = modules.compiler_metadata(text) if isinstance(text, str) else {}
+            argument_metadata = modules.compiler_metadata(argument)
             metadata |= argument_metadata
             is_read = isinstance(argument, ast.Call) and modules.name_of(argument.func) in modules.SETTERS
             settings |= modules.settings_of(argument) if is_read else {}
@@ -292,7 +277,7 @@ class _Reader:
         extra = metadata.pop("extra", {})
         tree = dict(metadata) if is_leaf else {**self._with_digits(arguments[0], settings, path), **metadata}
         tree = self._narrowed(tree, {} if is_leaf else settings, path)
-        return with_attributes(tree, extra)
+        return datasets.with_attributes(tree, extra)
 
     def _narrowed(self, tree: Json, settings: Json, path: FieldPath) -> Json:
         """Return a type with the constraints of `Field`; the rest is noted."""
@@ -317,7 +302,7 @@ class _Reader:
     def _call(self, node: ast.Call, path: FieldPath) -> Json:
         """Read `Vector(128)` of LanceDB and `condecimal(max_digits=…)`; of other calls, what they narrow."""
         name = modules.name_of(node.func)
-        settings = {keyword.arg: modules.literal(keyword.value) for keyword in node.keywords if keyword.arg}
+        settings = modules.keywords_of(node)
         if name == "Vector" and node.args:
             length = modules.literal(node.args[0])
             if isinstance(length, int) and length > 0:
@@ -327,15 +312,16 @@ class _Reader:
         if name == "condecimal" and (digits := _digits(settings)) is not None:
             return self._narrowed(dict(digits), settings, path)
         if name in ("conlist", "conset", "confrozenset") and node.args:
-            tree: Json = {"kind": "List", "itemType": self._type(node.args[0], (*path, Part.ITEM))}
             settings |= {} if name == "conlist" else {"unique_items": True}
-            return self._narrowed(tree, settings, path)
+            return self._narrowed(
+                datasets.list_of(self._type(node.args[0], (*path, Part.ITEM))), settings, path
+            )
         return self._unknown(node, path)
 
     def _unknown(self, node: ast.expr, path: FieldPath) -> Json:
         """Return JSON for a type without a kind, and note its source."""
         self._notes.add(path, f"any value of JSON; not kept: the type {ast.unparse(node)[:200]}")
-        return any_json()
+        return datasets.any_json()
 
 
 def _digits(settings: Json) -> Json | None:
@@ -348,13 +334,8 @@ def _digits(settings: Json) -> Json | None:
 
 def _optional(tree: Json) -> Json:
     """Return a type that may be null; its attributes are next to the outermost kind."""
-    extra = tree.pop("extra", {})
-    return with_attributes({"kind": "Option", "inner": tree}, extra)
-
-
-def _optional_null() -> Json:
-    """Return the type of what is always null."""
-    return {"kind": "Option", "inner": {"kind": "Null"}}
+    bare, extra = datasets.split_extra(tree)
+    return datasets.with_attributes(datasets.optional(bare, is_required=False), extra)
 
 
 IMPORTER = Importer("pydantic", "file of Python with models of pydantic", read)

@@ -18,8 +18,6 @@ from schemac.engines.python_source import NOTICE, docstring, identifiers, litera
 from schemac.language.attributes import builtin
 from schemac.versions.identity.compilation import Compilation
 
-_SPARK = ("spark", "spark/schema.json")
-_ARROW = ("arrow", "arrow/schema.arrow")
 _WIDTH = 96
 
 
@@ -77,8 +75,8 @@ def __getattr__(name: str) -> Any:
 def emit(compilation: Compilation, emission: Emission) -> list[Artifact]:
     """Return the module with the schemas and column names of a dataset."""
     dataset = compilation.dataset
-    spark = _file_of_target(*_SPARK, compilation, emission) or b""
-    arrow = _file_of_target(*_ARROW, compilation, emission) or b""
+    spark = _file_of_target("spark", "spark/schema.json", compilation, emission)
+    arrow = _file_of_target("arrow", "arrow/schema.arrow", compilation, emission)
     description = builtin.DESCRIPTION.read(dataset.schema.extra)
     details = f"\n\n{description.strip()}" if description else ""
     names = [str(field.segment) for field in dataset.columns]
@@ -105,20 +103,19 @@ def _lines(texts: list[str]) -> str:
     return "".join(f"    {text}\n" for text in texts)
 
 
-def _file_of_target(engine: str, file: str, compilation: Compilation, emission: Emission) -> bytes | None:
-    """Return a file of another target, and enter what it loses; None after entering that this target refuses the schema."""
+def _file_of_target(engine: str, file: str, compilation: Compilation, emission: Emission) -> bytes:
+    """Return a file of another target, and enter what it loses; empty after entering that this target refuses the schema."""
     run = run_target(engine, compilation)
-    artifacts = {artifact.path: artifact.content for artifact in run.artifacts}
     errors = run.report.errors
     if errors:
         emission.lose(None, file, f"nothing: {errors[0].message}")
-        return None
+        return b""
     entered = {(field, loss.lost, loss.becomes) for loss, field in emission.entries}
     for loss, field in run.emission.entries:
         # The two libraries may lose the same.
         if loss.artifact in ("", file) and (field, loss.lost, loss.becomes) not in entered:
             emission.lose(field, loss.lost, loss.becomes)
-    return artifacts[file]
+    return next(artifact.content for artifact in run.artifacts if artifact.path == file)
 
 
 TARGET = ArtifactTarget("python", PYTHON_LOSS, emit)

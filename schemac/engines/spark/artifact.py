@@ -117,7 +117,8 @@ def _report_table(compilation: Compilation, fields: Sequence[SparkField], emissi
     extra, properties = compilation.dataset.schema.extra, schema_properties(compilation, fields)
     connector = Connector.of(compilation.versions.get("spark", NEWEST_KNOWN))
     made = made_table(connector, fields, properties, storage_version(extra), key_columns(compilation))
-    paths, lose = emission.losing_paths, partial(emission.lose, artifact=DDL_FILE)
+    paths = frozenset(loss.path for loss in emission.losses)
+    lose = partial(emission.lose, artifact=DDL_FILE)
     for expected, column in zip(compilation.lowered.fields, made, strict=True):
         report_differences(expected, column, paths, lose)
     for key in sorted(extra):
