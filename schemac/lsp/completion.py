@@ -59,7 +59,7 @@ def complete(
     if start and text[start - 1] in "'\"":
         end += text[end : end + 1] == text[start - 1]
         start -= 1
-    range_ = lines.columns(place[0], start, end)
+    range_ = types.Range(lines.position(place[0], start), lines.position(place[0], end))
     has_colon = text[end:].lstrip().startswith(":")
     needs_space = text[:start].endswith((":", "-"))
     items = CompletionItems(context, scope, snippets=snippets)

@@ -3,7 +3,7 @@
 Layer: lsp.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -227,9 +227,7 @@ def document_symbols(
         place = dataset.origins.location(())
         if source is None or span is None or place is None:
             continue
-        members = [
-            one for field in dataset.columns if (one := _field_symbol(dataset, field, lines)) is not None
-        ]
+        members = list(_field_symbols(dataset, dataset.columns, lines))
         whole, name = _range_of(lines, source, place.span), _range_of(lines, source, span)
         symbols.append(_document_symbol(dataset.name, types.SymbolKind.Struct, whole, name, None, members))
     return [*symbols, *_group_symbols(documents, lines)]
@@ -248,30 +246,23 @@ def _document_symbol(
     return types.DocumentSymbol(name or "(no name)", kind, around, name_range, detail, children=children)
 
 
-def _field_symbol(
-    dataset: LogicalDataset, field: SchemaField, lines: TextLines
-) -> types.DocumentSymbol | None:
-    """Return the symbol of a field with its members; None for one of a group or without a name."""
-    name = dataset.origins.location((*field.declared_at, "name"))
-    whole = dataset.origins.location(field.declared_at)
-    # A field of a group is listed where the group is.
-    if name is None or whole is None or name.labels:
-        return None
-    nested = [
-        one for child in _named_members(field) if (one := _field_symbol(dataset, child, lines)) is not None
-    ]
-    kind = types.SymbolKind.Struct if field.type.family is Family.STRUCT else types.SymbolKind.Field
-    around, name_range = _range_of(lines, whole.source, whole.span), _range_of(lines, name.source, name.span)
-    return _document_symbol(str(field.segment), kind, around, name_range, type_text_of(field), nested)
-
-
-def _named_members(field: SchemaField) -> Iterator[SchemaField]:
-    """Yield the nearest fields with names below a field."""
-    for child in field.children:
-        if child.is_member:
-            yield child
-        else:
-            yield from _named_members(child)
+def _field_symbols(
+    dataset: LogicalDataset, fields: Iterable[SchemaField], lines: TextLines
+) -> Iterator[types.DocumentSymbol]:
+    """Yield the symbols of fields with their members, but for those of a group, which are listed where the group is."""
+    for field in fields:
+        if not field.is_member:
+            yield from _field_symbols(dataset, field.children, lines)
+            continue
+        name = dataset.origins.location((*field.declared_at, "name"))
+        whole = dataset.origins.location(field.declared_at)
+        if name is None or whole is None or name.labels:
+            continue
+        nested = list(_field_symbols(dataset, field.children, lines))
+        kind = types.SymbolKind.Struct if field.type.family is Family.STRUCT else types.SymbolKind.Field
+        around = _range_of(lines, whole.source, whole.span)
+        name_range = _range_of(lines, name.source, name.span)
+        yield _document_symbol(str(field.segment), kind, around, name_range, type_text_of(field), nested)
 
 
 def _group_symbols(documents: Sequence[Document], lines: TextLines) -> Iterator[types.DocumentSymbol]:

@@ -202,10 +202,6 @@ class Session:
         """Return the open text of a file."""
         return next((one for one in self.opened.values() if one.path == path), None)
 
-    def buffers(self) -> dict[str, bytes]:
-        """Return all open texts as bytes."""
-        return {one.path: one.content for one in self.opened.values()}
-
     # Checks
 
     @property
@@ -259,10 +255,11 @@ class Session:
         while state.is_dirty:
             state.is_dirty = False
             state.stop_timer()
-            versions = {uri: (one.version, one.text) for uri, one in self.opened.items()}
+            texts = {uri: one.lines for uri, one in self.opened.items()}
+            buffers = {one.path: one.content for one in self.opened.values()}
             started = time.perf_counter()
             try:
-                checked = await self.work(state.folder.check, self.buffers())
+                checked = await self.work(state.folder.check, buffers)
             except Exception as error:  # noqa: BLE001 — a mistake of ours must not end the session
                 self.log(error)
                 checked = state.checked or CheckedProject(Project(state.folder.folder))
@@ -274,22 +271,21 @@ class Session:
                     findings = self._to_lsp(state, checked.findings.get(path, ()))
                     self._publish(state, path, findings, None)
             for opened in self.opened.values():
-                if opened.folder is not state.folder or opened.uri not in versions:
+                if opened.folder is not state.folder or opened.uri not in texts:
                     continue
-                version, _ = versions[opened.uri]
                 opened.findings = checked.findings.get(opened.path, ())
                 # A pipeline or an overlay is told of with what else is found in it.
-                if opened.is_manifest and opened.version == version:
-                    self._show(state, opened, opened.findings)
+                if opened.is_manifest and opened.lines is texts[opened.uri]:
+                    self._show(state, opened)
             if not state.is_dirty:
-                await self._show_companions(state, checked, versions)
+                await self._show_companions(state, checked, texts)
 
     async def _show_companions(
-        self, state: ProjectState, checked: CheckedProject, versions: dict[str, tuple[int, str]]
+        self, state: ProjectState, checked: CheckedProject, texts: dict[str, TextLines]
     ) -> None:
-        """Check the pipelines and overlays that are open, when manifests have been told of."""
-        for opened in [one for one in self.opened.values() if one.uri in versions]:
-            is_current = (opened.version, opened.text) == versions[opened.uri]
+        """Check the pipelines and overlays that are open, and have the checked texts, when manifests have been told of."""
+        for opened in list(self.opened.values()):
+            is_current = opened.lines is texts.get(opened.uri)
             if opened.folder is not state.folder or not is_current or opened.is_manifest:
                 continue
             if is_companion(opened.path, opened.content):
@@ -297,8 +293,8 @@ class Session:
                     opened.findings = await self.work(check_companion, opened.path, checked)
                 except Exception as error:  # noqa: BLE001 — as above
                     self.log(error)
-            if self.opened.get(opened.uri) is opened and opened.version == versions[opened.uri][0]:
-                self._show(state, opened, opened.findings)
+            if self.opened.get(opened.uri) is opened and opened.lines is texts[opened.uri]:
+                self._show(state, opened)
 
     def _to_lsp(self, state: ProjectState, findings: Sequence[Diagnostic]) -> Findings:
         """Return findings of a checked project with their forms for the editor; each text is read once."""
@@ -307,9 +303,9 @@ class Session:
         lines_of = cache(lambda name: self.lines_at(path_of(name)))
         return [(one, to_lsp_diagnostic(one, lines_of, path_of)) for one in findings]
 
-    def _show(self, state: ProjectState, opened: Opened, findings: Sequence[Diagnostic]) -> None:
-        """Show findings of an open text."""
-        opened.displayed = self._to_lsp(state, findings)
+    def _show(self, state: ProjectState, opened: Opened) -> None:
+        """Show the findings of an open text."""
+        opened.displayed = self._to_lsp(state, opened.findings)
         self._publish(state, opened.path, opened.displayed, opened.version)
 
     def _publish(self, state: ProjectState, path: str, displayed: Findings, version: int | None) -> None:
