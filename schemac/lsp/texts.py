@@ -76,6 +76,8 @@ class TextLines:
     """A text as lines, with positions of both sorts."""
 
     def __init__(self, text: str, codec: PositionCodec) -> None:
+        self.source = text
+        """The whole text; `text` is without its byte order mark."""
         self.text = text.removeprefix("\ufeff")
         self._codec = codec
         self._mark = len(text) - len(self.text)
@@ -148,7 +150,6 @@ PathOf = Callable[[str], str]
 
 def to_lsp_diagnostic(diagnostic: Diagnostic, lines_of: LinesOf, path_of: PathOf) -> types.Diagnostic:
     """Return a finding for the editor; the way out is below the message, and other places are links."""
-    message = diagnostic.message + (f"\nhelp: {diagnostic.help}" if diagnostic.help else "")
     link = page_link(diagnostic.code)
     # Editors show faded what can be left out.
     is_unused = diagnostic.slug.startswith("unused")
@@ -158,7 +159,7 @@ def to_lsp_diagnostic(diagnostic: Diagnostic, lines_of: LinesOf, path_of: PathOf
         related.append(types.DiagnosticRelatedInformation(place, label.message))
     return types.Diagnostic(
         lines_of(diagnostic.file).range(diagnostic),
-        message,
+        diagnostic.message_with_help,
         _SEVERITIES[diagnostic.severity],
         diagnostic.code,
         types.CodeDescription(link) if link is not None else None,
