@@ -21,7 +21,7 @@ from markdown_it import MarkdownIt
 from markdown_it.token import Token
 from markupsafe import Markup
 
-from schemac.documentation.model import DatasetPage, History, Site, json_or_text
+from schemac.documentation.model import DatasetPage, Site, json_or_text
 from schemac.documentation.picture import draw
 from schemac.language.attributes.builtin import Classification
 from schemac.language.logical.facts import Fact
@@ -72,7 +72,8 @@ def environment_of_pages() -> jinja2.Environment:
         "text": json_or_text,
         "json": lambda value: json.dumps(value, ensure_ascii=False),
         "url": quote,
-        "history": _history_data,
+        # The data by which `site.js` compares versions.
+        "history": lambda history: htmlsafe_json_dumps(history, default=vars, separators=(",", ":")),
         "is_digit": str.isdigit,
         "kind_of_change": kind_of_change,
     }
@@ -134,11 +135,6 @@ def _search_entry(name: str, in_: str, type: str, text: str, url: str) -> Json:
     """Return one entry of the search, its texts without control characters; `in_` is the dataset of a field."""
     parts = {"name": name, "in": in_, "type": type, "text": text}
     return {**{key: printable(value) for key, value in parts.items()}, "url": url}
-
-
-def _history_data(history: History) -> Markup:
-    """Return the data by which `site.js` compares versions."""
-    return htmlsafe_json_dumps(history, default=vars, separators=(",", ":"))
 
 
 def comparison_page(comparisons: "Sequence[Comparison]", against: str, summary: str) -> bytes:

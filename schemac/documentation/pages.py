@@ -153,29 +153,23 @@ def write_pages(folder: Path, name: str, pages: Iterable[tuple[str, bytes]], rep
             help = "name a new or an empty folder with `-o`"
             report.add(FOREIGN_FOLDER, message, file=name, help=help)
             return 0
-        return _write_all(folder, name, dict(pages), before, report)
+        contents = dict(pages)
+        occupied = [path for path in contents if path not in before and os.path.lexists(folder / path)]
+        for path in occupied:
+            place = f"{name}/{path}"
+            report.add(IN_THE_WAY, f"{place} is in the place of a page", file=place, help="move it away")
+        if occupied:
+            return 0
+        folder.mkdir(parents=True, exist_ok=True)
+        # Until all is done, the list has the files of both times.
+        _write_if_changed(folder / LIST, _list_of_pages({*before, *contents}))
+        changed = sum(_write_if_changed(folder / path, content) for path, content in contents.items())
+        for path in before - contents.keys():
+            (folder / path).unlink(missing_ok=True)
+        _write_if_changed(folder / LIST, _list_of_pages(contents))
     except OSError as error:
         report.add(WRITE_FAILED, f"cannot write to {name}: {reason_of(error)}", file=name)
         return 0
-
-
-def _write_all(
-    folder: Path, name: str, pages: dict[str, bytes], before: frozenset[str], report: Report
-) -> int:
-    """Write pages and the list of them, and remove obsolete ones; return how many changed, 0 if a foreign file is in the way."""
-    occupied = [path for path in pages if path not in before and os.path.lexists(folder / path)]
-    for path in occupied:
-        place = f"{name}/{path}"
-        report.add(IN_THE_WAY, f"{place} is in the place of a page", file=place, help="move it away")
-    if occupied:
-        return 0
-    folder.mkdir(parents=True, exist_ok=True)
-    # Until all is done, the list has the files of both times.
-    _write_if_changed(folder / LIST, _list_of_pages({*before, *pages}))
-    changed = sum(_write_if_changed(folder / path, content) for path, content in pages.items())
-    for path in before - pages.keys():
-        (folder / path).unlink(missing_ok=True)
-    _write_if_changed(folder / LIST, _list_of_pages(pages))
     return changed
 
 

@@ -106,12 +106,6 @@ def _value_items(words: Iterable[str], kind: types.CompletionItemKind) -> Iterat
     return (completion_item(word, yaml_text(word), kind, rank=2) for word in words)
 
 
-def _literal_items(values: Iterable[Any]) -> Iterator[types.CompletionItem]:
-    """Yield values that can be listed."""
-    texts = map(yaml_text, values)
-    return (completion_item(text, text, Kinds.EnumMember, rank=2) for text in texts)
-
-
 def _key_items(words: Iterable[str], kind: types.CompletionItemKind) -> Iterator[types.CompletionItem]:
     """Yield words that are keys of a mapping."""
     return (completion_item(word, f"{yaml_text(word)}: ", kind, rank=2) for word in words)
@@ -222,7 +216,8 @@ class CompletionItems:
             for name, kind in BY_NAME.items():
                 yield completion_item(name, yaml_text(name), Kinds.Class, documentation=class_text(kind))
             return
-        yield from _literal_items(shape.words)
+        for text in map(yaml_text, shape.words):
+            yield completion_item(text, text, Kinds.EnumMember, rank=2)
         yield from self._references(shape)
 
     def _types(self) -> Iterator[types.CompletionItem]:

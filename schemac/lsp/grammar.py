@@ -135,15 +135,6 @@ class GrammarShape:
                         words += mark.func.words
         return words
 
-    @property
-    def description(self) -> str:
-        """What the property or attribute is, in a sentence."""
-        if self.attribute is not None and not self.steps:
-            return self.attribute.summary
-        if self.holder is not None and self.member is not None:
-            return description_of(self.holder, self.member)
-        return ""
-
 
 def description_of(model: type[AuthoredModel], record_property: GrammarProperty) -> str:
     """Return what a property is, in a sentence."""

@@ -16,14 +16,7 @@ from schemac.language.manifest.groups import PLACEHOLDER, Use, strings_in
 from schemac.lsp.completion import names_field
 from schemac.lsp.cursor import CursorRole
 from schemac.lsp.grammar import GrammarContext
-from schemac.lsp.locations import (
-    FileRange,
-    FileTarget,
-    Target,
-    TextScope,
-    document_number,
-    innermost_fields,
-)
+from schemac.lsp.locations import FileRange, FileTarget, Target, TextScope, document_number
 from schemac.lsp.projects import CheckedProject
 from schemac.project.discovery import lock_path
 from schemac.project.imported import FolderFiles
@@ -33,12 +26,14 @@ from schemac.project.occurrences import Occurrence, occurrences_of, place_of_nam
 from schemac.project.project_texts import (
     DatasetField,
     DatasetTarget,
+    FieldLocation,
     FieldTarget,
     GroupTarget,
     ParameterTarget,
     ProjectTexts,
     VocabularyTarget,
     datasets_called,
+    fields_by_location,
     file_at,
     key_of,
     location_of,
@@ -70,10 +65,16 @@ class Navigator:
     def fields_at(
         self, path: str, context: GrammarContext, tree_path: TreePath | None = None
     ) -> list[DatasetField]:
-        """Return the fields that the cursor is in."""
+        """Return the innermost fields that the cursor is in, or a path of its text; the first manifest that has some counts."""
         number = document_number(context.lines, context.cursor.document)
         target_path = context.path_on_key if tree_path is None else tree_path
-        return innermost_fields(self._files_with(path), self.checked.name(path), number, target_path)
+        for file in self._files_with(path):
+            fields = fields_by_location(file)
+            for depth in range(len(target_path), 0, -1):
+                location = FieldLocation(self.checked.name(path), number, target_path[:depth])
+                if location in fields:
+                    return fields[location]
+        return []
 
     def target(self, path: str, context: GrammarContext) -> Target | None:
         """Return what the name at a cursor means; None if there is no name."""

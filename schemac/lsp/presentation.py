@@ -117,12 +117,7 @@ def field_text(dataset_field: DatasetField, checked: CheckedProject, others: int
         lines.append(description)
     if others:
         lines.append(f"In {dataset.name} and {others} more {'place' if others == 1 else 'places'}.")
-    report = Report()
-    path, name = dataset_field.file.file.path, dataset_field.file.file.name
-    locked = locked_datasets(path, name, [dataset_field.dataset], report, is_error=False).get(
-        dataset_field.dataset.name
-    )
-    locked = locked if locked is not None and locked.dataset.newest is not None else None
+    locked = _locked_versions(dataset_field.file, [dataset]).get(dataset.name)
     id_ = locked.identities.ids.get(field) if locked is not None else None
     if locked is not None and id_ is not None:
         numbers = locked.identities.numbers.get(field)
@@ -147,6 +142,12 @@ def field_text(dataset_field: DatasetField, checked: CheckedProject, others: int
     if locked is not None:
         lines += history(locked, field)
     return "\n\n".join(lines)
+
+
+def _locked_versions(file: CompiledFile, datasets: Sequence[LogicalDataset]) -> dict[str, Locked]:
+    """Return those datasets of a manifest that have a version in its lock, by name."""
+    locked = locked_datasets(file.file.path, file.file.name, datasets, Report(), is_error=False)
+    return {name: one for name, one in locked.items() if one.dataset.newest is not None}
 
 
 def _engine_title(name: str) -> str:
@@ -333,14 +334,11 @@ def inlay_hints(
     file: CompiledFile, checked: CheckedProject, lines: TextLines, first: int, last: int
 ) -> list[types.InlayHint]:
     """Return the hints of the fields between two lines, both zero-based."""
-    report = Report()
-    locked = locked_datasets(file.file.path, file.file.name, file.datasets, report, is_error=False)
+    locked = _locked_versions(file, file.datasets)
     arrow_options = CompileOptions.of(checked.project).arrow_options
     hints: list[types.InlayHint | None] = []
     for dataset in (one for one in file.datasets if one.is_whole):
-        dataset_lock = locked.get(dataset.name)
-        is_locked = dataset_lock is not None and dataset_lock.dataset.newest is not None
-        ids = dataset_lock.identities.ids if dataset_lock is not None and is_locked else {}
+        ids = locked[dataset.name].identities.ids if dataset.name in locked else {}
         visible: list[SchemaField] = []
         for field in dataset.columns:
             where, place = location_of(dataset, field), dataset.origins.location(field.declared_at)

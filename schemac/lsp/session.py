@@ -58,9 +58,7 @@ class Opened:
     path: str
     """Absolute; of a text without a file, one that is not there."""
     version: int
-    text: str
     lines: TextLines
-    """Those of the text."""
     folder: ProjectFolder
     displayed: Findings = field(default_factory=list)
     """What the editor shows of it."""
@@ -70,7 +68,7 @@ class Opened:
     @property
     def content(self) -> bytes:
         """The text as the compiler reads it."""
-        return self.text.encode("utf-8", "surrogatepass")
+        return self.lines.source.encode("utf-8", "surrogatepass")
 
     @property
     def is_manifest(self) -> bool:
@@ -155,9 +153,8 @@ class Session:
             name = "".join(c if c.isalnum() else "-" for c in uri)
             root = "C:\\" if sys.platform == "win32" else "/"
             key = os.path.join(root, ".schemac-untitled", f"{name}.yaml")
-        version, text = params.text_document.version, params.text_document.text
-        lines = TextLines(text, self.codec)
-        self.opened[uri] = Opened(uri, key, version, text, lines, self.projects.of(key))
+        lines = TextLines(params.text_document.text, self.codec)
+        self.opened[uri] = Opened(uri, key, params.text_document.version, lines, self.projects.of(key))
         self.changed(self.opened[uri])
 
     def edit(self, params: types.DidChangeTextDocumentParams) -> None:
@@ -166,7 +163,7 @@ class Session:
         text = self.server.workspace.get_text_document(uri).source
         opened = self.opened.get(uri)
         if opened is not None:
-            opened.version, opened.text, opened.lines = version, text, TextLines(text, self.codec)
+            opened.version, opened.lines = version, TextLines(text, self.codec)
             self.changed(opened)
 
     def close(self, params: types.DidCloseTextDocumentParams) -> None:
