@@ -17,7 +17,6 @@ if TYPE_CHECKING:
 
 CI_FORMATS = ("github", "sarif", "junit", "gitlab")
 """Forms of findings for CI servers."""
-_LOSSES = "losses"
 
 
 def add_flag(parser: argparse._ActionsContainer, name: str, help: str) -> None:
@@ -132,7 +131,7 @@ def _parse_denied(text: str) -> tuple[str, ...]:
     """Return the engines that `--deny` names; none stands for all."""
     what, _, names = text.partition("=")
     engines = tuple(name.strip() for name in names.split(",") if name.strip())
-    if what != _LOSSES or ("=" in text and not engines):
+    if what != "losses" or ("=" in text and not engines):
         raise argparse.ArgumentTypeError("write `losses`, or `losses=` and names of engines")
     unknown = next((name for name in engines if name not in target_names()), None)
     if unknown is not None:

@@ -61,12 +61,10 @@ def run_diff(options: argparse.Namespace) -> int:
     """Compare; changes are not findings, so the exit code is 0 if both versions can be read."""
     report = Report()
     project, files, folders = open_compared(options, report)
-    comparisons: list[Comparison] = []
-    if not report.has_errors:
-        request = ComparisonRequest(
-            options.against, is_transitive=options.transitive, is_project=not options.paths
-        )
-        comparisons = compare(files, folders, request, project, report)
+    request = ComparisonRequest(
+        options.against, is_transitive=options.transitive, is_project=not options.paths
+    )
+    comparisons = compare(files, folders, request, project, report) if not report.has_errors else []
     project.cache.save()
     for comparison in comparisons:
         report.extend(comparison.rename_findings())
@@ -155,19 +153,17 @@ def run_breaking(options: argparse.Namespace) -> int:
     """Print the verdicts; exit with 1 if an engine refuses a change, or old readers break."""
     report = Report()
     project, files, folders = open_compared(options, report)
-    comparisons: list[Comparison] = []
-    if not report.has_errors:
-        engines = tuple(options.engine or (e for e in judged_engines() if e in project.configuration.targets))
-        request = ComparisonRequest(
-            options.against,
-            engines,
-            options.transitive,
-            is_asked_outright=bool(options.engine),
-            versions=arguments.versions_of(options, project),
-            are_targets_named=project.configuration.are_targets_named,
-            is_project=not options.paths,
-        )
-        comparisons = compare(files, folders, request, project, report)
+    engines = tuple(options.engine or (e for e in judged_engines() if e in project.configuration.targets))
+    request = ComparisonRequest(
+        options.against,
+        engines,
+        options.transitive,
+        is_asked_outright=bool(options.engine),
+        versions=arguments.versions_of(options, project),
+        are_targets_named=project.configuration.are_targets_named,
+        is_project=not options.paths,
+    )
+    comparisons = compare(files, folders, request, project, report) if not report.has_errors else []
     could_read = not report.has_errors
     # The day that was named, that of reproducible builds, or today in UTC.
     epoch = os.environ.get("SOURCE_DATE_EPOCH", "")

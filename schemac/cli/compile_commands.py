@@ -49,9 +49,6 @@ from schemac.text.source.text import decode_text, read_file
 if TYPE_CHECKING:
     from schemac.project.fixing import Fixing
 
-_WORDS = (b"target", b"source")
-"""A pipeline has one of them at least."""
-
 # check
 
 
@@ -119,7 +116,8 @@ def split_pipelines(
 def _pipeline_in(file: ManifestFile, edited: Mapping[str, bytes]) -> Mapping[str, object] | None:
     """Return the mapping of a pipeline file; None if the file is none."""
     content = edited.get(os.path.abspath(file.path)) or file.content(Report())
-    if content is None or not any(word in content for word in _WORDS):
+    # A pipeline has one of these words at least.
+    if content is None or not (b"target" in content or b"source" in content):
         return None
     from schemac.language.manifest.documents import is_pipeline  # for start-up time: most files are none
     from schemac.text.syntax.document import parse

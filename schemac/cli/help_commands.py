@@ -93,7 +93,6 @@ def _rules_of_others() -> "tuple[Rule, ...]":
 
 _FILES = ("AGAINST", "FILE", "PATH", "PIPELINE", "SOURCE", "TABLE", "DATASET")
 """What stands for a file in the help of commands."""
-_FOLDERS = ("FOLDER",)
 SHELLS = ("bash", "zsh", "fish", "tcsh")
 
 
@@ -107,14 +106,14 @@ def run_completion(options: argparse.Namespace) -> int:
     # Imported here for start-up time: no other command needs shtab, nor the arguments of all commands.
     import shtab
 
-    from schemac.cli.main import whole_parser
+    from schemac.cli.main import COMMANDS, parser_with
 
-    parser = whole_parser()
+    parser = parser_with(COMMANDS, ())
     for action in _all_actions(parser):
         names = action.metavar if isinstance(action.metavar, tuple) else (action.metavar,)
         if any(name in _FILES for name in names):
             action.complete = shtab.FILE  # type: ignore[attr-defined]  # where shtab looks
-        elif any(name in _FOLDERS for name in names):
+        elif action.metavar == "FOLDER":
             action.complete = shtab.DIRECTORY  # type: ignore[attr-defined]  # as above
         elif action.metavar == "CODE":
             # Only here: the command itself takes a word in any case, and a rule with its reason.

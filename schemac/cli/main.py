@@ -9,7 +9,7 @@ import gc
 import io
 import os
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Container, Sequence
 from contextlib import suppress
 from functools import partial
 from importlib import import_module
@@ -151,7 +151,7 @@ def _run_command(argv: list[str]) -> int:
         hint = f"did you mean `schemac {near}`?" if near else f"the commands are {', '.join(COMMANDS)}"
         notify(f"schemac: there is no command '{command}'; {hint}")
         return ExitCode.USAGE
-    parser = _parser_with(command, argv)
+    parser = parser_with((command,), argv)
     options, unknown = parser.parse_known_args(argv)
     if unknown:
         # What no command knows is told by the one that was named, for it knows its options.
@@ -245,26 +245,8 @@ class _Unread(_Parser):
         """Leave it empty."""
 
 
-def whole_parser() -> argparse.ArgumentParser:
-    """Return the parser with the arguments of all commands, which takes long to make."""
-    parser = _parser_with(None, ())
-    (subparsers,) = (action for action in parser._actions if isinstance(action, argparse._SubParsersAction))
-    for name in COMMANDS:
-        subparsers.choices[name] = _command_parser(name, ())
-    return parser
-
-
-def _command_parser(name: str, argv: Sequence[str]) -> _Parser:
-    """Return the parser of a command with its arguments, and the settings that every command has."""
-    _, summary = COMMANDS[name]
-    parser = _Parser(f"schemac {name}", f"{summary[0].upper()}{summary[1:]}.", argv)
-    parser.set_defaults(**_DEFAULTS)
-    function_of(name, "add_{}_arguments")(parser)
-    return parser
-
-
-def _parser_with(command: str | None, argv: Sequence[str]) -> _Parser:
-    """Return the parser with the arguments of one command; the others are known by name alone."""
+def parser_with(commands: Container[str | None], argv: Sequence[str]) -> _Parser:
+    """Return the parser with the arguments of some commands, which take time to make; the others are known by name alone."""
     description = "Compiles schemas of data tables, written in YAML, into schemas of ENGINES."
     epilog = "exit codes: 0 no findings, 1 findings, 2 invalid usage or configuration, 3 internal error, 4 stale artifacts or lock"
     parser = _Parser("schemac", description, argv, epilog)
@@ -272,11 +254,14 @@ def _parser_with(command: str | None, argv: Sequence[str]) -> _Parser:
     subparsers = parser.add_subparsers(
         dest="command", metavar="COMMAND", title="commands", parser_class=_Unread, prog="schemac"
     )
+    parsers = cast("dict[str, _Parser]", subparsers.choices)
     for name, (_, summary) in COMMANDS.items():
         subparsers.add_parser(name, help=summary)
-    if command in COMMANDS:
-        parser.chosen = _command_parser(command, argv)
-        cast("dict[str, _Parser]", subparsers.choices)[command] = parser.chosen
+        if name in commands:
+            chosen = _Parser(f"schemac {name}", f"{summary[0].upper()}{summary[1:]}.", argv)
+            chosen.set_defaults(**_DEFAULTS)
+            function_of(name, "add_{}_arguments")(chosen)
+            parser.chosen = parsers[name] = chosen
     return parser
 
 

@@ -176,15 +176,16 @@ def run_list(options: argparse.Namespace) -> int:
 def add_expand_arguments(parser: argparse.ArgumentParser) -> None:
     """Arguments of `schemac expand`."""
     arguments.add_paths(parser)
-    parser.add_argument("--out", metavar="FILE", help="write to this file instead of the terminal")
+    help = "write to this file instead of the terminal"
+    # Not `out`, which is the folder of artifacts.
+    parser.add_argument("--out", dest="expanded_file", metavar="FILE", help=help)
     arguments.add_output_arguments(parser)
 
 
 def run_expand(options: argparse.Namespace) -> int:
     """Expand; of manifests with errors nothing is shown but these."""
     report = Report()
-    out = options.out
-    options.out = None
+    out = options.expanded_file
     project, files = open_project(options, report)
     text = expand_files(files, project, report)
     project.cache.save()

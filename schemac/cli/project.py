@@ -11,6 +11,7 @@ import os
 import sys
 import time
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -35,7 +36,6 @@ if TYPE_CHECKING:
 
 STDIN = "-"
 """The PATH of standard input."""
-_NAMELESS = "<stdin>"
 
 
 def open_project(
@@ -52,7 +52,7 @@ def open_project(
         return project, []
     if options.paths == [STDIN]:
         # The file that it is taken for, for its name, its imports and its lock.
-        name = getattr(options, "stdin_filename", None) or _NAMELESS
+        name = getattr(options, "stdin_filename", None) or "<stdin>"
         try:
             # Python has none where the shell closed it.
             content = sys.stdin.buffer.read(MAX_BYTES + 1) if sys.stdin is not None else None
@@ -66,14 +66,7 @@ def open_project(
         report.add(UNREADABLE_FILE, "the standard input cannot be read: it is closed", file=name, help=help)
         return project, []
     base, paths = _searched_paths(options, project)
-    return project, _find_manifests(paths, base, options, project, report)
-
-
-def _find_manifests(
-    paths: Sequence[str], base: Path, options: argparse.Namespace, project: Project, report: Report
-) -> list[ManifestFile]:
-    """Return the manifests at some paths below a folder, without artifacts and what the project excludes."""
-    return find_manifests(paths, base, out_folder(options, project), report, project.exclusion)
+    return project, find_manifests(paths, base, out_folder(options, project), report, project.exclusion)
 
 
 def _searched_paths(options: argparse.Namespace, project: Project) -> tuple[Path, Sequence[str]]:
@@ -146,8 +139,8 @@ def open_compared(
     missing = [base / path for path in paths if is_of_commit and not (base / path).exists()]
     there = [path for path in paths if base / path not in missing]
     # Whether there is anything at all is known only once the commit is read.
-    files = _find_manifests(there, base, options, project, Report() if is_of_commit else report)
-    return project, files, list(dict.fromkeys([*folders, *missing]))
+    local_report = Report() if is_of_commit else report
+    return project, project.manifests_at(there, base, local_report), list(dict.fromkeys([*folders, *missing]))
 
 
 def imported_files(files: Sequence[CompiledFile]) -> tuple[Path, ...]:
@@ -261,11 +254,9 @@ def _file_states(options: argparse.Namespace, done: Watched) -> dict[str, object
     paths += [Path(options.overlay)] if options.overlay else []
     states: dict[str, object] = {}
     for path in (*paths, *done.files):
-        try:
+        with suppress(OSError):
             status = os.stat(path)
-        except OSError:
-            continue
-        states[os.fspath(path)] = (status.st_mtime_ns, status.st_size, status.st_ino)
+            states[os.fspath(path)] = (status.st_mtime_ns, status.st_size, status.st_ino)
     return states
 
 

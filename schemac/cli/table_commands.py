@@ -361,14 +361,9 @@ def _spreading_engines() -> list[Engine]:
 
 def _spread_for(planned: PlannedChange, options: argparse.Namespace) -> Spread | None:
     """Return another engine for the work if it is large, or requested; its libraries are loaded only then."""
-    spreading = _spreading_engines()
-    if options.on == "auto":
-        chosen = spreading[0] if spreading and planned.rows_rewritten >= SPREAD_FROM else None
-    else:
-        chosen = next((one for one in spreading if one.name == options.on), None)
-    if chosen is None or not planned.question:
-        return None
-    spread: Spread = SPREAD.of(chosen)
+    is_large = options.on == "auto" and planned.rows_rewritten >= SPREAD_FROM
+    able = [one for one in _spreading_engines() if is_large or one.name == options.on]
+    spread: Spread | None = SPREAD.of(able[0]) if able and planned.question else None
     return spread
 
 

@@ -9,7 +9,7 @@ the site.
 """
 
 import json
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from importlib.resources import files
 from itertools import chain
 from typing import TYPE_CHECKING, Any
@@ -21,7 +21,7 @@ from markdown_it import MarkdownIt
 from markdown_it.token import Token
 from markupsafe import Markup
 
-from schemac.documentation.model import DatasetPage, FieldPage, History, Site, json_or_text
+from schemac.documentation.model import DatasetPage, Site, json_or_text
 from schemac.documentation.picture import draw
 from schemac.language.attributes.builtin import Classification
 from schemac.language.logical.facts import Fact
@@ -43,21 +43,14 @@ def html_pages(site: Site) -> Iterator[tuple[str, bytes]]:
     for name in _ASSETS:
         yield name, assets.joinpath(name).read_bytes()
     yield "search-data.js", _search_data(site).encode()
-    owners = {one.name: _distinct_values(one, "owner") for one in site.datasets}
-    classes = {one.name: _distinct_values(one, "classification") for one in site.datasets}
-    tags = {
-        one.name: sorted({*one.tags, *(tag for field in one.all_fields for tag in field.tags)})
-        for one in site.datasets
+    filters = {one.name: _filter_values(one) for one in site.datasets}
+    # What the list of datasets can be filtered by, with the values that there are.
+    choices = {
+        name: values
+        for name in ("owner", "tag", "classification")
+        if (values := sorted({*chain.from_iterable(of[name] for of in filters.values())}))
     }
-    known = (("owner", "Owner", owners), ("tag", "Tag", tags), ("classification", "Classification", classes))
-    # What the list of datasets can be filtered by: the key, its title, and the values that there are.
-    choices = [
-        (name, title, values)
-        for name, title, of in known
-        if (values := sorted({*chain.from_iterable(of.values())}))
-    ]
-    index = {"owners": owners, "tags": tags, "classes": classes, "choices": choices}
-    yield "index.html", _render(environment, "index.html", site, "", **index)
+    yield "index.html", _render(environment, "index.html", site, "", filters=filters, choices=choices)
     if site.relations:
         yield "references.html", _render(environment, "references.html", site, "", drawn=draw(site.relations))
     for one in site.datasets:
@@ -79,7 +72,8 @@ def environment_of_pages() -> jinja2.Environment:
         "text": json_or_text,
         "json": lambda value: json.dumps(value, ensure_ascii=False),
         "url": quote,
-        "history": _history_data,
+        # The data by which `site.js` compares versions.
+        "history": lambda history: htmlsafe_json_dumps(history, default=vars, separators=(",", ":")),
         "is_digit": str.isdigit,
         "kind_of_change": kind_of_change,
     }
@@ -105,10 +99,14 @@ def _render(environment: jinja2.Environment, template: str, site: Site, root: st
     return text.encode("utf-8", "backslashreplace")
 
 
-def _distinct_values(one: DatasetPage, name: str) -> list[str]:
-    """Return the values of a property of a dataset and of its fields, sorted, without empty ones."""
-    holders: Iterable[DatasetPage | FieldPage] = (one, *one.all_fields)
-    return sorted({value for holder in holders if (value := getattr(holder, name))})
+def _filter_values(one: DatasetPage) -> dict[str, list[str]]:
+    """Return the owners, tags and classifications of a dataset and of its fields, sorted."""
+    known = [one.ownership, *(field.ownership for field in one.all_fields)]
+    return {
+        "owner": sorted({of.owner for of in known if of.owner}),
+        "tag": sorted({tag for of in known for tag in of.tags}),
+        "classification": sorted({of.classification for of in known if of.classification}),
+    }
 
 
 def _search_data(site: Site) -> str:
@@ -123,7 +121,8 @@ def _search_data(site: Site) -> str:
             if field.is_member:
                 inside = field.path.removesuffix(field.name).rstrip(".")
                 in_ = f"{one.name}.{inside}" if inside else one.name
-                words = (plain(field.description), *field.tags, field.classification, field.owner)
+                owner, tags, classification, _ = field.ownership
+                words = (plain(field.description), *tags, classification or "", owner or "")
                 place = f"{url}#{quote(field.anchor)}"
                 entries.append(
                     _search_entry(field.name, in_, field.type_text, " ".join(words).strip(), place)
@@ -136,11 +135,6 @@ def _search_entry(name: str, in_: str, type: str, text: str, url: str) -> Json:
     """Return one entry of the search, its texts without control characters; `in_` is the dataset of a field."""
     parts = {"name": name, "in": in_, "type": type, "text": text}
     return {**{key: printable(value) for key, value in parts.items()}, "url": url}
-
-
-def _history_data(history: History) -> Markup:
-    """Return the data by which `site.js` compares versions."""
-    return htmlsafe_json_dumps(history, default=vars, separators=(",", ":"))
 
 
 def comparison_page(comparisons: "Sequence[Comparison]", against: str, summary: str) -> bytes:

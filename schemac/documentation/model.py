@@ -16,7 +16,7 @@ from itertools import pairwise
 from typing import Any, NamedTuple, TypeVar
 
 from schemac.artifacts.targets import types_in_target
-from schemac.language.attributes.builtin import DESCRIPTION, Deprecation
+from schemac.language.attributes.builtin import DESCRIPTION
 from schemac.language.attributes.constraints import OF_ROWS, OF_VALUES, REFERENCES
 from schemac.language.logical.dataset import LogicalDataset, named_key, primary_key
 from schemac.language.logical.facts import Fact
@@ -86,23 +86,29 @@ class History:
     fields: dict[int, FieldHistory] = dataclasses.field(default_factory=dict)
 
 
-class EngineText(NamedTuple):
-    """What an engine has in place of a field, or does not keep."""
+class PageRow(NamedTuple):
+    """A row of a table: the key of an attribute with its value, or the title of an engine with what it has, or does not keep."""
 
-    engine: str
-    """As people write it."""
+    name: str
     text: str
 
 
-class AttributeText(NamedTuple):
-    """An attribute, as text."""
+@dataclass(frozen=True, slots=True)
+class PageEntry:
+    """What pages say of a dataset, and of each of its fields."""
 
-    key: str
-    value: str
+    description: str
+    ownership: Ownership
+    """Of a field, only what is not that of what it is in."""
+    constraints: tuple[PageRow, ...]
+    attributes: tuple[PageRow, ...]
+    """All others."""
+    losses: tuple[PageRow, ...]
+    """Of a dataset, those of the schema as a whole."""
 
 
 @dataclass(frozen=True, slots=True)
-class FieldPage:
+class FieldPage(PageEntry):
     """A field, or a part of a list or map, and what is in it."""
 
     name: str
@@ -110,25 +116,14 @@ class FieldPage:
     anchor: str
     """Of its own on the page of the dataset; letters, digits and hyphens."""
     type_text: str
-    is_nullable: bool
     is_member: bool
     """Whether it is a field with a name of its author's, not a part of a list or map."""
-    description: str = ""
-    id: int | None = None
+    id: int | None
     """That of the lock."""
-    key_position: int | None = None
+    key_position: int | None
     """Its place in the primary key, from 1."""
-    owner: str = ""
-    """Where it is not that of the dataset; likewise the tags and the classification."""
-    tags: tuple[str, ...] = ()
-    classification: str = ""
-    deprecation: Deprecation | None = None
-    constraints: tuple[AttributeText, ...] = ()
-    attributes: tuple[AttributeText, ...] = ()
-    """All others."""
-    types: tuple[EngineText, ...] = ()
-    losses: tuple[EngineText, ...] = ()
-    children: "tuple[FieldPage, ...]" = ()
+    types: tuple[PageRow, ...]
+    children: "tuple[FieldPage, ...]"
 
 
 class Relation(NamedTuple):
@@ -142,38 +137,29 @@ class Relation(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Revision:
-    """What changed from one version to another."""
+    """What changed from one version to the next."""
 
-    old: str
     new: str
+    """The label of the next one."""
     changes: tuple[Change, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class DatasetPage:
+class DatasetPage(PageEntry):
     """A dataset."""
 
     name: str
     file: str
     """Its page's file, without the ending."""
     manifest: str
-    description: str
-    owner: str
-    tags: tuple[str, ...]
-    classification: str
-    deprecation: Deprecation | None
     fields: tuple[FieldPage, ...]
     key: tuple[str, ...]
     """The paths of the primary key."""
-    constraints: tuple[AttributeText, ...]
-    attributes: tuple[AttributeText, ...]
-    losses: tuple[EngineText, ...]
-    """Those of the schema as a whole."""
-    versions: tuple[str, ...] = ()
+    versions: tuple[str, ...]
     """Labels of the locked versions, the oldest first; the last one may be what is not locked yet."""
-    revisions: tuple[Revision, ...] = ()
+    revisions: tuple[Revision, ...]
     """What each version but the first one changed, the oldest first."""
-    history: History | None = None
+    history: History | None
     """What all versions were, where there are several."""
 
     @property
@@ -207,14 +193,10 @@ class Site:
 
     title: str
     datasets: tuple[DatasetPage, ...]
-    relations: tuple[Relation, ...] = dataclasses.field(default=())
-
-    def of(self, name: str) -> DatasetPage | None:
-        """Return the page of a dataset; None if another project has it."""
-        return self._by_name.get(name)
+    relations: tuple[Relation, ...]
 
     @cached_property
-    def _by_name(self) -> dict[str, DatasetPage]:
+    def by_name(self) -> dict[str, DatasetPage]:
         """The pages of datasets by name; each reference of a large site asks for one."""
         return {one.name: one for one in self.datasets}
 
@@ -234,11 +216,10 @@ class _Known(NamedTuple):
     """Facts about the fields of a dataset that are not in its manifest."""
 
     dataset: LogicalDataset
-    whole: Ownership
     ids: Mapping[SchemaField, int]
     key: Sequence[SchemaField]
-    types: Mapping[SchemaField, list[EngineText]]
-    losses: Mapping[str, list[EngineText]]
+    types: Mapping[SchemaField, list[PageRow]]
+    losses: Mapping[str, list[PageRow]]
 
 
 def read_site(title: str, files: Iterable[CompiledFile], project: Project, report: Report) -> Site:
@@ -264,30 +245,25 @@ def _dataset_page(
     dataset: LogicalDataset, file: CompiledFile, locked: Locked | None, project: Project
 ) -> DatasetPage:
     """Return the page of a dataset; without a lock it has no versions, revisions or ids."""
-    whole, extra = Ownership.of(None, dataset.schema), dataset.schema.extra
+    extra = dataset.schema.extra
     types, losses = _engine_texts(dataset, locked, project)
     key = primary_key(dataset.columns) or named_key(dataset)
-    known = _Known(dataset, whole, locked.identities.ids if locked is not None else {}, key, types, losses)
+    known = _Known(dataset, locked.identities.ids if locked is not None else {}, key, types, losses)
     versions = _schema_versions(dataset, locked)
     labels = [version.label.removeprefix("lock:") for version in versions]
-    revisions = [
-        Revision(*names, diff(*pair))
-        for names, pair in zip(pairwise(labels), pairwise(versions), strict=True)
-    ]
+    pairs = zip(labels[1:], pairwise(versions), strict=True)
+    revisions = [Revision(label, diff(*pair)) for label, pair in pairs]
     return DatasetPage(
-        dataset.name,
-        file_of(dataset.name),
-        file.file.name,
         _value_text(extra.get(DESCRIPTION.key)),
-        whole.owner or "",
-        whole.tags,
-        whole.classification or "",
-        whole.deprecation,
-        tuple([_field_page(field, known) for field in dataset.columns]),
-        tuple([field.path_text for field in key]),
+        Ownership.of(None, dataset.schema),
         tuple(_listed_attributes(extra, OF_ROWS)),
         tuple(_other_attributes(extra)),
         tuple(losses.get("", ())),
+        dataset.name,
+        file_of(dataset.name),
+        file.file.name,
+        tuple([_field_page(field, known) for field in dataset.columns]),
+        tuple([field.path_text for field in key]),
         tuple(labels),
         tuple(revisions),
         read_history(versions) if len(versions) > 1 else None,
@@ -301,27 +277,27 @@ def file_of(name: str) -> str:
 
 def _field_page(field: SchemaField, known: _Known) -> FieldPage:
     """Return a field with its children for a page; ownership appears only where it differs from what is around it."""
-    ownership = Ownership.of(field, known.dataset.schema)
-    above = Ownership.of(field.parent, known.dataset.schema)
+    own, above = (Ownership.of(one, known.dataset.schema) for one in (field, field.parent))
     path = field.path_text
     return FieldPage(
+        _value_text(field.extra.get(DESCRIPTION.key)),
+        Ownership(
+            own.owner if own.owner != above.owner else None,
+            tuple([tag for tag in own.tags if tag not in above.tags]),
+            own.classification if own.classification != above.classification else None,
+            own.deprecation if own.deprecation != above.deprecation else None,
+        ),
+        tuple(_listed_attributes(field.extra, OF_VALUES)),
+        tuple(_other_attributes(field.extra)),
+        tuple(known.losses.get(path, ())),
         field.segment.value if isinstance(field.segment, Part) else field.segment,
         path,
         f"field-{file_of(path)}",
         type_text_of(field),
-        field.is_nullable,
         field.is_member,
-        _value_text(field.extra.get(DESCRIPTION.key)),
         known.ids.get(field),
         known.key.index(field) + 1 if field in known.key else None,
-        ownership.owner or "" if ownership.owner != above.owner else "",
-        tuple([tag for tag in ownership.tags if tag not in above.tags]),
-        ownership.classification or "" if ownership.classification != above.classification else "",
-        ownership.deprecation if ownership.deprecation != above.deprecation else None,
-        tuple(_listed_attributes(field.extra, OF_VALUES)),
-        tuple(_other_attributes(field.extra)),
         tuple(known.types.get(field, ())),
-        tuple(known.losses.get(path, ())),
         # A part that says nothing but the type of its list or map has no entry of its own.
         tuple([_field_page(c, known) for c in field.children if c.is_member or c.children or c.extra]),
     )
@@ -329,21 +305,21 @@ def _field_page(field: SchemaField, known: _Known) -> FieldPage:
 
 def _engine_texts(
     dataset: LogicalDataset, locked: Locked | None, project: Project
-) -> tuple[Mapping[SchemaField, list[EngineText]], Mapping[str, list[EngineText]]]:
+) -> tuple[Mapping[SchemaField, list[PageRow]], Mapping[str, list[PageRow]]]:
     """Return what the project's targets have for each field, and what they lose at each path."""
     options = CompileOptions.of(project)
     compilation = Compilation.of(dataset, options.arrow_options, options.versions, locked)
-    types: dict[SchemaField, list[EngineText]] = defaultdict(list)
+    types: dict[SchemaField, list[PageRow]] = defaultdict(list)
     for name in engines_of(dataset, options.targets, is_named=options.are_targets_named):
         engine_types = types_in_target(name, compilation)
         if engine_types is None or engine_types[1].has_errors:
             continue
         for field, text in engine_types[0].items():
-            types[field].append(EngineText(engine(name).title, text))
+            types[field].append(PageRow(engine(name).title, text))
     # What a target refuses is for `build` to say.
-    losses: dict[str, list[EngineText]] = defaultdict(list)
+    losses: dict[str, list[PageRow]] = defaultdict(list)
     for loss in emit_targets(compilation, options, Report()).losses:
-        lost = EngineText(engine(loss.target).title, loss.text)
+        lost = PageRow(engine(loss.target).title, loss.text)
         if lost not in losses[loss.path]:
             losses[loss.path].append(lost)
     return types, losses
@@ -360,18 +336,18 @@ def _schema_versions(dataset: LogicalDataset, locked: Locked | None) -> list[Loc
     return versions
 
 
-def _listed_attributes(extra: Mapping[str, Any], attributes: Iterable[Any]) -> Iterable[AttributeText]:
+def _listed_attributes(extra: Mapping[str, Any], attributes: Iterable[Any]) -> Iterable[PageRow]:
     """Yield the attributes that are set in `extra`, in this order and without references."""
     for attribute in attributes:
         if attribute.key in extra and attribute is not REFERENCES:
-            yield AttributeText(attribute.key.rpartition("/")[2], _value_text(extra[attribute.key]))
+            yield PageRow(attribute.key.rpartition("/")[2], _value_text(extra[attribute.key]))
 
 
-def _other_attributes(extra: Mapping[str, Any]) -> Iterable[AttributeText]:
+def _other_attributes(extra: Mapping[str, Any]) -> Iterable[PageRow]:
     """Yield the attributes of `extra` that a page lists nowhere else, by their full keys."""
     for key, value in extra.items():
         if key not in _LISTED_KEYS:
-            yield AttributeText(key, _value_text(value))
+            yield PageRow(key, _value_text(value))
 
 
 def _value_text(value: Any) -> str:

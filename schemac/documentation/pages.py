@@ -14,7 +14,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path, PurePosixPath
 from urllib.parse import quote
 
-from schemac.documentation.model import AttributeText, DatasetPage, FieldPage, Site
+from schemac.documentation.model import DatasetPage, FieldPage, PageRow, Site
 from schemac.project.writing import SUFFIX, NewFile
 from schemac.text.source.catalogue import FOREIGN_FOLDER, IN_THE_WAY, WRITE_FAILED
 from schemac.text.source.diagnostics import Report
@@ -30,7 +30,7 @@ def markdown_pages(site: Site) -> Iterator[tuple[str, bytes]]:
     rows = []
     for one in site.datasets:
         link = f"[{_escape(one.name)}]({quote(one.file)}.md)"
-        rows.append((link, _cell(one.description), _cell(one.owner), str(one.field_count)))
+        rows.append((link, _cell(one.description), _cell(one.ownership.owner or ""), str(one.field_count)))
     table = _table(("dataset", "description", "owner", "fields"), rows)
     yield "index.md", f"# {_escape(site.title)}\n\n{table}".encode()
     for one in site.datasets:
@@ -44,9 +44,9 @@ def _dataset_blocks(one: DatasetPage, site: Site) -> Iterator[str]:
         yield f"{_paragraph(one.description)}\n"
     facts = {
         "Manifest": _code(one.manifest),
-        "Owner": _escape(one.owner),
-        "Tags": _escape(", ".join(one.tags)),
-        "Classification": _escape(one.classification),
+        "Owner": _escape(one.ownership.owner or ""),
+        "Tags": _escape(", ".join(one.ownership.tags)),
+        "Classification": _escape(one.ownership.classification or ""),
         "Primary key": ", ".join(map(_code, one.key)),
         "Version": _escape(one.versions[-1]) if one.versions else "",
     }
@@ -56,8 +56,7 @@ def _dataset_blocks(one: DatasetPage, site: Site) -> Iterator[str]:
     yield _table(("field", "type", "description", "more"), rows)
     if one.constraints or one.attributes or one.losses:
         yield "## The schema as a whole\n"
-        notes = [*_property_texts(one.constraints), *_property_texts(one.attributes)]
-        notes += [f"{_escape(loss.engine)}: {_escape(loss.text)}" for loss in one.losses]
+        notes = [*_property_texts((*one.constraints, *one.attributes)), *_loss_texts(one.losses)]
         yield "\n".join(f"- {note}" for note in notes) + "\n"
     related = site.relations_with(one.name)
     if related:
@@ -76,21 +75,27 @@ def _dataset_blocks(one: DatasetPage, site: Site) -> Iterator[str]:
 
 def _field_row(field: FieldPage) -> tuple[str, ...]:
     """Return the cells of a field: path, type, description, and all else with line breaks of HTML."""
-    more = [f"primary key {field.key_position}" if field.key_position else ""]
-    if field.deprecation is not None:
-        until = f" until {field.deprecation.remove_after}" if field.deprecation.remove_after else ""
+    more = [f"primary key {field.key_position}"] if field.key_position else []
+    owner, tags, classification, deprecation = field.ownership
+    if deprecation is not None:
+        until = f" until {deprecation.remove_after}" if deprecation.remove_after else ""
         more.append(f"deprecated{until}")
-    more += [_escape(field.classification), _escape(field.owner), *map(_escape, field.tags)]
+    more += [_escape(word) for word in (classification, owner, *tags) if word]
     more += _property_texts(field.constraints)
-    more += [f"{_escape(one.engine)} {_code(one.text)}" for one in field.types]
-    more += [f"{_escape(loss.engine)}: {_escape(loss.text)}" for loss in field.losses]
-    details = "<br>".join(one.replace("\n", " ") for one in more if one)
+    more += [f"{_escape(one.name)} {_code(one.text)}" for one in field.types]
+    more += _loss_texts(field.losses)
+    details = "<br>".join(one.replace("\n", " ") for one in more)
     return (_code(field.path), _code(field.type_text), _cell(field.description), details)
 
 
-def _property_texts(properties: Iterable[AttributeText]) -> list[str]:
+def _property_texts(properties: Iterable[PageRow]) -> list[str]:
     """Return each property as its key and value in code."""
-    return [f"{_code(one.key)} {_code(one.value)}" for one in properties]
+    return [f"{_code(one.name)} {_code(one.text)}" for one in properties]
+
+
+def _loss_texts(losses: Iterable[PageRow]) -> list[str]:
+    """Return each loss behind its engine."""
+    return [f"{_escape(loss.name)}: {_escape(loss.text)}" for loss in losses]
 
 
 def _table(head: tuple[str, ...], rows: Iterable[tuple[str, ...]]) -> str:
@@ -148,29 +153,23 @@ def write_pages(folder: Path, name: str, pages: Iterable[tuple[str, bytes]], rep
             help = "name a new or an empty folder with `-o`"
             report.add(FOREIGN_FOLDER, message, file=name, help=help)
             return 0
-        return _write_all(folder, name, dict(pages), before, report)
+        contents = dict(pages)
+        occupied = [path for path in contents if path not in before and os.path.lexists(folder / path)]
+        for path in occupied:
+            place = f"{name}/{path}"
+            report.add(IN_THE_WAY, f"{place} is in the place of a page", file=place, help="move it away")
+        if occupied:
+            return 0
+        folder.mkdir(parents=True, exist_ok=True)
+        # Until all is done, the list has the files of both times.
+        _write_if_changed(folder / LIST, _list_of_pages({*before, *contents}))
+        changed = sum(_write_if_changed(folder / path, content) for path, content in contents.items())
+        for path in before - contents.keys():
+            (folder / path).unlink(missing_ok=True)
+        _write_if_changed(folder / LIST, _list_of_pages(contents))
     except OSError as error:
         report.add(WRITE_FAILED, f"cannot write to {name}: {reason_of(error)}", file=name)
         return 0
-
-
-def _write_all(
-    folder: Path, name: str, pages: dict[str, bytes], before: frozenset[str], report: Report
-) -> int:
-    """Write pages and the list of them, and remove obsolete ones; return how many changed, 0 if a foreign file is in the way."""
-    occupied = [path for path in pages if path not in before and os.path.lexists(folder / path)]
-    for path in occupied:
-        place = f"{name}/{path}"
-        report.add(IN_THE_WAY, f"{place} is in the place of a page", file=place, help="move it away")
-    if occupied:
-        return 0
-    folder.mkdir(parents=True, exist_ok=True)
-    # Until all is done, the list has the files of both times.
-    _write_if_changed(folder / LIST, _list_of_pages({*before, *pages}))
-    changed = sum(_write_if_changed(folder / path, content) for path, content in pages.items())
-    for path in before - pages.keys():
-        (folder / path).unlink(missing_ok=True)
-    _write_if_changed(folder / LIST, _list_of_pages(pages))
     return changed
 
 

@@ -6,7 +6,6 @@ Layer: lsp.
 from collections.abc import Awaitable, Callable
 from functools import wraps
 from itertools import chain, islice
-from types import NoneType
 from typing import Any, TypeVar
 
 from lsprotocol import types
@@ -37,28 +36,19 @@ R = TypeVar("R")
 
 
 def _of_text(
-    nothing: Callable[[], Any],
-) -> Callable[[Callable[["Answers", Opened, CheckedProject, P], R]], Callable[["Answers", P], Awaitable[R]]]:
-    """Return a decorator: the function is called in the worker with the open text of a request and its project as it is now.
+    function: Callable[["Answers", Opened, CheckedProject, P], R],
+) -> Callable[["Answers", P], Awaitable[R | None]]:
+    """Have a function called in the worker with the open text of a request and its project as it is now; None if it is not open."""
 
-    `nothing` gives the answer about a text that is not open.
-    """
+    @wraps(function)
+    async def answer(self: "Answers", params: Any) -> R | None:
+        opened = self._opened(params.text_document)
+        if opened is None:
+            return None
+        checked = await self._session.current(opened)
+        return await self._session.work(function, self, opened, checked, params)
 
-    def decorate(
-        function: Callable[["Answers", Opened, CheckedProject, P], R],
-    ) -> Callable[["Answers", P], Awaitable[R]]:
-        @wraps(function)
-        async def answer(self: "Answers", params: Any) -> R:
-            opened = self._opened(params.text_document)
-            if opened is None:
-                empty: R = nothing()
-                return empty
-            checked = await self._session.current(opened)
-            return await self._session.work(function, self, opened, checked, params)
-
-        return answer
-
-    return decorate
+    return answer
 
 
 class Answers:
@@ -80,7 +70,7 @@ class Answers:
         has_snippets = session.can("text_document.completion.completion_item.snippet_support")
         return types.CompletionList(False, complete(lines, place, scope, snippets=has_snippets))
 
-    @_of_text(NoneType)
+    @_of_text
     def hover(self, opened: Opened, checked: CheckedProject, params: types.HoverParams) -> types.Hover | None:
         """Return what is known of the thing at the cursor."""
         context, navigator = self._context_at(opened, checked, params.position)
@@ -97,7 +87,7 @@ class Answers:
         text = "\n\n---\n\n".join(filter(None, parts))
         return types.Hover(types.MarkupContent(types.MarkupKind.Markdown, text)) if text else None
 
-    @_of_text(list)
+    @_of_text
     def definition(
         self, opened: Opened, checked: CheckedProject, params: types.DefinitionParams
     ) -> list[types.Location]:
@@ -110,7 +100,7 @@ class Answers:
             sites = [*sites, *navigator.lock_lines(target.dataset_field)]
         return self._locations(sites)
 
-    @_of_text(list)
+    @_of_text
     def references(
         self, opened: Opened, checked: CheckedProject, params: types.ReferenceParams
     ) -> list[types.Location]:
@@ -130,7 +120,7 @@ class Answers:
             for site in sites
         ]
 
-    @_of_text(NoneType)
+    @_of_text
     def prepare_rename(
         self, opened: Opened, checked: CheckedProject, params: types.PrepareRenameParams
     ) -> types.PrepareRenamePlaceholder | None:
@@ -140,7 +130,7 @@ class Answers:
             return None
         return types.PrepareRenamePlaceholder(opened.lines.range(one.region), one.name)
 
-    @_of_text(NoneType)
+    @_of_text
     def rename(
         self, opened: Opened, checked: CheckedProject, params: types.RenameParams
     ) -> types.WorkspaceEdit | None:
@@ -173,7 +163,7 @@ class Answers:
         ]
         return actions(inside, lambda name: self._session.lines_at(path_of(name)), path_of)
 
-    @_of_text(list)
+    @_of_text
     def inlay_hints(
         self, opened: Opened, checked: CheckedProject, params: types.InlayHintParams
     ) -> list[types.InlayHint]:
@@ -184,7 +174,7 @@ class Answers:
         first, last = params.range.start.line, params.range.end.line
         return inlay_hints(file, checked, opened.lines, first, last)
 
-    @_of_text(list)
+    @_of_text
     def document_symbols(
         self, opened: Opened, checked: CheckedProject, _: types.DocumentSymbolParams
     ) -> list[types.DocumentSymbol]:

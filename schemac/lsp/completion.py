@@ -59,7 +59,7 @@ def complete(
     if start and text[start - 1] in "'\"":
         end += text[end : end + 1] == text[start - 1]
         start -= 1
-    range_ = lines.columns(place[0], start, end)
+    range_ = types.Range(lines.position(place[0], start), lines.position(place[0], end))
     has_colon = text[end:].lstrip().startswith(":")
     needs_space = text[:start].endswith((":", "-"))
     items = CompletionItems(context, scope, snippets=snippets)
@@ -104,12 +104,6 @@ def completion_item(
 def _value_items(words: Iterable[str], kind: types.CompletionItemKind) -> Iterator[types.CompletionItem]:
     """Yield words that are values."""
     return (completion_item(word, yaml_text(word), kind, rank=2) for word in words)
-
-
-def _literal_items(values: Iterable[Any]) -> Iterator[types.CompletionItem]:
-    """Yield values that can be listed."""
-    texts = map(yaml_text, values)
-    return (completion_item(text, text, Kinds.EnumMember, rank=2) for text in texts)
 
 
 def _key_items(words: Iterable[str], kind: types.CompletionItemKind) -> Iterator[types.CompletionItem]:
@@ -222,7 +216,8 @@ class CompletionItems:
             for name, kind in BY_NAME.items():
                 yield completion_item(name, yaml_text(name), Kinds.Class, documentation=class_text(kind))
             return
-        yield from _literal_items(shape.words)
+        for text in map(yaml_text, shape.words):
+            yield completion_item(text, text, Kinds.EnumMember, rank=2)
         yield from self._references(shape)
 
     def _types(self) -> Iterator[types.CompletionItem]:

@@ -135,15 +135,6 @@ class GrammarShape:
                         words += mark.func.words
         return words
 
-    @property
-    def description(self) -> str:
-        """What the property or attribute is, in a sentence."""
-        if self.attribute is not None and not self.steps:
-            return self.attribute.summary
-        if self.holder is not None and self.member is not None:
-            return description_of(self.holder, self.member)
-        return ""
-
 
 def description_of(model: type[AuthoredModel], record_property: GrammarProperty) -> str:
     """Return what a property is, in a sentence."""
@@ -186,7 +177,7 @@ def root_shape(keys: Sequence[str], kind: Any, path: TreePath) -> GrammarShape:
         by_kind = {"DatasetSnapshot": DatasetSnapshot, "MetadataEvent": MetadataEvent}
         if kind in by_kind:
             return GrammarShape(by_kind[kind])
-        if not keys or kind in EVENT_WORDS or "fields" not in keys:
+        if kind in EVENT_WORDS or "fields" not in keys:
             return GrammarShape(SetDataSchema | OtherEvent | DatasetSnapshot | MetadataEvent)
     if "datasets" in keys:
         return GrammarShape(OverlayFile)
@@ -290,13 +281,12 @@ _DESCRIBED = GrammarProperty(
     "description", FieldInfo(annotation=str, default="", description=DESCRIPTION.summary)
 )
 _FRIENDLY = [property_of(GroupLibrary, name) for name in ("imports", "groups")]
-_OF_SCHEMAS = (Schema, Field)
 
 
 def properties_of(model: type[AuthoredModel]) -> list[GrammarProperty]:
     """Return the properties of a model, with those that only the default mode accepts."""
     properties = [GrammarProperty(name, field) for name, field in model.model_fields.items()]
-    if issubclass(model, _OF_SCHEMAS):
+    if issubclass(model, Schema | Field):
         properties.append(_DESCRIBED)
     if issubclass(model, Schema):
         properties += _FRIENDLY
@@ -324,17 +314,11 @@ def fitting_attributes(extra: Extra, value: Any) -> list[Attribute[Any]]:
 
 def family_of(written: Any) -> Family | None:
     """Return the family of a written type, inside its Options; None if it cannot be read."""
-    for _ in range(_MOST_OPTIONS):
-        kind = kind_of(written)
-        if kind is None:
-            return None
+    while (kind := kind_of(written)) is not None:
         if kind.family is not Family.OPTION:
             return kind.family
         written = written.get("inner") if isinstance(written, dict) else None
     return None
-
-
-_MOST_OPTIONS = 10
 
 
 _MOST_LINES = 2_000

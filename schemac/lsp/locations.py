@@ -16,38 +16,14 @@ from schemac.language.manifest.groups import Definition
 from schemac.language.manifest.library import GroupScope, Reuse, scope_of
 from schemac.lsp.projects import CheckedProject
 from schemac.project.imported import FolderFiles
-from schemac.project.manifests import CompiledFile
-from schemac.project.project_texts import (
-    DatasetField,
-    FieldLocation,
-    FieldTarget,
-    NamedTarget,
-    datasets_called,
-    fields_by_location,
-    file_at,
-    key_of,
-)
+from schemac.project.project_texts import FieldTarget, NamedTarget, datasets_called, file_at, key_of
 from schemac.text.source.diagnostics import Region, Report, SourceText
-from schemac.text.source.json_object import TreePath
 from schemac.text.syntax.document import parse
 
 
 def paths_in(fields: Sequence[SchemaField]) -> Iterator[str]:
     """Yield the paths of fields and of those below them."""
     return (field.path_text for field in preorder(fields) if field.is_member)
-
-
-def innermost_fields(
-    files: Sequence[CompiledFile], name: str, document: int, path: TreePath
-) -> list[DatasetField]:
-    """Return the fields that a path of a text is in, innermost first; the first manifest that has some counts."""
-    for file in files:
-        fields = fields_by_location(file)
-        for depth in range(len(path), 0, -1):
-            dataset_fields = fields.get(FieldLocation(name, document, path[:depth]))
-            if dataset_fields:
-                return dataset_fields
-    return []
 
 
 def document_number(lines: Sequence[str], first: int) -> int:

@@ -5,7 +5,6 @@ Shape: a name at a cursor is a `Target`. Both directions begin with it.
 """
 
 import os
-from collections.abc import Iterator
 from functools import cached_property
 
 from schemac.language.attributes.constraints import REFERENCES
@@ -17,14 +16,7 @@ from schemac.language.manifest.groups import PLACEHOLDER, Use, strings_in
 from schemac.lsp.completion import names_field
 from schemac.lsp.cursor import CursorRole
 from schemac.lsp.grammar import GrammarContext
-from schemac.lsp.locations import (
-    FileRange,
-    FileTarget,
-    Target,
-    TextScope,
-    document_number,
-    innermost_fields,
-)
+from schemac.lsp.locations import FileRange, FileTarget, Target, TextScope, document_number
 from schemac.lsp.projects import CheckedProject
 from schemac.project.discovery import lock_path
 from schemac.project.imported import FolderFiles
@@ -34,12 +26,14 @@ from schemac.project.occurrences import Occurrence, occurrences_of, place_of_nam
 from schemac.project.project_texts import (
     DatasetField,
     DatasetTarget,
+    FieldLocation,
     FieldTarget,
     GroupTarget,
     ParameterTarget,
     ProjectTexts,
     VocabularyTarget,
     datasets_called,
+    fields_by_location,
     file_at,
     key_of,
     location_of,
@@ -71,10 +65,16 @@ class Navigator:
     def fields_at(
         self, path: str, context: GrammarContext, tree_path: TreePath | None = None
     ) -> list[DatasetField]:
-        """Return the fields that the cursor is in."""
+        """Return the innermost fields that the cursor is in, or a path of its text; the first manifest that has some counts."""
         number = document_number(context.lines, context.cursor.document)
         target_path = context.path_on_key if tree_path is None else tree_path
-        return innermost_fields(self._files_with(path), self.checked.name(path), number, target_path)
+        for file in self._files_with(path):
+            fields = fields_by_location(file)
+            for depth in range(len(target_path), 0, -1):
+                location = FieldLocation(self.checked.name(path), number, target_path[:depth])
+                if location in fields:
+                    return fields[location]
+        return []
 
     def target(self, path: str, context: GrammarContext) -> Target | None:
         """Return what the name at a cursor means; None if there is no name."""
@@ -230,8 +230,23 @@ class Navigator:
 
     def lock_lines(self, dataset_field: DatasetField) -> list[FileRange]:
         """Return the lines of a field in its lock, newest version last."""
-        path = lock_path(dataset_field.file.file.path)
-        return [FileRange(key_of(path), Region.within(n, 1, end)) for n, end in lines_of(dataset_field)]
+        manifest, dataset = dataset_field.file.file, dataset_field.dataset
+        lock_file = open_lock(manifest.path, manifest.name, Report())
+        if lock_file is None or lock_file.text is None:
+            return []
+        locked = lock_file.lock.dataset(dataset.name)
+        if locked.newest is None:
+            return []
+        id_ = numbered_by_lock(dataset, locked, Report()).ids.get(dataset_field.field)
+        header, path = dataset_line(dataset.name), key_of(lock_path(manifest.path))
+        is_in_dataset = False
+        lines: list[FileRange] = []
+        for number, line in enumerate(lock_file.text.splitlines(), 1):
+            if line.startswith("dataset "):
+                is_in_dataset = line == header or line.startswith(f"{header} ")
+            elif is_in_dataset and line.startswith(f"field {id_} "):
+                lines.append(FileRange(path, Region.within(number, 1, len(line) + 1)))
+        return lines
 
     # References
 
@@ -264,22 +279,3 @@ def documents_of(file: CompiledFile) -> list[Document]:
     """Return the documents of a manifest as it was written."""
     source = decode_text(file.content, file.file.name, Report())
     return parse(source, Report()) if source is not None else []
-
-
-def lines_of(dataset_field: DatasetField) -> Iterator[tuple[int, int]]:
-    """Yield the lines of a field in the lock next to its manifest, one-based, with the column behind their ends."""
-    report = Report()
-    lock_file = open_lock(dataset_field.file.file.path, dataset_field.file.file.name, report)
-    if lock_file is None or lock_file.text is None:
-        return
-    locked = lock_file.lock.dataset(dataset_field.dataset.name)
-    if locked.newest is None:
-        return
-    id_ = numbered_by_lock(dataset_field.dataset, locked, Report()).ids.get(dataset_field.field)
-    header = dataset_line(dataset_field.dataset.name)
-    is_in_dataset = False
-    for number, line in enumerate(lock_file.text.splitlines(), 1):
-        if line.startswith("dataset "):
-            is_in_dataset = line == header or line.startswith(f"{header} ")
-        elif is_in_dataset and line.startswith(f"field {id_} "):
-            yield number, len(line) + 1

@@ -3,7 +3,7 @@
 Layer: lsp.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -117,12 +117,7 @@ def field_text(dataset_field: DatasetField, checked: CheckedProject, others: int
         lines.append(description)
     if others:
         lines.append(f"In {dataset.name} and {others} more {'place' if others == 1 else 'places'}.")
-    report = Report()
-    path, name = dataset_field.file.file.path, dataset_field.file.file.name
-    locked = locked_datasets(path, name, [dataset_field.dataset], report, is_error=False).get(
-        dataset_field.dataset.name
-    )
-    locked = locked if locked is not None and locked.dataset.newest is not None else None
+    locked = _locked_versions(dataset_field.file, [dataset]).get(dataset.name)
     id_ = locked.identities.ids.get(field) if locked is not None else None
     if locked is not None and id_ is not None:
         numbers = locked.identities.numbers.get(field)
@@ -147,6 +142,12 @@ def field_text(dataset_field: DatasetField, checked: CheckedProject, others: int
     if locked is not None:
         lines += history(locked, field)
     return "\n\n".join(lines)
+
+
+def _locked_versions(file: CompiledFile, datasets: Sequence[LogicalDataset]) -> dict[str, Locked]:
+    """Return those datasets of a manifest that have a version in its lock, by name."""
+    locked = locked_datasets(file.file.path, file.file.name, datasets, Report(), is_error=False)
+    return {name: one for name, one in locked.items() if one.dataset.newest is not None}
 
 
 def _engine_title(name: str) -> str:
@@ -227,9 +228,7 @@ def document_symbols(
         place = dataset.origins.location(())
         if source is None or span is None or place is None:
             continue
-        members = [
-            one for field in dataset.columns if (one := _field_symbol(dataset, field, lines)) is not None
-        ]
+        members = list(_field_symbols(dataset, dataset.columns, lines))
         whole, name = _range_of(lines, source, place.span), _range_of(lines, source, span)
         symbols.append(_document_symbol(dataset.name, types.SymbolKind.Struct, whole, name, None, members))
     return [*symbols, *_group_symbols(documents, lines)]
@@ -248,30 +247,23 @@ def _document_symbol(
     return types.DocumentSymbol(name or "(no name)", kind, around, name_range, detail, children=children)
 
 
-def _field_symbol(
-    dataset: LogicalDataset, field: SchemaField, lines: TextLines
-) -> types.DocumentSymbol | None:
-    """Return the symbol of a field with its members; None for one of a group or without a name."""
-    name = dataset.origins.location((*field.declared_at, "name"))
-    whole = dataset.origins.location(field.declared_at)
-    # A field of a group is listed where the group is.
-    if name is None or whole is None or name.labels:
-        return None
-    nested = [
-        one for child in _named_members(field) if (one := _field_symbol(dataset, child, lines)) is not None
-    ]
-    kind = types.SymbolKind.Struct if field.type.family is Family.STRUCT else types.SymbolKind.Field
-    around, name_range = _range_of(lines, whole.source, whole.span), _range_of(lines, name.source, name.span)
-    return _document_symbol(str(field.segment), kind, around, name_range, type_text_of(field), nested)
-
-
-def _named_members(field: SchemaField) -> Iterator[SchemaField]:
-    """Yield the nearest fields with names below a field."""
-    for child in field.children:
-        if child.is_member:
-            yield child
-        else:
-            yield from _named_members(child)
+def _field_symbols(
+    dataset: LogicalDataset, fields: Iterable[SchemaField], lines: TextLines
+) -> Iterator[types.DocumentSymbol]:
+    """Yield the symbols of fields with their members, but for those of a group, which are listed where the group is."""
+    for field in fields:
+        if not field.is_member:
+            yield from _field_symbols(dataset, field.children, lines)
+            continue
+        name = dataset.origins.location((*field.declared_at, "name"))
+        whole = dataset.origins.location(field.declared_at)
+        if name is None or whole is None or name.labels:
+            continue
+        nested = list(_field_symbols(dataset, field.children, lines))
+        kind = types.SymbolKind.Struct if field.type.family is Family.STRUCT else types.SymbolKind.Field
+        around = _range_of(lines, whole.source, whole.span)
+        name_range = _range_of(lines, name.source, name.span)
+        yield _document_symbol(str(field.segment), kind, around, name_range, type_text_of(field), nested)
 
 
 def _group_symbols(documents: Sequence[Document], lines: TextLines) -> Iterator[types.DocumentSymbol]:
@@ -342,14 +334,11 @@ def inlay_hints(
     file: CompiledFile, checked: CheckedProject, lines: TextLines, first: int, last: int
 ) -> list[types.InlayHint]:
     """Return the hints of the fields between two lines, both zero-based."""
-    report = Report()
-    locked = locked_datasets(file.file.path, file.file.name, file.datasets, report, is_error=False)
+    locked = _locked_versions(file, file.datasets)
     arrow_options = CompileOptions.of(checked.project).arrow_options
     hints: list[types.InlayHint | None] = []
     for dataset in (one for one in file.datasets if one.is_whole):
-        dataset_lock = locked.get(dataset.name)
-        is_locked = dataset_lock is not None and dataset_lock.dataset.newest is not None
-        ids = dataset_lock.identities.ids if dataset_lock is not None and is_locked else {}
+        ids = locked[dataset.name].identities.ids if dataset.name in locked else {}
         visible: list[SchemaField] = []
         for field in dataset.columns:
             where, place = location_of(dataset, field), dataset.origins.location(field.declared_at)

@@ -89,8 +89,8 @@ class ProjectFolder:
         self._passing: Cache = PassingCache(NO_CACHE)
         self._project: Project | None = None
 
-    def check(self, buffers: Buffers, *, is_built: bool = True) -> CheckedProject:
-        """Check all manifests; with `is_built` locks and the project's targets, too."""
+    def check(self, buffers: Buffers) -> CheckedProject:
+        """Check all manifests, their locks, and what the project's targets make of them."""
         report = Report()
         project = self._open_project(report, buffers)
         manifests: list[ManifestFile] = []
@@ -104,8 +104,10 @@ class ProjectFolder:
             if is_in_project or (not self.is_project and os.path.dirname(path) == str(self.folder)):
                 manifests.append(ManifestFile(Path(path), "", is_named=False))
         files = [file._replace(name=name_in(self.folder, key_of(file.path))) for file in manifests]
+        # What `schemac check` would have, with the texts of the editor in place of files.
+        options = replace(CompileOptions.of(project), edited=buffers, has_rules=True)
         with collector_paused():
-            compiled = self._compile_changed(files, project, buffers, report)
+            compiled = self._compile_changed(files, project, options, report)
             compiled = with_distinct_datasets(compiled, report)
         if self.is_project:
             around = ((FolderFiles(one.file.path, one.file.name, buffers), one.imported) for one in compiled)
@@ -115,8 +117,8 @@ class ProjectFolder:
             report_unused_groups(around, across)
             report_unused_vocabularies(compiled, project, across, buffers)
             report.extend(not_ignored_in(across, compiled, project))
-        if is_built and not report.has_errors:
-            builds = Builds(replace(project, cache=self._passing), _check_options(project, buffers))
+        if not report.has_errors:
+            builds = Builds(replace(project, cache=self._passing), options)
             of_builds = Report()
             report_builds([builds.cached(file) or builds.fresh(file) for file in compiled], of_builds)
             # Whoever types makes a manifest differ from its lock: that is no news before it is done.
@@ -153,11 +155,10 @@ class ProjectFolder:
         return project
 
     def _compile_changed(
-        self, files: Sequence[ManifestFile], project: Project, buffers: Buffers, report: Report
+        self, files: Sequence[ManifestFile], project: Project, options: CompileOptions, report: Report
     ) -> list[CompiledFile]:
         """Return the manifests that can be read; only those whose text or imports changed are checked again."""
-        options = _check_options(project, buffers)
-        checks = ManifestChecks(project, options)
+        checks, buffers = ManifestChecks(project, options), options.edited
         # What is typed is not worth a place on disk.
         passing = ManifestChecks(replace(project, cache=self._passing), options)
         contents = Contents()
@@ -184,11 +185,6 @@ class ProjectFolder:
         if is_saved:
             project.cache.save()
         return compiled
-
-
-def _check_options(project: Project, buffers: Buffers) -> CompileOptions:
-    """Return what `schemac check` would have, with the texts of the editor in place of files."""
-    return replace(CompileOptions.of(project), edited=buffers, has_rules=True)
 
 
 class Projects:
@@ -260,9 +256,13 @@ def check_companion(path: str, checked: CheckedProject) -> tuple[Diagnostic, ...
             overlay.over(dataset, None, checked.project, report)
     about = [one for one in report.diagnostics if checked.path(one.file) == path]
     about = about or list(_of_manifest(path, content, checked, report))
-    # Under one name of the file.
-    every = (*findings, *(_with_relative_paths(one, checked) for one in about))
-    of_file = [replace(one, file=name) for one in every]
+    folder = os.path.join(checked.project.folder, "")
+    of_file = [replace(one, file=name) for one in findings]
+    # Other files are spoken of from the project's folder.
+    of_file += [
+        replace(one, file=name, message=one.message.replace(folder, ""), help=one.help.replace(folder, ""))
+        for one in about
+    ]
     return tuple(without_ignored(of_file, {name: content}.get, checked.project))
 
 
@@ -276,10 +276,3 @@ def _of_manifest(path: str, content: bytes, checked: CheckedProject, report: Rep
                 region = source.region(documents[0].span(("schema",)))
                 yield replace(one, **region._asdict(), labels=())
             return
-
-
-def _with_relative_paths(diagnostic: Diagnostic, checked: CheckedProject) -> Diagnostic:
-    """Return a finding with files spoken of from the project's folder."""
-    folder = os.path.join(checked.project.folder, "")
-    message, help = (text.replace(folder, "") for text in (diagnostic.message, diagnostic.help))
-    return replace(diagnostic, message=message, help=help)

@@ -5,7 +5,7 @@ Shape: edits that the editor shows before they are made; of a field, they are wh
 renamed as they are in the editor.
 """
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
 from lsprotocol import types
@@ -19,18 +19,12 @@ from schemac.lsp.texts import TextLines, line_edits, uri_of
 from schemac.project.occurrences import occurrences_of
 from schemac.project.project_texts import FieldTarget, NamedTarget, key_of
 from schemac.project.renaming import rename
-from schemac.text.source.diagnostics import Diagnostic, Region, Report
+from schemac.text.source.diagnostics import Region, Report
 from schemac.versions.identity.lockfile import write_lock
 
 
 class RefusedRenameError(Exception):
     """Why something cannot be renamed, for the person at the editor."""
-
-
-def refusal(diagnostics: Iterable[Diagnostic]) -> str:
-    """Return the message of the first error, with its help."""
-    errors = [one for one in diagnostics if one.is_error]
-    return " ".join(f"{one.message}. {one.help}".rstrip(". ") + "." for one in errors[:1])
 
 
 OF_TEXTS = "manifests"
@@ -115,7 +109,8 @@ def rename_edits(renamable: Renamable, new: str, lines_of: Callable[[str], TextL
     new = quoted(new) if isinstance(target, FieldTarget) else new
     rewriting = rename(target, new, renamable.navigator.texts, report)
     if rewriting is None:
-        raise RefusedRenameError(refusal(report.diagnostics))
+        first = report.errors[0]
+        raise RefusedRenameError(f"{first.message}. {first.help}".rstrip(". ") + ".")
     texts = {key_of(text.path): text.after for text in rewriting.texts}
     locks = {key_of(one.file.path): write_lock(one.lock) for one in rewriting.locks}
     return RenameEdits(

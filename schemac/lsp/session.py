@@ -58,9 +58,7 @@ class Opened:
     path: str
     """Absolute; of a text without a file, one that is not there."""
     version: int
-    text: str
     lines: TextLines
-    """Those of the text."""
     folder: ProjectFolder
     displayed: Findings = field(default_factory=list)
     """What the editor shows of it."""
@@ -70,7 +68,7 @@ class Opened:
     @property
     def content(self) -> bytes:
         """The text as the compiler reads it."""
-        return self.text.encode("utf-8", "surrogatepass")
+        return self.lines.source.encode("utf-8", "surrogatepass")
 
     @property
     def is_manifest(self) -> bool:
@@ -155,9 +153,8 @@ class Session:
             name = "".join(c if c.isalnum() else "-" for c in uri)
             root = "C:\\" if sys.platform == "win32" else "/"
             key = os.path.join(root, ".schemac-untitled", f"{name}.yaml")
-        version, text = params.text_document.version, params.text_document.text
-        lines = TextLines(text, self.codec)
-        self.opened[uri] = Opened(uri, key, version, text, lines, self.projects.of(key))
+        lines = TextLines(params.text_document.text, self.codec)
+        self.opened[uri] = Opened(uri, key, params.text_document.version, lines, self.projects.of(key))
         self.changed(self.opened[uri])
 
     def edit(self, params: types.DidChangeTextDocumentParams) -> None:
@@ -166,7 +163,7 @@ class Session:
         text = self.server.workspace.get_text_document(uri).source
         opened = self.opened.get(uri)
         if opened is not None:
-            opened.version, opened.text, opened.lines = version, text, TextLines(text, self.codec)
+            opened.version, opened.lines = version, TextLines(text, self.codec)
             self.changed(opened)
 
     def close(self, params: types.DidCloseTextDocumentParams) -> None:
@@ -201,10 +198,6 @@ class Session:
     def opened_at(self, path: str) -> Opened | None:
         """Return the open text of a file."""
         return next((one for one in self.opened.values() if one.path == path), None)
-
-    def buffers(self) -> dict[str, bytes]:
-        """Return all open texts as bytes."""
-        return {one.path: one.content for one in self.opened.values()}
 
     # Checks
 
@@ -259,10 +252,11 @@ class Session:
         while state.is_dirty:
             state.is_dirty = False
             state.stop_timer()
-            versions = {uri: (one.version, one.text) for uri, one in self.opened.items()}
+            texts = {uri: one.lines for uri, one in self.opened.items()}
+            buffers = {one.path: one.content for one in self.opened.values()}
             started = time.perf_counter()
             try:
-                checked = await self.work(state.folder.check, self.buffers())
+                checked = await self.work(state.folder.check, buffers)
             except Exception as error:  # noqa: BLE001 — a mistake of ours must not end the session
                 self.log(error)
                 checked = state.checked or CheckedProject(Project(state.folder.folder))
@@ -274,22 +268,21 @@ class Session:
                     findings = self._to_lsp(state, checked.findings.get(path, ()))
                     self._publish(state, path, findings, None)
             for opened in self.opened.values():
-                if opened.folder is not state.folder or opened.uri not in versions:
+                if opened.folder is not state.folder or opened.uri not in texts:
                     continue
-                version, _ = versions[opened.uri]
                 opened.findings = checked.findings.get(opened.path, ())
                 # A pipeline or an overlay is told of with what else is found in it.
-                if opened.is_manifest and opened.version == version:
-                    self._show(state, opened, opened.findings)
+                if opened.is_manifest and opened.lines is texts[opened.uri]:
+                    self._show(state, opened)
             if not state.is_dirty:
-                await self._show_companions(state, checked, versions)
+                await self._show_companions(state, checked, texts)
 
     async def _show_companions(
-        self, state: ProjectState, checked: CheckedProject, versions: dict[str, tuple[int, str]]
+        self, state: ProjectState, checked: CheckedProject, texts: dict[str, TextLines]
     ) -> None:
-        """Check the pipelines and overlays that are open, when manifests have been told of."""
-        for opened in [one for one in self.opened.values() if one.uri in versions]:
-            is_current = (opened.version, opened.text) == versions[opened.uri]
+        """Check the pipelines and overlays that are open, and have the checked texts, when manifests have been told of."""
+        for opened in list(self.opened.values()):
+            is_current = opened.lines is texts.get(opened.uri)
             if opened.folder is not state.folder or not is_current or opened.is_manifest:
                 continue
             if is_companion(opened.path, opened.content):
@@ -297,8 +290,8 @@ class Session:
                     opened.findings = await self.work(check_companion, opened.path, checked)
                 except Exception as error:  # noqa: BLE001 — as above
                     self.log(error)
-            if self.opened.get(opened.uri) is opened and opened.version == versions[opened.uri][0]:
-                self._show(state, opened, opened.findings)
+            if self.opened.get(opened.uri) is opened and opened.lines is texts[opened.uri]:
+                self._show(state, opened)
 
     def _to_lsp(self, state: ProjectState, findings: Sequence[Diagnostic]) -> Findings:
         """Return findings of a checked project with their forms for the editor; each text is read once."""
@@ -307,9 +300,9 @@ class Session:
         lines_of = cache(lambda name: self.lines_at(path_of(name)))
         return [(one, to_lsp_diagnostic(one, lines_of, path_of)) for one in findings]
 
-    def _show(self, state: ProjectState, opened: Opened, findings: Sequence[Diagnostic]) -> None:
-        """Show findings of an open text."""
-        opened.displayed = self._to_lsp(state, findings)
+    def _show(self, state: ProjectState, opened: Opened) -> None:
+        """Show the findings of an open text."""
+        opened.displayed = self._to_lsp(state, opened.findings)
         self._publish(state, opened.path, opened.displayed, opened.version)
 
     def _publish(self, state: ProjectState, path: str, displayed: Findings, version: int | None) -> None:

@@ -8,7 +8,6 @@ one-based, in code points. This is the only module that converts between them.
 import re
 from collections.abc import Callable, Sequence
 from functools import cache, cached_property
-from itertools import accumulate
 from urllib.parse import unquote
 
 from lsprotocol import types
@@ -77,6 +76,8 @@ class TextLines:
     """A text as lines, with positions of both sorts."""
 
     def __init__(self, text: str, codec: PositionCodec) -> None:
+        self.source = text
+        """The whole text; `text` is without its byte order mark."""
         self.text = text.removeprefix("\ufeff")
         self._codec = codec
         self._mark = len(text) - len(self.text)
@@ -117,24 +118,6 @@ class TextLines:
         end = self.position(region.end_line - 1, region.end_column - 1)
         return types.Range(start, max(start, end))
 
-    def edited(self, edits: Sequence[types.TextEdit]) -> str:
-        """Return the text after edits, which do not overlap."""
-        text = self.text
-        starts = [0, *accumulate(len(line) for line in split_with_ends(text))]
-
-        def offset(position: types.Position) -> int:
-            line, column = self.place(position)
-            return min(starts[line] + column, len(text)) if line < len(starts) else len(text)
-
-        spans = [(offset(one.range.start), offset(one.range.end), one.new_text) for one in edits]
-        for start, end, new in sorted(spans, reverse=True):
-            text = text[:start] + new + text[end:]
-        return text
-
-    def columns(self, line: int, start: int, end: int) -> types.Range:
-        """Return a part of a line, by zero-based columns."""
-        return types.Range(self.position(line, start), self.position(line, end))
-
 
 def line_edits(before: TextLines, after: str) -> list[types.TextEdit]:
     """Return the edits that make another text of this one, as few lines as can be seen to differ."""
@@ -158,9 +141,6 @@ _SEVERITIES = {
     Severity.WARNING: types.DiagnosticSeverity.Warning,
     Severity.NOTE: types.DiagnosticSeverity.Information,
 }
-SOURCE = "schemac"
-_UNUSED = ("unused",)
-"""Slugs of what can be left out begin so; editors show it faded."""
 
 LinesOf = Callable[[str], TextLines]
 """Returns the text of a file by the name that findings have for it."""
@@ -170,20 +150,21 @@ PathOf = Callable[[str], str]
 
 def to_lsp_diagnostic(diagnostic: Diagnostic, lines_of: LinesOf, path_of: PathOf) -> types.Diagnostic:
     """Return a finding for the editor; the way out is below the message, and other places are links."""
-    message = diagnostic.message + (f"\nhelp: {diagnostic.help}" if diagnostic.help else "")
     link = page_link(diagnostic.code)
+    # Editors show faded what can be left out.
+    is_unused = diagnostic.slug.startswith("unused")
     related = []
     for label in diagnostic.labels:
         place = types.Location(uri_of(path_of(label.file)), lines_of(label.file).range(label))
         related.append(types.DiagnosticRelatedInformation(place, label.message))
     return types.Diagnostic(
         lines_of(diagnostic.file).range(diagnostic),
-        message,
+        diagnostic.message_with_help,
         _SEVERITIES[diagnostic.severity],
         diagnostic.code,
         types.CodeDescription(link) if link is not None else None,
-        SOURCE,
-        [types.DiagnosticTag.Unnecessary] if diagnostic.slug.startswith(_UNUSED) else None,
+        "schemac",
+        [types.DiagnosticTag.Unnecessary] if is_unused else None,
         related or None,
     )
 

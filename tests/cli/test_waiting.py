@@ -53,7 +53,7 @@ def least(action):
 for name in sys.argv[1:]:
     module = sys.modules[main.function_of(name, "run_{}").__module__]
     setattr(module, f"run_{name}", busy)
-    actions = main._command_parser(name, ())._actions
+    actions = main.parser_with((name,), ()).chosen._actions
     main._run_command([name, *(word for action in actions for word in least(action))])
 """
 """Each command with no more words than it needs; in the place of its work is a wait for the bar."""

@@ -12,7 +12,7 @@ from ruamel.yaml import YAML
 
 import schemac
 from docs.guide import FOLDER, PARTS
-from schemac.cli.main import _parser_with
+from schemac.cli.main import parser_with
 from schemac.project.settings import Settings
 from tests.guide.examples import Example, Shell, commands, edited, examples, is_like
 
@@ -105,7 +105,7 @@ def parse_commands(text: str) -> None:
                 word for word, before in zip(part, ["", *part], strict=False) if ">" not in (word, before)
             ]
             if part[:1] == ["schemac"] and len(part) > 1:
-                _, unknown = _parser_with(part[1], part[1:]).parse_known_args(part[1:])
+                _, unknown = parser_with((part[1],), part[1:]).parse_known_args(part[1:])
                 assert unknown == [], line
 
 

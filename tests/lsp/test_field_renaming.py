@@ -1,10 +1,12 @@
 """Every field gets another name in the editor: it is refused, or what was sound before is sound afterwards."""
 
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from itertools import accumulate
 from pathlib import Path
 
 import pytest
+from lsprotocol import types
 from pygls.workspace import PositionCodec
 
 from schemac.cli.main import main
@@ -13,7 +15,7 @@ from schemac.lsp.grammar import GrammarContext
 from schemac.lsp.navigation import Navigator
 from schemac.lsp.projects import ProjectFolder
 from schemac.lsp.renaming import RefusedRenameError, RenameEdits, renamable, rename_edits
-from schemac.lsp.texts import TextLines
+from schemac.lsp.texts import TextLines, split_with_ends
 from schemac.project.occurrences import place_of_name
 from schemac.project.project_texts import key_of
 from schemac.text.source.diagnostics import Region
@@ -67,6 +69,20 @@ def _lines(path: str) -> TextLines:
     return TextLines(Path(path).read_bytes().decode(), PositionCodec())
 
 
+def _edited(lines: TextLines, edits: Sequence[types.TextEdit]) -> str:
+    text = lines.text
+    starts = [0, *accumulate(len(line) for line in split_with_ends(text))]
+
+    def offset(position: types.Position) -> int:
+        line, column = lines.place(position)
+        return min(starts[line] + column, len(text)) if line < len(starts) else len(text)
+
+    spans = [(offset(one.range.start), offset(one.range.end), one.new_text) for one in edits]
+    for start, end, new in sorted(spans, reverse=True):
+        text = text[:start] + new + text[end:]
+    return text
+
+
 class _Renaming:
     """An editor that renames what it is asked to in a folder, and puts all back."""
 
@@ -99,7 +115,7 @@ def _new_errors(folder: Path, before: int, edits: RenameEdits) -> list[str]:
     """What is wrong with a folder after edits, which are taken back."""
     old = {path: Path(path).read_bytes() for path in edits.texts}
     for path, own in edits.texts.items():
-        Path(path).write_bytes(_lines(path).edited(own).encode())
+        Path(path).write_bytes(_edited(_lines(path), own).encode())
     try:
         found = of_check(folder)
     finally:
@@ -146,7 +162,7 @@ def test_rename_as_the_command_does(how: str, tmp_path: Path, monkeypatch: pytes
             edits = editor.edits(path, region).texts
         except RefusedRenameError:
             edits = {}
-        by_editor = {Path(path).name: _lines(path).edited(own) for path, own in edits.items()}
+        by_editor = {Path(path).name: _edited(_lines(path), own) for path, own in edits.items()}
         assert main(["rename", dataset, path_text, NEW]) == (0 if edits else 1)
         after = {name: (tmp_path / name).read_bytes().decode() for name in before}
         assert {name: text for name, text in after.items() if text != before[name]} == by_editor
@@ -179,5 +195,5 @@ def test_add_the_former_name_where_references_have_none(
         places = {Path(path).name: region for _, name, path, region in editor.fields() if name == "id"}
         for file, wanted in ((orders, from_orders), (customers, from_customers)):
             edits = editor.edits(str(file), places[file.name])
-            after = _lines(str(orders)).edited(edits.texts[str(orders)])
+            after = _edited(_lines(str(orders)), edits.texts[str(orders)])
             assert wanted.replace('"', "") in after.replace('"', "")

@@ -89,7 +89,8 @@ class _Statement(TypeReader):
         word = self._next().text.lower()
         counts = {"array": 1, "map": 2}
         if word == "struct":
-            return TypeText(word, tuple(self._members("<", ">")), "<")
+            self._wants("<")
+            return TypeText(word, tuple([self.column() for _ in self._items(">")]), "<")
         if word in counts:
             self._wants("<")
             parts = [ColumnText("", self.type())]
@@ -148,13 +149,13 @@ class _Statement(TypeReader):
 
     def _end(self) -> None:
         """Raise MalformedError unless the statement ends here."""
-        if not self._ends():
+        if not self.ends():
             raise self._wrong("the end of the statement is expected here")
 
     def _create(self) -> None:
         """Read CREATE TABLE into the table; clauses without a counterpart become comments."""
         while not self._takes("TABLE"):
-            if self._ends() or self._is("("):
+            if self.ends() or self._is("("):
                 raise self._wrong("only CREATE TABLE is imported")
             self._at += 1
         if self._takes("IF"):
@@ -165,7 +166,7 @@ class _Statement(TypeReader):
         self._table.name_span = Span(self._words[start].start, self._words[self._at - 1].end)
         if self._takes("("):
             self._elements(end=")")
-        while not self._ends():
+        while not self.ends():
             if self._takes("AS"):
                 self._table.head.append(
                     "the query of CREATE TABLE AS SELECT is not imported; add its columns"
@@ -229,7 +230,7 @@ class _Statement(TypeReader):
 
     def _key(self) -> str:
         """Read one word of a property's key. Raises MalformedError at a mark or at the end."""
-        if self._ends() or self._is_mark():
+        if self.ends() or self._is_mark():
             raise self._wrong("the key of a property is expected here")
         return self._next().text
 

@@ -155,7 +155,7 @@ def _is_in_place(attribute: Attribute[Any], field: SchemaField | None, report: A
         help = "move it under a field's `extra:`"
     elif field is not None and not attribute.on_field:
         message = f"`{key}` belongs to the schema, not to a field"
-        help = Help.move_to_schema("move it under the `extra:` next to `fields:`")
+        help = Help.move_to_extra("move it under the `extra:` next to `fields:`", is_of_schema=True)
     elif field is not None and fits is not None and field.type.family not in fits:
         message = f"`{key}` cannot apply to {with_article(field.type.kind)}"
         help = f"it applies to {one_of([name for name, kind in BY_NAME.items() if kind.family in fits])}"

@@ -30,7 +30,7 @@ from schemac.text.source.catalogue import DUPLICATE_DATASET, EMPTY_DOCUMENT, NO_
 from schemac.text.source.diagnostics import Code, Report, Severity, SourceText, label
 from schemac.text.source.json_object import TreePath
 from schemac.text.source.phrases import Help, fold
-from schemac.text.syntax.compose import has_split_types, whole_types
+from schemac.text.syntax.compose import whole_types
 from schemac.text.syntax.document import Document, parse
 from schemac.text.syntax.model import KnownWords, model_errors
 
@@ -278,9 +278,9 @@ def read_datasets(
     attempt = Report()
     attempt.extend(parsed.diagnostics)
     datasets = binder.bind(documents, attempt)
-    if attempt.has_errors and has_split_types(source.content, _TYPE_KEYS):
+    if attempt.has_errors and (event_sources := whole_types(source.content, _TYPE_KEYS)):
         whole_attempt = Report()
-        whole_documents = parse(source, whole_attempt, whole_types(_TYPE_KEYS))
+        whole_documents = parse(source, whole_attempt, event_sources)
         whole_datasets = binder.bind(whole_documents, whole_attempt)
         if whole_attempt.has_errors:
             datasets, attempt = whole_datasets, whole_attempt

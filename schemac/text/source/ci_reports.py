@@ -38,14 +38,9 @@ def render(
     return render_junit(diagnostics, fail_on) if form == "junit" else render_gitlab(diagnostics)
 
 
-def root_of(folder: Path) -> Path:
-    """Return the root of the repository that a folder is in; the folder itself where there is none."""
-    return next((one for one in (folder, *folder.parents) if (one / ".git").exists()), folder)
-
-
 def from_root(diagnostics: Iterable[Diagnostic], here: Path) -> list[Diagnostic]:
-    """Return the findings with files as they are called from the root of the repository."""
-    root = str(root_of(here))
+    """Return the findings with files as they are called from the root of the repository; where there is none, from the folder."""
+    root = next((one for one in (here, *here.parents) if (one / ".git").exists()), here)
 
     def place(file: str) -> str:
         if not file or "://" in file:
@@ -88,8 +83,8 @@ def render_github(diagnostics: Iterable[Diagnostic]) -> str:
         properties["title"] = f"{d.code} {d.slug}"
         listed = ",".join(f"{key}={_escape_for_github(value, ':,')}" for key, value in properties.items())
         place = "" if is_inside or not d.file else f"{d.file}:{d.line}: " if d.line else f"{d.file}: "
-        message = place + d.message + (f"\nhelp: {d.help}" if d.help else "")
-        commands.append(f"::{_COMMANDS[d.severity]} {listed}::{_escape_for_github(message)}\n")
+        message = _escape_for_github(place + d.message_with_help)
+        commands.append(f"::{_COMMANDS[d.severity]} {listed}::{message}\n")
     return "".join(commands)
 
 
@@ -102,8 +97,6 @@ def _escape_for_github(text: str, more: str = "") -> str:
 
 
 _SEVERITIES = {Severity.ERROR: "major", Severity.WARNING: "minor", Severity.NOTE: "info"}
-_NOWHERE = "."
-"""Path of a finding that is about no file."""
 
 
 def render_gitlab(diagnostics: Sequence[Diagnostic]) -> str:
@@ -115,15 +108,15 @@ def render_gitlab(diagnostics: Sequence[Diagnostic]) -> str:
         what = f"{d.code}\0{d.file}\0{d.path}\0{d.message}"
         seen[what] += 1
         fingerprint = sha256(f"{what}\0{seen[what]}".encode(errors="backslashreplace")).hexdigest()
-        help = f"\nhelp: {d.help}" if d.help else ""
         document.append(
             {
-                "description": printable(f"{d.code}: {d.message}{help}", keep="\n"),
+                "description": printable(f"{d.code}: {d.message_with_help}", keep="\n"),
                 "check_name": d.slug,
                 "fingerprint": fingerprint,
                 "severity": _SEVERITIES[d.severity],
                 "location": {
-                    "path": d.file or _NOWHERE,
+                    # A finding that is about no file is at the root.
+                    "path": d.file or ".",
                     "lines": {"begin": max(1, d.line), "end": max(1, d.end_line)},
                 },
             }
@@ -133,19 +126,20 @@ def render_gitlab(diagnostics: Sequence[Diagnostic]) -> str:
 
 _ILLEGAL = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 """Characters that XML 1.0 (section 2.2) does not have, not even as references."""
-_CLEAN = "no findings"
 
 
 def render_junit(diagnostics: Sequence[Diagnostic], fail_on: Severity = Severity.ERROR) -> str:
     """Return one XML report, with a line end; findings of `fail_on` or graver are failures. A report without findings has one test that passed."""
     root = Xml.Element("testsuites", name="schemac")
-    by_file: dict[str, list[Diagnostic]] = {}
+    by_file: dict[str, list[Diagnostic]] = {} if diagnostics else {"": []}
     for diagnostic in diagnostics:
         by_file.setdefault(diagnostic.file, []).append(diagnostic)
     for file, group in by_file.items():
         suite = Xml.SubElement(root, "testsuite", name=_xml_text(file) or "schemac")
         if file:
             suite.set("file", _xml_text(file))
+        if not group:
+            Xml.SubElement(suite, "testcase", name="no findings", classname="schemac")
         for d in group:
             name = f"{d.code} {d.slug}{f' ({d.path})' if d.path else ''}"
             attributes = {"name": _xml_text(name), "classname": _xml_text(d.file) or "schemac"}
@@ -153,30 +147,21 @@ def render_junit(diagnostics: Sequence[Diagnostic], fail_on: Severity = Severity
             help = f"help: {d.help}" if d.help else ""
             lines = [f"{d.severity}[{d.code}]: {d.message}", d.place, *d.excerpt, help]
             body = _xml_text("\n".join(line for line in lines if line))
-            if _fails(d, fail_on):
+            if d.severity.rank <= fail_on.rank:
                 Xml.SubElement(case, "failure", message=_xml_text(d.message), type=d.severity).text = body
             else:
                 Xml.SubElement(case, "system-out").text = body
         _set_counts(suite, group, fail_on)
-    if not by_file:
-        suite = Xml.SubElement(root, "testsuite", name="schemac", tests="1", failures="0", errors="0")
-        Xml.SubElement(suite, "testcase", name=_CLEAN, classname="schemac")
     _set_counts(root, diagnostics, fail_on)
     Xml.indent(root)
     return f'<?xml version="1.0" encoding="UTF-8"?>\n{Xml.tostring(root, encoding="unicode")}\n'
 
 
-def _set_counts(element: Xml.Element, group: Iterable[Diagnostic], fail_on: Severity) -> None:
+def _set_counts(element: Xml.Element, group: Sequence[Diagnostic], fail_on: Severity) -> None:
     """Set the numbers of tests and failures of an element; one without findings counts as one test that passed."""
-    diagnostics = list(group)
-    element.set("tests", str(len(diagnostics) or 1))
-    element.set("failures", str(sum(_fails(d, fail_on) for d in diagnostics)))
+    element.set("tests", str(len(group) or 1))
+    element.set("failures", str(sum(d.severity.rank <= fail_on.rank for d in group)))
     element.set("errors", "0")
-
-
-def _fails(d: Diagnostic, fail_on: Severity) -> bool:
-    """Whether a finding is at least as severe as the severity that fails a run."""
-    return d.severity.rank <= fail_on.rank
 
 
 def _xml_text(text: str) -> str:
@@ -220,12 +205,11 @@ def render_sarif(diagnostics: Sequence[Diagnostic], codes: Mapping[str, Code] = 
 
 def _sarif_result(d: Diagnostic, rules: list[str]) -> Json:
     """Return a finding as a SARIF result with its labels and fix; `rules` are the ids that it refers to by index."""
-    message = d.message + (f"\nhelp: {d.help}" if d.help else "")
     result: Json = {
         "ruleId": d.code,
         "ruleIndex": rules.index(d.code),
         "level": d.severity,
-        "message": {"text": message},
+        "message": {"text": d.message_with_help},
     }
     if d.file:
         result["locations"] = [_sarif_location(d)]

@@ -177,6 +177,11 @@ class Diagnostic:
         return self.severity is Severity.ERROR
 
     @property
+    def message_with_help(self) -> str:
+        """The message, and the way out on a line below it."""
+        return f"{self.message}\nhelp: {self.help}" if self.help else self.message
+
+    @property
     def place(self) -> str:
         """The file, with line and column where there are some; empty if it is about no file."""
         return f"{self.file}:{self.line}:{self.column}" if self.line else self.file

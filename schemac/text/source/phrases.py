@@ -195,14 +195,9 @@ class Help(str):
         return cls._fix(f"leave {title} out with `{key}`", "leave_out", key=key, name=name)
 
     @classmethod
-    def move_to_schema(cls, help: str) -> Self:
-        """Return a help that moves an attribute of a field to the `extra:` of the schema."""
-        return cls._fix(help, "move_to_extra", is_safe=True, key="", is_of_schema=True)
-
-    @classmethod
-    def move_to_extra(cls, help: str, key: str) -> Self:
-        """Return a help that moves a property of a field to its `extra:`, under this key."""
-        return cls._fix(help, "move_to_extra", is_safe=True, key=key, is_of_schema=False)
+    def move_to_extra(cls, help: str, key: str = "", *, is_of_schema: bool = False) -> Self:
+        """Return a help that moves a property of a field to its `extra:`, or to that of the schema, under a key or its own."""
+        return cls._fix(help, "move_to_extra", is_safe=True, key=key, is_of_schema=is_of_schema)
 
     @classmethod
     def move_to_field(cls, help: str) -> Self:
@@ -346,13 +341,9 @@ def printable(text: str, *, keep: str = "") -> str:
 
 def json_printable(text: str) -> str:
     """Return equal JSON in which such characters are escaped; they can occur in strings only."""
-    return _UNSAFE.sub(lambda match: match[0] if match[0] == "\n" else _json_escape(match[0]), text)
+    import json  # for start-up time: people read text
 
-
-def _json_escape(character: str) -> str:
-    """`\\u202e`; beyond the first plane two of them."""
-    units = character.encode("utf-16-be", "surrogatepass")
-    return "".join(f"\\u{units[i]:02x}{units[i + 1]:02x}" for i in range(0, len(units), 2))
+    return _UNSAFE.sub(lambda match: match[0] if match[0] == "\n" else json.dumps(match[0])[1:-1], text)
 
 
 def pictured(text: str) -> str:

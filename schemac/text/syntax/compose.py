@@ -11,7 +11,6 @@ Source: YAML 1.2.2; scalars by its core schema.
 
 import re
 from collections.abc import Callable, Iterable
-from functools import cache
 from typing import Any, NamedTuple, NoReturn
 
 from ruamel.yaml.events import (
@@ -21,7 +20,6 @@ from ruamel.yaml.events import (
     MappingStartEvent,
     ScalarEvent,
     SequenceEndEvent,
-    SequenceStartEvent,
     StreamEndEvent,
     StreamStartEvent,
 )
@@ -187,16 +185,15 @@ class _Composer:
 
     def content(self, event: Any, depth: int) -> YamlValue:
         """Return the value that an event begins, whatever its anchor; an unknown tag is reported."""
-        kind = event.__class__
-        if kind is MappingStartEvent:
-            if event.ctag is not None:
-                self.check_tag(event, "map")
-            return self.mapping(depth + 1)
-        if kind is SequenceStartEvent:
-            if event.ctag is not None:
-                self.check_tag(event, "seq")
-            return self.sequence(depth + 1)
-        return self.scalar(event)
+        if event.__class__ is ScalarEvent:
+            return self.scalar(event)
+        is_mapping = event.__class__ is MappingStartEvent
+        if event.ctag is not None:
+            own_tag = _CORE_TAG + ("map" if is_mapping else "seq")
+            if event.tag not in (None, "!", own_tag):
+                message = f"the tag {_tag_text(event.tag)} is unknown"
+                self.report_at(event, UNKNOWN_TAG, message, help=Help.remove_tag())
+        return self.mapping(depth + 1) if is_mapping else self.sequence(depth + 1)
 
     def mapping(self, depth: int) -> YamlValue:
         """Return the mapping whose start event was read; of a key that is there twice the first one counts."""
@@ -295,13 +292,6 @@ class _Composer:
         help = "flatten the schema: no engine reads even half as many levels"
         self.refuse(event, TOO_DEEP, message, help=help)
 
-    def check_tag(self, event: Any, name: str) -> None:
-        """Report a tag of a collection that is not YAML's own for it."""
-        if event.tag not in (None, "!", _CORE_TAG + name):
-            self.report_at(
-                event, UNKNOWN_TAG, f"the tag {_tag_text(event.tag)} is unknown", help=Help.remove_tag()
-            )
-
     def duplicate(self, key: str, second: Any, first: Any, *, is_same: bool) -> None:
         """Report a key that is there twice; where both have the same value, either can be removed."""
         # Where they differ, it is for the author to say which is meant.
@@ -349,13 +339,15 @@ _MOST_LOOKS = 10
 """How often a code point is looked at, where what looks like a type never ends; the rest is left as it is."""
 
 
-@cache
-def whole_types(keys: frozenset[str]) -> tuple[EventSource, EventSource]:
-    """Return the sources, quick and exact, of events with whole types behind these keys."""
+def whole_types(content: str, keys: Iterable[str]) -> tuple[EventSource, EventSource] | None:
+    """Return the sources, quick and exact, of a text's events with whole types behind these keys; None if each is a name alone."""
+    marked = _with_private_signs(content, keys)
+    if marked is None:
+        return None
 
     def source_over(events: EventSource) -> EventSource:
-        def source(content: str) -> Callable[[], Any]:
-            next_event = events(_with_private_signs(content, keys) or content)
+        def source(_: str) -> Callable[[], Any]:
+            next_event = events(marked)
 
             def next_whole_event() -> Any:
                 event = next_event()
@@ -368,11 +360,6 @@ def whole_types(keys: frozenset[str]) -> tuple[EventSource, EventSource]:
         return source
 
     return source_over(fast_events), source_over(pure_events)
-
-
-def has_split_types(content: str, keys: frozenset[str]) -> bool:
-    """Whether a text has types behind these keys that are more than a name."""
-    return _with_private_signs(content, keys) is not None
 
 
 def _with_private_signs(content: str, keys: Iterable[str]) -> str | None:

@@ -96,11 +96,6 @@ class Entry:
         return self.within.entries[self.index + 1] if self.index + 1 < len(self.within.entries) else None
 
     @property
-    def before(self) -> "Entry | None":
-        """The one before it."""
-        return self.within.entries[self.index - 1] if self.index else None
-
-    @property
     def type(self) -> "Entry | None":
         """The entry whose value is the type that it is about: it is in its `extra`, or in the type itself."""
         for entry in self.enclosing():
@@ -164,8 +159,7 @@ class Entry:
         if self.within.is_flow:
             if self.next is not None:
                 return Span(self.span.start, self.next.span.start)
-            assert self.before is not None
-            return Span(self.before.span.end, self.span.end)
+            return Span(self.within.entries[self.index - 1].span.end, self.span.end)
         start = content.rfind("\n", 0, self.span.start) + 1
         lead = content[start : self.span.start]
         end = self.span.end

@@ -27,16 +27,7 @@ try:
 except ImportError:  # no compiled extension on this platform
     CParser = None
 
-__all__ = [
-    "CParser",
-    "EventSource",
-    "MarkedYAMLError",
-    "ReaderError",
-    "YAMLError",
-    "events",
-    "fast_events",
-    "pure_events",
-]
+__all__ = ["CParser", "YAMLError"]
 
 EventSource = Callable[[str], Callable[[], Any]]
 """Makes of a text a function that gives the next event each time it is called."""
@@ -280,38 +271,20 @@ def report_syntax_error(error: YAMLError, source: SourceText, report: Report) ->
     line = source.line(position.line)
     blank = line[: len(line) - len(line.lstrip())]
     if "\t" in blank:
-        tab = source.offset(position.line, blank.index("\t") + 1)
+        code, message, help = TAB_INDENTATION, "YAML does not allow tabs in indentation", "indent with spaces"
+        offset = source.offset(position.line, blank.index("\t") + 1)
         tabs = blank[blank.index("\t") :]
         tabs = tabs[: len(tabs) - len(tabs.lstrip(" \t"))]
-        report.add(
-            TAB_INDENTATION,
-            "YAML does not allow tabs in indentation",
-            source=source,
-            span=Span(tab, tab + 1),
-            help="indent with spaces",
-            fix=_syntax_fix(
-                "indent with spaces", source, (Span(tab, tab + len(tabs)), tabs.replace("\t", _LEVEL))
-            ),
-        )
-        return
-    character = source.content[offset : offset + 1]
-    end = min(offset + 1, len(source.content))
-    report.add(
-        INVALID_YAML,
-        "this is not valid YAML: " + words.message.format(f"'{character}'"),
-        source=source,
-        span=Span(offset, end),
-        help=words.help.format(),
-        fix=_syntax_fix(words.help.format(), source, words.edit(source, offset)),
-    )
-
-
-def _syntax_fix(help: str, source: SourceText, edit: tuple[Span, str] | None) -> Fix | None:
-    """Return the fix of a help; it is unsafe, because the meaning of invalid YAML is a guess."""
-    if edit is None:
-        return None
-    span, text = edit
-    return Fix(help, (Edit(source.name, *source.region(span), text),), is_safe=False)
+        edit: tuple[Span, str] | None = (Span(offset, offset + len(tabs)), tabs.replace("\t", _LEVEL))
+    else:
+        problem_text = words.message.format(f"'{source.content[offset : offset + 1]}'")
+        code, message, help = INVALID_YAML, f"this is not valid YAML: {problem_text}", words.help.format()
+        edit = words.edit(source, offset)
+    # It is unsafe, because the meaning of invalid YAML is a guess.
+    edits = (Edit(source.name, *source.region(edit[0]), edit[1]),) if edit is not None else ()
+    fix = Fix(help, edits, is_safe=False) if edits else None
+    span = Span(offset, min(offset + 1, len(source.content)))
+    report.add(code, message, source=source, span=span, help=help, fix=fix)
 
 
 _LEVEL = "  "

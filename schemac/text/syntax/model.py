@@ -223,10 +223,7 @@ def _missing_keys(
         known = {f.alias or n for n, f in owner.model_fields.items()}
         near = next((key for key in parent if key not in known and closest(key, keys)), None)
         if near is not None:
-            message = f"the key `{near}` does not belong here"
-            return ModelError(
-                UNKNOWN_KEY, (*of, near), message, Help.did_you_mean(keys[0], near), on_key=True
-            )
+            return _misplaced_key((*of, near), Help.did_you_mean(keys[0], near))
     kind = parent.get("kind") if isinstance(parent, dict) else None
     if isinstance(kind, str):
         noun, path, example = f"the kind {kind}", (*of, "kind"), words.examples.get(kind)
@@ -239,6 +236,12 @@ def _missing_keys(
     return ModelError(MISSING_PROPERTY, path, f"{noun} needs {names}", help)
 
 
+def _misplaced_key(path: TreePath, help: str, suggestion: str = "") -> ModelError:
+    """Return the error of a key that its mapping does not have; `suggestion` is the key that was probably meant."""
+    message = f"the key `{path[-1]}` does not belong here"
+    return ModelError(UNKNOWN_KEY, path, message, help, on_key=True, suggestion=suggestion)
+
+
 def _unknown_key(error: Any, path: TreePath, model: Any, value: Any, words: KnownWords) -> ModelError:
     """Return the error of a key that does not belong in its mapping, with the key that was probably meant."""
     key = str(path[-1])
@@ -248,20 +251,18 @@ def _unknown_key(error: Any, path: TreePath, model: Any, value: Any, words: Know
     known += words.friendly_keys.get(owner.__name__, ()) if owner is not None else ()
     known += words.document_keys if len(path) == 1 else ()
     free = [word for word in known if word not in parent]
-    message = f"the key `{key}` does not belong here"
     if fold(key) in words.advice:
-        return ModelError(UNKNOWN_KEY, path, message, words.advice[fold(key)](key, parent), on_key=True)
+        return _misplaced_key(path, words.advice[fold(key)](key, parent))
     synonyms = {k: v for k, v in words.keys.items() if v in free}
     near = closest(key, free, synonyms)
     if near:
-        meant = Help.did_you_mean(near, key, synonyms)
-        return ModelError(UNKNOWN_KEY, path, message, meant, on_key=True, suggestion=near)
+        return _misplaced_key(path, Help.did_you_mean(near, key, synonyms), near)
     help = f"allowed here: {', '.join(known)}" if known else ""
     if isinstance(parent.get("kind"), str) and parent["kind"] in words.examples:
         properties = [word for word in known if word not in ("kind", "extra")]
         noun = with_article(parent["kind"])
         help = f"{noun} takes {one_of(properties)}" if properties else f"{noun} takes no properties"
-    return ModelError(UNKNOWN_KEY, path, message, help, on_key=True)
+    return _misplaced_key(path, help)
 
 
 def _wrong_kind(kind: str, path: TreePath, input: Any, context: Any, words: KnownWords) -> ModelError:
@@ -269,10 +270,7 @@ def _wrong_kind(kind: str, path: TreePath, input: Any, context: Any, words: Know
     if kind == "union_tag_not_found":
         near = next((key for key in input if closest(key, ("kind",), {"type": "kind", "name": "kind"})), None)
         if near is not None:
-            message = f"the key `{near}` does not belong here"
-            return ModelError(
-                UNKNOWN_KEY, (*path, near), message, Help.did_you_mean("kind", near), on_key=True
-            )
+            return _misplaced_key((*path, near), Help.did_you_mean("kind", near))
         message = "write `kind: String`, or the name of a kind alone"
         return ModelError(MISSING_PROPERTY, path, "a type needs a `kind`", message)
     written = input["kind"]

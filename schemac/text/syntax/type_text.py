@@ -105,7 +105,7 @@ def read_type(text: str) -> TypeText | None:
         type_text = reader.type()
     except MalformedTypeError:
         return None
-    return type_text if reader.is_at_end else None
+    return type_text if reader.ends() else None
 
 
 class TypeReader:
@@ -117,17 +117,12 @@ class TypeReader:
         self._at = 0
         self._depth = 0
 
-    @property
-    def is_at_end(self) -> bool:
-        """Whether every word was read."""
-        return self._ends()
-
     def columns(self) -> list[ColumnText]:
         """Return all columns between commas, to the end. Raises MalformedTypeError."""
         column_texts = [self.column()]
         while self._takes(","):
             column_texts.append(self.column())
-        if not self._ends():
+        if not self.ends():
             raise self._wrong("the end is expected here")
         return column_texts
 
@@ -183,11 +178,6 @@ class TypeReader:
         self._depth -= 1
         return type_text
 
-    def _members(self, opening: str, closing: str) -> list[ColumnText]:
-        """Return the columns between two brackets, which have commas between them."""
-        self._wants(opening)
-        return [self.column() for _ in self._items(closing)]
-
     def _words_after(self, word: str) -> str:
         """Return a head with the further words that it may have: zones, the units of an interval, a collation."""
         lower = word.lower()
@@ -221,7 +211,7 @@ class TypeReader:
             return replace(inner, is_nullable=word != "required")
         if self._takes("["):
             return self._suffixed(self._bracketed())
-        if self._ends() or self._is_mark():
+        if self.ends() or self._is_mark():
             raise self._wrong("a type is expected here")
         first = self._next()
         if first.is_quoted:
@@ -240,7 +230,7 @@ class TypeReader:
 
     def _suffixed(self, type_: TypeText) -> TypeText:
         """Return a type with the brackets, words and marks behind it."""
-        while not self._ends():
+        while not self.ends():
             if self._word() in _SUFFIXES:
                 type_ = replace(type_, head=f"{type_.head} {self._next().text.lower()}")
             elif self._takes("?") or self._takes("|", "NONE") or self._takes("|", "NULL") or self._is("NULL"):
@@ -277,11 +267,8 @@ class TypeReader:
         """Return a type with the arguments in the brackets that come next."""
         opening = self._next().text
         closing = {"<": ">", "(": ")", "[": "]"}[opening]
-        if type_.head.lower() in _MEMBERS:
-            self._at -= 1
-            return replace(type_, arguments=tuple(self._members(opening, closing)), bracket=opening)
-        arguments = tuple([self._argument() for _ in self._items(closing)])
-        return replace(type_, arguments=arguments, bracket=opening)
+        read = self.column if type_.head.lower() in _MEMBERS else self._argument
+        return replace(type_, arguments=tuple([read() for _ in self._items(closing)]), bracket=opening)
 
     def _argument(self) -> ColumnText:
         """Return a type, or one behind its name: `item: int32`, `tz=UTC`."""
@@ -297,7 +284,7 @@ class TypeReader:
 
     # The words, from left to right.
 
-    def _ends(self, ahead: int = 0) -> bool:
+    def ends(self, ahead: int = 0) -> bool:
         """Whether the text has no word that many words ahead."""
         return self._at + ahead >= len(self._words)
 
@@ -307,7 +294,7 @@ class TypeReader:
 
     def _word(self, ahead: int = 0) -> str:
         """Return the next word, or one ahead, in capitals; empty at the end and for a quoted name."""
-        if self._ends(ahead):
+        if self.ends(ahead):
             return ""
         word = self._words[self._at + ahead]
         return "" if word.is_quoted else word.text.upper()
@@ -319,7 +306,7 @@ class TypeReader:
 
     def _is_string(self) -> bool:
         """Whether a text in quotes comes next."""
-        return not self._ends() and self._words[self._at].is_text
+        return not self.ends() and self._words[self._at].is_text
 
     def _next(self) -> TypeWord:
         """Return the next word as it is written, and step over it; the caller knows that there is one."""
@@ -340,7 +327,7 @@ class TypeReader:
 
     def _name(self) -> str:
         """Return the next name as it is written, quoted or not. Raises MalformedError at a mark, a text or the end."""
-        if self._ends() or self._is_mark() or self._is_string():
+        if self.ends() or self._is_mark() or self._is_string():
             raise self._wrong("a name is expected here")
         return self._next().text
 
@@ -356,7 +343,7 @@ class TypeReader:
     def _value(self) -> str:
         """Return a text, a name, a number or a truth, as text."""
         sign = "-" if self._takes("-") else ""
-        if self._ends() or self._is_mark():
+        if self.ends() or self._is_mark():
             raise self._wrong("a value is expected here")
         return sign + (self._string() if self._is_string() else self._next().text)
 
@@ -370,7 +357,7 @@ class TypeReader:
     def _skip_to(self, *ends: str) -> None:
         """Go to the next of these words that is outside all brackets."""
         depth = 0
-        while not self._ends():
+        while not self.ends():
             if depth == 0 and any(self._is(end) for end in ends):
                 return
             depth += self._is("(") - self._is(")")
@@ -383,7 +370,7 @@ class TypeReader:
 
     def _wrong(self, reason: str) -> MalformedTypeError:
         """Return the error for the next word or the end of the text, with its span."""
-        if self._ends():
+        if self.ends():
             return MalformedTypeError(f"{reason}, and the text ends", Span(len(self._text), len(self._text)))
         word = self._words[self._at]
         span = Span(word.start, word.end)
