@@ -176,10 +176,7 @@ class UnchangedLocks:
     def keep_written(self, file: CompiledFile, lock: Lock) -> None:
         """Store in the cache that a lock which was just written is up to date, with its findings."""
         report = Report()
-        numbered = [
-            numbered_by_lock(dataset, lock.dataset(dataset.name), report) for dataset in file.datasets
-        ]
-        if not any(one.is_changed for one in numbered):
+        if not any(numbered_by_lock(dataset, lock, report).is_changed for dataset in file.datasets):
             key = self._key_with(file, write_lock(lock).encode())
             self.keep(file, key, report, is_looked_for=False)
 
@@ -257,18 +254,17 @@ def _next_lock(
     """
     lock, lines = lock_file.lock, []
     for dataset in file.datasets:
-        locked = lock_file.lock.dataset(dataset.name)
-        identities = numbered_by_lock(dataset, locked, report, restored_ids.get(dataset.name, {}))
+        locked = numbered_by_lock(dataset, lock_file.lock, report, restored_ids.get(dataset.name, {}))
         if options.check:
-            report_unlocked(dataset, locked, identities, report, is_error=True)
+            report_unlocked(locked, report, is_error=True)
             continue
-        after = freeze(locked, identities)
+        after = freeze(locked)
         lock = lock.with_dataset(after)
-        if after is locked or after.newest is None:
+        if after is locked.lock or after.newest is None:
             continue
         what = counted(len(dataset.columns), "column")
-        if locked.newest:
-            pair = pair_since(dataset, locked, identities)
+        if locked.lock.newest:
+            pair = pair_since(locked)
             removed = (field for field in preorder(pair.old.dataset.columns) if field not in pair.after)
             undropped.difference_update(field.path_text for field in removed)
             undecided = [rename for rename in undeclared_renames(pair) if rename.path not in options.drop]
@@ -276,7 +272,7 @@ def _next_lock(
             from schemac.versions.evolution.diff import diff_of
 
             changes = diff_of(pair)
-            report_returned_names(dataset, changes, locked, identities, report)
+            report_returned_names(locked, changes, report)
             what = summary(changes)
         lines.append(f"{lock_file.name}: version {after.newest.number} of {dataset.name}: {what}")
     return lock, lines

@@ -272,10 +272,9 @@ def lines_of(dataset_field: DatasetField) -> Iterator[tuple[int, int]]:
     lock_file = open_lock(dataset_field.file.file.path, dataset_field.file.file.name, report)
     if lock_file is None or lock_file.text is None:
         return
-    locked = lock_file.lock.dataset(dataset_field.dataset.name)
-    if locked.newest is None:
+    if lock_file.lock.dataset(dataset_field.dataset.name).newest is None:
         return
-    id_ = numbered_by_lock(dataset_field.dataset, locked, Report()).ids.get(dataset_field.field)
+    id_ = numbered_by_lock(dataset_field.dataset, lock_file.lock, Report()).ids.get(dataset_field.field)
     header = dataset_line(dataset_field.dataset.name)
     is_in_dataset = False
     for number, line in enumerate(lock_file.text.splitlines(), 1):

@@ -122,13 +122,13 @@ def field_text(dataset_field: DatasetField, checked: CheckedProject, others: int
     locked = locked_datasets(path, name, [dataset_field.dataset], report, is_error=False).get(
         dataset_field.dataset.name
     )
-    locked = locked if locked is not None and locked.dataset.newest is not None else None
-    id_ = locked.identities.ids.get(field) if locked is not None else None
+    locked = locked if locked is not None and locked.lock.newest is not None else None
+    id_ = locked.ids.get(field) if locked is not None else None
     if locked is not None and id_ is not None:
-        numbers = locked.identities.numbers.get(field)
+        numbers = locked.numbers.get(field)
         entries = numbers.entries if numbers is not None else ()
         words = [f"{_engine_title(name)} {', '.join(map(str, ids))}" for name, ids in entries]
-        firsts = [state.first for state in locked.dataset.states if state.id == id_]
+        firsts = [state.first for state in locked.lock.states if state.id == id_]
         since = f", since version {min(firsts)}" if firsts else ", not locked yet"
         lines.append(f"Field id {id_}{since}" + (f" ({'; '.join(words)})" if words else ""))
     types, losses = compiled(dataset, field, checked, locked) if is_read else ({}, [])
@@ -193,10 +193,10 @@ _MOST_VERSIONS = 20
 
 def history(locked: Locked, field: SchemaField) -> Iterator[str]:
     """Yield a table of the versions in which a field was another one than in the version before; nothing where it never changed."""
-    id_ = locked.identities.ids.get(field)
+    id_ = locked.ids.get(field)
     former: list[tuple[int, str, str]] = []
-    for version in locked.dataset.versions[-_MOST_VERSIONS:]:
-        opened = open_version(locked.dataset, version)
+    for version in locked.lock.versions[-_MOST_VERSIONS:]:
+        opened = open_version(locked.lock, version)
         then = next((one for one, state in opened.states.items() if state.id == id_), None)
         row = (then.path_text, type_text_of(then)) if then is not None else ("", "")
         if (former[-1][1:] if former else ("", "")) != row:
@@ -348,8 +348,8 @@ def inlay_hints(
     hints: list[types.InlayHint | None] = []
     for dataset in (one for one in file.datasets if one.is_whole):
         dataset_lock = locked.get(dataset.name)
-        is_locked = dataset_lock is not None and dataset_lock.dataset.newest is not None
-        ids = dataset_lock.identities.ids if dataset_lock is not None and is_locked else {}
+        is_locked = dataset_lock is not None and dataset_lock.lock.newest is not None
+        ids = dataset_lock.ids if dataset_lock is not None and is_locked else {}
         visible: list[SchemaField] = []
         for field in dataset.columns:
             where, place = location_of(dataset, field), dataset.origins.location(field.declared_at)

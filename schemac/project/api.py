@@ -135,12 +135,10 @@ def _version(dataset: Dataset) -> "SchemaVersion":
     """Return the version of a dataset to compare: with the ids of its lock where it was opened with one."""
     from schemac.versions.evolution.version_pair import LockedSchemaVersion, SchemaVersion
 
-    locked = dataset._locked
-    if locked is None:
-        return SchemaVersion(dataset._logical, dataset._logical.origins.file)
-    identities = locked.identities
     label = dataset._logical.origins.file
-    return LockedSchemaVersion(dataset._logical, label, locked.dataset, identities.ids, identities.numbers)
+    if dataset._locked is None:
+        return SchemaVersion(dataset._logical, label)
+    return LockedSchemaVersion.of(dataset._locked, label)
 
 
 def from_arrow(schema: "pa.Schema", *, name: str = "dataset") -> Dataset:

@@ -28,8 +28,8 @@ from schemac.versions.evolution.changes import Change
 from schemac.versions.evolution.renames import UndeclaredRename, undeclared_renames
 from schemac.versions.evolution.version_pair import LockedSchemaVersion, SchemaVersion, VersionPair
 from schemac.versions.identity.compilation import Locked
-from schemac.versions.identity.freeze import NumberedFields, RestoreError, identify, restored
-from schemac.versions.identity.lock import Lock, LockedDataset
+from schemac.versions.identity.freeze import RestoreError, identify, restored
+from schemac.versions.identity.lock import Lock
 from schemac.versions.identity.lockfile import read_lock, report_unreadable, write_lock
 from schemac.versions.identity.match import lost
 from schemac.versions.identity.opening import open_version
@@ -149,60 +149,50 @@ def datasets_in(
     """Return the datasets with what a lock has of them; changes that are not locked are reported."""
     locked_by_name: dict[str, Locked] = {}
     for dataset in datasets:
-        locked = lock.dataset(dataset.name)
-        ids = numbered_by_lock(dataset, locked, report)
-        report_unlocked(dataset, locked, ids, report, is_error=is_error)
-        locked_by_name[dataset.name] = Locked(locked, ids)
+        locked = numbered_by_lock(dataset, lock, report)
+        report_unlocked(locked, report, is_error=is_error)
+        locked_by_name[dataset.name] = locked
     return locked_by_name
 
 
 def numbered_by_lock(
-    dataset: LogicalDataset,
-    locked: LockedDataset,
-    report: Report,
-    requested_ids: Mapping[str, int] | None = None,
-) -> NumberedFields:
-    """Return the ids of a dataset's fields by its lock; fields of these paths get the requested ids."""
-    findings = Findings(report, dataset.origins)
+    dataset: LogicalDataset, lock: Lock, report: Report, requested_ids: Mapping[str, int] | None = None
+) -> Locked:
+    """Return a dataset with the ids of its fields by its lock; fields of these paths get the requested ids."""
+    findings, versions = Findings(report, dataset.origins), lock.dataset(dataset.name)
     if requested_ids:
         try:
-            return restored(dataset, locked, requested_ids, findings)
+            return restored(dataset, versions, requested_ids, findings)
         except RestoreError as error:
             name = dataset.origins.file
             message = str(error)
             help = "see the ids in the lock next to the manifest"
             report.add(catalogue.REFUSED_RESTORE, message, file=name, help=help)
-    return identify(dataset, locked, findings)
+    return identify(dataset, versions, findings)
 
 
-def pair_since(dataset: LogicalDataset, locked: LockedDataset, identities: NumberedFields) -> VersionPair:
+def pair_since(locked: Locked) -> VersionPair:
     """Return the newest locked version, and the present schema."""
-    newest = locked.newest
+    newest = locked.lock.newest
     assert newest is not None, "there is no lock to compare with"
-    before = open_version(locked, newest)
+    before = open_version(locked.lock, newest)
     fields = {state.id: field for field, state in before.states.items()}
     old = SchemaVersion(before.logical, f"lock:{newest.number}")
-    new = LockedSchemaVersion(dataset, dataset.origins.file, locked, identities.ids, identities.numbers)
-    return VersionPair(old, new, {field: fields[id] for field, id in identities.ids.items() if id in fields})
+    new = LockedSchemaVersion.of(locked, locked.dataset.origins.file)
+    return VersionPair(old, new, {field: fields[id] for field, id in locked.ids.items() if id in fields})
 
 
-def report_unlocked(
-    dataset: LogicalDataset,
-    locked: LockedDataset,
-    identities: NumberedFields,
-    report: Report,
-    *,
-    is_error: bool,
-) -> None:
+def report_unlocked(locked: Locked, report: Report, *, is_error: bool) -> None:
     """Report that a schema differs from its locked version."""
-    if not identities.is_changed:
+    if not locked.is_changed:
         return
+    dataset = locked.dataset
     name = shlex.quote(dataset.origins.file)
-    pair = pair_since(dataset, locked, identities) if locked.newest else None
+    pair = pair_since(locked) if locked.lock.newest else None
     from schemac.versions.evolution.diff import diff_of  # for start-up time: a merge of locks needs none
 
     changes = diff_of(pair) if pair is not None else ()
-    what = summary(changes) if locked.newest else "it has no version yet"
+    what = summary(changes) if pair is not None else "it has no version yet"
     report.add(
         catalogue.UNLOCKED_CHANGE,
         f"{dataset.name} differs from its lock: {what}",
@@ -211,12 +201,12 @@ def report_unlocked(
         file=dataset.origins.file,
         severity=Severity.ERROR if is_error else None,
         help=f"see `schemac diff lock {name}`, then run `schemac lock {name}`"
-        if locked.newest
+        if pair is not None
         else f"run `schemac lock {name}`",
     )
     if pair is not None:
         report_undeclared_renames(dataset, undeclared_renames(pair), report)
-    report_returned_names(dataset, changes, locked, identities, report)
+    report_returned_names(locked, changes, report)
 
 
 def report_undeclared_renames(
@@ -233,27 +223,21 @@ def report_undeclared_renames(
         findings.at_name(field, catalogue.POSSIBLE_RENAME, asked.message, help=asked.help, severity=severity)
 
 
-def report_returned_names(
-    dataset: LogicalDataset,
-    changes: Sequence[Change],
-    locked: LockedDataset,
-    identities: NumberedFields,
-    report: Report,
-) -> None:
+def report_returned_names(locked: Locked, changes: Sequence[Change], report: Report) -> None:
     """Report new fields that have the name of a dropped one, but not its id."""
-    gone = {path_text: id for id, path_text in sorted(lost(locked).items())}
-    findings = Findings(report, dataset.origins)
+    gone = {path_text: id for id, path_text in sorted(lost(locked.lock).items())}
+    findings = Findings(report, locked.dataset.origins)
     for change in changes:
         field, id = change.new_field, gone.get(change.path)
         if (
             change.fact is Fact.FIELD_ADDED
             and id is not None
             and field is not None
-            and identities.ids[field] != id
+            and locked.ids[field] != id
         ):
             restore_argument = shlex.quote(f"{change.path}={id}")
             message = f"{change.path} is a new field without the data of the dropped field of the same name"
-            help = f"if it is the same field, run `schemac lock {shlex.quote(dataset.origins.file)} --restore {restore_argument}`"
+            help = f"if it is the same field, run `schemac lock {shlex.quote(locked.dataset.origins.file)} --restore {restore_argument}`"
             findings.at_name(field, catalogue.RETURNED_NAME, message, help=help)
 
 

@@ -147,8 +147,8 @@ def schema_version_of(
     locked = lock.dataset(dataset.name) if lock is not None else LockedDataset(dataset.name)
     if locked.newest is None:
         return SchemaVersion(dataset, label)
-    identities = identify(dataset, locked, Findings(report, dataset.origins) if report is not None else None)
-    return LockedSchemaVersion(dataset, label, locked, identities.ids, identities.numbers)
+    findings = Findings(report, dataset.origins) if report is not None else None
+    return LockedSchemaVersion.of(identify(dataset, locked, findings), label)
 
 
 def versions_before(before: Before, path: Path, project: Project, report: Report) -> SchemaVersions:

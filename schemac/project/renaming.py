@@ -162,7 +162,7 @@ def _renamed_field(target: FieldTarget, new: str, texts: ProjectTexts, report: R
         if locked.newest is not None:
             now = next(one for one in after[key_of(path)].datasets if one.name == dataset_name)
             former_paths = {now: before for before, now in paths[dataset_name].items()}
-            locked = freeze(locked, identify(now, locked, renamed=former_paths))
+            locked = freeze(identify(now, locked, renamed=former_paths))
             relocked[path] = Relocked(locks[path], relocked[path].lock.with_dataset(locked))
         name = manifest.file.name if renamed else place.source.name
         renamed.append(Renamed(name, new_path, locked.newest.number if locked.newest else None))
@@ -218,10 +218,8 @@ def _unchanged_locks(fields: Iterable[DatasetField], report: Report) -> dict[Pat
         if lock_file is None:
             continue
         locks[path] = lock_file
-        locked = lock_file.lock.dataset(dataset.name)
-        if locked.newest is not None:
-            identities = numbered_by_lock(dataset, locked, report)
-            report_unlocked(dataset, locked, identities, report, is_error=True)
+        if lock_file.lock.dataset(dataset.name).newest is not None:
+            report_unlocked(numbered_by_lock(dataset, lock_file.lock, report), report, is_error=True)
     return locks if not report.has_errors else None
 
 
