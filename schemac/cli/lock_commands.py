@@ -30,7 +30,7 @@ from schemac.project.locking import (
     report_undeclared_renames,
     report_unlocked,
     resolve,
-    save_lock,
+    save_locks,
     summary,
 )
 from schemac.project.manifests import CompiledFile, read_manifests
@@ -127,8 +127,8 @@ def lock_manifests(options: argparse.Namespace, report: Report) -> None:
     planned = _plan_locks(compiled, project, unchanged, options, report)
     if not (options.check or options.show is not None or report.has_errors):
         for next_one in planned:
-            if next_one.lock_file is not None and save_lock(next_one.lock_file, next_one.lock, report):
-                unchanged.keep_written(next_one.file, next_one.lock)
+            if next_one.lock_file is not None and save_locks([next_one.lock_file], report):
+                unchanged.keep_written(next_one.file, next_one.lock_file.lock)
                 lines = "\n".join(next_one.lines)
                 print_status(
                     lines or f"{next_one.name}: the file has the new format; nothing else changed", options
@@ -187,8 +187,7 @@ class _NextLock(NamedTuple):
     name: str
     file: CompiledFile
     lock_file: LockFile | None = None
-    """None if it is known to stay as it is."""
-    lock: Lock = Lock()
+    """With the lock that it is to have; None if it is known to stay as it is."""
     lines: Sequence[str] = ()
     """What is new in it."""
 
@@ -227,9 +226,9 @@ def _plan_locks(
                     continue
                 put_manifest(write_manifest(open_version(locked, version).logical), options)
         elif lock_file is not None:
-            lock, lines = _next_lock(file, lock_file, options, restored_ids, undropped, file_report)
-            planned.append(_NextLock(lock_file.name, file, lock_file, lock, lines))
-            if is_plain and write_lock(lock) == lock_file.text:
+            next_file, lines = _next_lock(file, lock_file, options, restored_ids, undropped, file_report)
+            planned.append(_NextLock(lock_file.name, file, next_file, lines))
+            if is_plain and write_lock(next_file.lock) == lock_file.text:
                 unchanged.keep(file, key, file_report, is_looked_for=is_looked_for)
         report.extend(file_report.diagnostics)
     datasets = [named.name for file in compiled for named in file.named]
@@ -247,7 +246,7 @@ def _next_lock(
     restored_ids: Mapping[str, Mapping[str, int]],
     undropped: set[str],
     report: Report,
-) -> tuple[Lock, list[str]]:
+) -> tuple[LockFile, list[str]]:
     """Return a lock with the next versions of a manifest's datasets and a line for each; with `--check` it only reports them.
 
     Fields that a dataset has dropped are taken out of `undropped`.
@@ -275,7 +274,7 @@ def _next_lock(
             report_returned_names(locked, changes, report)
             what = summary(changes)
         lines.append(f"{lock_file.name}: version {after.newest.number} of {dataset.name}: {what}")
-    return lock, lines
+    return replace(lock_file, lock=lock), lines
 
 
 def _restored_ids(

@@ -37,7 +37,7 @@ from schemac.versions.identity.opening import open_version
 
 @dataclass(frozen=True, slots=True)
 class LockFile:
-    """A lock file on disk."""
+    """A lock file on disk, with the lock in it, or the one that it is to have."""
 
     path: Path
     name: str
@@ -66,13 +66,8 @@ def open_lock(manifest: Path, manifest_name: str, report: Report) -> LockFile | 
     return None if lock is None else LockFile(path, name, text, lock)
 
 
-def save_lock(file: LockFile, lock: Lock, report: Report) -> bool:
-    """Write one lock, as `save_locks`."""
-    return save_locks([(file, lock)], report)
-
-
 def save_locks(
-    locks: Sequence[tuple[LockFile, Lock]],
+    locks: Sequence[LockFile],
     report: Report,
     texts: Mapping[Path, bytes] = MappingProxyType({}),
     names: Mapping[Path, str] = MappingProxyType({}),
@@ -82,7 +77,7 @@ def save_locks(
     All are written, or none. False if nothing was written: the report has an error then, or there was nothing to write. `names` say
     how the other files are spoken of.
     """
-    changed = [(file, text) for file, lock in locks if (text := write_lock(lock)) != file.text]
+    changed = [(file, text) for file in locks if (text := write_lock(file.lock)) != file.text]
     # Locks come first: a text that is new already needs the new ids.
     contents = {**{file.path: text.encode() for file, text in changed}, **texts}
     names = {**names, **{file.path: file.name for file, _ in changed}}
