@@ -39,12 +39,6 @@ def shape_of(field: SchemaField, parent: int | None, position: Decimal | None) -
     return locks.FieldShape(parent, field.segment, position, f"{text}?" if field.is_nullable else text, extra)
 
 
-def schema_of(dataset: locks.LockedDataset, version: locks.Version) -> Schema:
-    """Return the schema of a version, attributes next to the names of fields."""
-    children = _children(dataset.states_of(version.number))
-    return Schema.model_validate({"fields": _members(children, None), **_extra(version.extra)})
-
-
 def _children(states: Iterable[locks.FieldState]) -> dict[int | None, list[locks.FieldState]]:
     """Return the siblings in their order, by the id of what is around them."""
     children: dict[int | None, list[locks.FieldState]] = {}
@@ -119,11 +113,11 @@ def open_version(dataset: locks.LockedDataset, version: locks.Version) -> Locked
 
 def _locked_version(dataset: locks.LockedDataset, version: locks.Version) -> LockedVersion:
     """Return a version as the lock has it, without numbers of engines that did not number it."""
-    schema = schema_of(dataset, version)
+    children = _children(dataset.states_of(version.number))
+    schema = Schema.model_validate({"fields": _members(children, None), **_extra(version.extra)})
     logical = LogicalDataset(
         dataset.name, schema, columns(schema), Origins(f"version {version.number} of {dataset.name}")
     )
-    children = _children(dataset.states_of(version.number))
     states: list[locks.FieldState] = []
     stack = children.get(None, [])[::-1]
     while stack:
