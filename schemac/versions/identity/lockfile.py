@@ -68,12 +68,6 @@ class DamageError(Exception):
     """A line that no lock has."""
 
 
-def form_of(text: str) -> int | None:
-    """Return the form that the first line of a lock names; None if it names none."""
-    match = _HEAD.match(text)
-    return int(match[1]) if match is not None else None
-
-
 def version_core(version: locks.Version) -> str:
     """Return the line of a version without its digest."""
     words = [f"version {version.number}"]
@@ -227,11 +221,6 @@ def dataset_line(name: str) -> str:
     return f"dataset {compact(name)}"
 
 
-def parse_dataset(text: str) -> str:
-    """Return the name of a dataset as its line has it. Raises DamageError."""
-    return str(_json(text, "the name of the dataset is not a text in quotes"))
-
-
 def _json(text: str, message: str) -> Any:
     """Return the value of a JSON text. Raises DamageError with the message."""
     try:
@@ -286,12 +275,13 @@ def read_lock(text: str, file: str, report: Report) -> locks.Lock | None:
                 help="run `schemac lock --resolve`",
             )
             return None
-    form = form_of(lines[0])
-    if form is None:
+    head = _HEAD.match(lines[0])
+    if head is None:
         _report_damage(
             1, "this is not a lock file of schemac: its first line is not the expected one", file, report
         )
         return None
+    form = int(head[1])
     if form not in FORMS:
         message = f"{file}: this lock has format {form}, but this version of schemac reads only formats up to {FORMS[-1]}"
         help = "install the newer version of schemac that wrote it"
@@ -340,7 +330,7 @@ class _Reader:
             self.is_ended = True
         elif match := _DATASET.fullmatch(line):
             self._finish_dataset()
-            name = parse_dataset(match[1])
+            name = str(_json(match[1], "the name of the dataset is not a text in quotes"))
             if self._datasets and name <= self._datasets[-1].name:
                 raise DamageError(f"dataset {name} comes after dataset {self._datasets[-1].name}")
             self._name, self._at = name, {}
