@@ -56,15 +56,15 @@ class Comparison:
         """Return a finding for each field that may have been renamed."""
         report = Report()
         for rename in self.renames:
-            asked, successor = rename.question(self.new), rename.successors[0]
+            (message, help), successor = rename.question(self.new), rename.successors[0]
             place = successor.location
             report.add(
                 POSSIBLE_RENAME,
-                asked.message,
+                message,
                 file=place.file if place is not None else self.new,
                 at=place.region if place is not None else WHOLE_FILE,
                 path=successor.path,
-                help=asked.help,
+                help=help,
             )
         return report.diagnostics
 

@@ -213,9 +213,9 @@ def report_undeclared_renames(
     """Ask about the fields that may have been renamed without a declaration."""
     findings = Findings(report, dataset.origins)
     for rename in renames:
-        asked, field = rename.question(dataset.origins.file), rename.successors[0].field
+        (message, help), field = rename.question(dataset.origins.file), rename.successors[0].field
         assert field is not None
-        findings.at_name(field, catalogue.POSSIBLE_RENAME, asked.message, help=asked.help, severity=severity)
+        findings.at_name(field, catalogue.POSSIBLE_RENAME, message, help=help, severity=severity)
 
 
 def report_returned_names(locked: Locked, changes: Sequence[Change], report: Report) -> None:
