@@ -19,7 +19,7 @@ from schemac.language.logical.dataset import DatasetName
 from schemac.project.cache import WrongEntryError
 from schemac.project.cache.entries import digest
 from schemac.project.configuration import Project
-from schemac.project.discovery import ManifestFile, has_lock, read_lock_bytes
+from schemac.project.discovery import ManifestFile, content_of, has_lock, lock_path
 from schemac.project.imported import NOTHING, FolderFiles, report_unused_groups
 from schemac.project.lock_index import LostLocks
 from schemac.project.manifests import CompiledFile, ManifestChecks, with_distinct_datasets
@@ -62,7 +62,7 @@ class Builds:
 
     def cached(self, file: CompiledFile) -> BuiltFile | None:
         """Return the cached build of a manifest; None if there is none for its present content."""
-        key = self._key(file, _lock_of(file))
+        key = self._key(file)
         entry = self._project.cache.get(key, _Entry) if key is not None else None
         if entry is None:
             return None
@@ -76,15 +76,12 @@ class Builds:
 
     def fresh(self, file: CompiledFile) -> BuiltFile:
         """Build a manifest, and add the result to the cache."""
-        if not self._project.cache.is_persistent:
-            return self._build(file)[0]
-        lock = _lock_of(file)
+        key = self._key(file)
         made, is_looked_for = self._build(file)
-        key = self._key(file, lock)
         if key is not None:
             searched_locks = self._lost_locks.digest_for(file.file.path) if is_looked_for else None
             # Where a lock was written meanwhile, nobody knows which of the two was read.
-            if _lock_of(file) == lock:
+            if self._key(file) == key:
                 self._project.cache.put(key, _Entry(made._replace(contents={}), searched_locks))
         return made
 
@@ -153,9 +150,12 @@ class Builds:
         overlay_contents = {overlay.overlay.document.source.name: overlay.content}
         return tuple(without_ignored(remaining, overlay_contents.get, self._project))
 
-    def _key(self, file: CompiledFile, lock: "bytes | OSError | None") -> bytes | None:
-        """Return the cache key of a manifest with its lock; None if the lock exists and cannot be read."""
-        if isinstance(lock, OSError):
+    def _key(self, file: CompiledFile) -> bytes | None:
+        """Return the cache key of a manifest with its lock; None if nothing is kept, or the lock cannot be read."""
+        if not self._project.cache.is_persistent:
+            return None
+        lock = content_of(lock_path(file.file.path))
+        if lock is None and has_lock(file.file.path):
             return None
         return self._keys.key(file.key, self._manifest(file), lock, file.named)
 
@@ -170,14 +170,6 @@ def report_builds(made: Sequence[BuiltFile], report: Report) -> None:
         report.extend(one.of_locks)
     for one in () if report.has_errors else made:
         report.extend(one.of_targets)
-
-
-def _lock_of(file: CompiledFile) -> "bytes | OSError | None":
-    """Return the bytes of the lock next to a manifest, None if there is none, or why it cannot be read."""
-    try:
-        return read_lock_bytes(file.file.path)
-    except OSError as error:
-        return error
 
 
 class _Entry(NamedTuple):

@@ -143,9 +143,7 @@ class _CommitReader:
         for folder in folders:
             for place in self._tree.places_of(folder):
                 for path, inside in self._tree.below(place):
-                    if path in paths and (
-                        path == place or discovery.is_manifest_name(folder, inside, exclusion)
-                    ):
+                    if path in paths and (path == place or not exclusion.hides_below(folder, inside)):
                         gone.add(paths[path])
         return Before(
             self._contents,
