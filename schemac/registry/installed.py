@@ -14,6 +14,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import cache
 from importlib import import_module
+from operator import attrgetter
 from typing import TYPE_CHECKING
 
 from schemac.registry.engine import Engine, EngineError, Trait, VersionSetting, load_as, reason_of
@@ -64,6 +65,7 @@ def _names(folder: str, name: str, group: str) -> bool:
 GROUP = "schemac.engines"
 _NAME = re.compile(r"[a-z][a-z0-9_-]*")
 """Form of an engine's name: it is a word of the command line, and the folder of its artifacts."""
+_ORDER = attrgetter("position", "name")
 
 
 @cache
@@ -87,18 +89,13 @@ def engines() -> tuple[Engine, ...]:
             if other != engine.name:
                 raise EngineError(f"the engines {other} and {engine.name} both have a format {format.name}")
         others.append(engine)
-    return (*core_engines, *_sorted(others))
+    return (*core_engines, *sorted(others, key=_ORDER))
 
 
 @cache
 def outside_points() -> "tuple[EntryPoint, ...]":
     """Return the entry points of engines of other distributions, sorted by name; none if the environment asks for none."""
     return () if os.environ.get("SCHEMAC_BUILTIN_ENGINES") else entry_points_of(GROUP)
-
-
-def _sorted(engines: list[Engine]) -> list[Engine]:
-    """Return engines by their positions, and by their names where these are equal."""
-    return sorted(engines, key=lambda engine: (engine.position, engine.name))
 
 
 def default_targets() -> tuple[str, ...]:
@@ -151,7 +148,7 @@ def builtin_engines() -> tuple[Engine, ...]:
     for name in (name for folder in package.__path__ for name in _packages(folder)):
         engine: Engine = import_module(f"{GROUP}.{name}").ENGINE
         loaded_engines.append(engine)
-    return tuple(_sorted(loaded_engines))
+    return tuple(sorted(loaded_engines, key=_ORDER))
 
 
 def _packages(folder: str) -> list[str]:
