@@ -191,10 +191,7 @@ def _candidates(start: Path) -> list[Path]:
 
 def _marked_folder(start: Path) -> Path | None:
     """Return the folder of a project without configuration; None if there is no sign of one."""
-    for folder in (start, *start.parents):
-        if (folder / ".git").exists() or has_cache(folder):
-            return folder
-    return None
+    return next((one for one in (start, *start.parents) if (one / ".git").exists() or has_cache(one)), None)
 
 
 def _settings_table(file: SettingsFile, report: Report) -> Json | None:
