@@ -134,17 +134,19 @@ class ManifestChecks:
             report.extend(local_report.diagnostics)
             return None
         datasets, imported = self._check(source, file, local_report, self.options)
-        from schemac.project.fixing import Ignoring  # for start-up time, as above
+        from schemac.project.fixing import not_ignored  # for start-up time, as above
 
-        has_rules = self.options.has_rules
-        ignoring = Ignoring(
-            source, self._project, self._files(file), imported, self._contents, has_rules=has_rules
-        )
+        files, texts = self._files(file), [source]
+        for name, _ in imported.files:
+            imported_content = self._contents.of(files, name)
+            if not isinstance(imported_content, OSError):
+                text = decode_text(imported_content, files.name(name), Report())
+                texts += [text] if text is not None else []
+        path = self._project.path_for_rules(file.path, file.name) if self.options.has_rules else None
         remaining = Report()
-        remaining.extend(ignoring.not_ignored(local_report.diagnostics))
-        if has_rules:
-            path = self._project.path_for_rules(file.path, file.name)
-            remaining.extend(ignoring.of_comments(path, local_report.diagnostics, has_schema=bool(datasets)))
+        remaining.extend(
+            not_ignored(local_report.diagnostics, texts, self._project, path, has_schema=bool(datasets))
+        )
         findings = remaining.diagnostics
         report.extend(findings)
         named = tuple([DatasetName(dataset.name, dataset.is_source) for dataset in datasets])
