@@ -120,11 +120,6 @@ class Project:
             return Exclusion(self.folder, more)
         return Exclusion(self.folder, (*exclude, *more), frozenset())
 
-    @property
-    def versions(self) -> Mapping[str, str]:
-        """Versions of engines, where the project names one."""
-        return self.configuration.versions
-
 
 def find_project(
     start: Path,
