@@ -35,7 +35,7 @@ def identify(
     if newest is None:
         return number_fields(dataset, locked, None, {})
     before = open_version(locked, newest)
-    ids = Matcher(before.states.values(), dataset.columns, renamed, locked).match(findings)
+    ids = Matcher(before.states.values(), dataset.columns, renamed, locked, findings).match()
     return number_fields(dataset, locked, before, ids)
 
 
@@ -275,7 +275,7 @@ def restored(
     before = open_version(locks.LockedDataset(locked.name, locked.versions, states), opened.version)
     path_texts = {id: dotted(path) for id, path in locks.paths_of(states).items()}
     renamed = {path_text: path_texts[id] for path_text, id in requested_ids.items()}
-    ids = Matcher(states, dataset.columns, renamed, locked).match(findings)
+    ids = Matcher(states, dataset.columns, renamed, locked, findings).match()
     by_path = {field.path_text: id for field, id in ids.items()}
     for path_text, id in requested_ids.items():
         if by_path.get(path_text) != id:
