@@ -44,6 +44,8 @@ class BuiltFile(NamedTuple):
     """How many losses the targets have in all."""
     contents: Mapping[str, bytes] = MappingProxyType({})
     """The artifacts by path, unless they were kept as digests alone."""
+    searched_locks: str | None = None
+    """Of a kept build, the digest of the locks that a lost one was looked for in; None if none was looked for."""
 
 
 class Builds:
@@ -62,16 +64,15 @@ class Builds:
     def cached(self, file: CompiledFile) -> BuiltFile | None:
         """Return the cached build of a manifest; None if there is none for its present content."""
         key = self._key(file)
-        entry = self._project.cache.get(key, _Entry) if key is not None else None
-        if entry is None:
+        made = self._project.cache.get(key, BuiltFile) if key is not None else None
+        if made is None:
             return None
-        datasets = entry.built.datasets
+        datasets = made.datasets
         is_of_manifest = [*datasets] == [self._options.name(named.name) for named in file.named]
         if not is_of_manifest or not all(are_inside(one.files, name) for name, one in datasets.items()):
             return None
-        locks = entry.searched_locks
-        is_current = locks is None or locks == self._lost_locks.digest_for(file.file.path)
-        return entry.built if is_current else None
+        locks = made.searched_locks
+        return made if locks is None or locks == self._lost_locks.digest_for(file.file.path) else None
 
     def fresh(self, file: CompiledFile) -> BuiltFile:
         """Build a manifest, and add the result to the cache."""
@@ -81,7 +82,7 @@ class Builds:
             searched_locks = self._lost_locks.digest_for(file.file.path) if is_looked_for else None
             # Where a lock was written meanwhile, nobody knows which of the two was read.
             if self._key(file) == key:
-                self._project.cache.put(key, _Entry(made._replace(contents={}), searched_locks))
+                self._project.cache.put(key, made._replace(contents={}, searched_locks=searched_locks))
         return made
 
     def prepare(self) -> None:
@@ -169,15 +170,6 @@ def report_builds(made: Sequence[BuiltFile], report: Report) -> None:
         report.extend(one.of_locks)
     for one in () if report.has_errors else made:
         report.extend(one.of_targets)
-
-
-class _Entry(NamedTuple):
-    """The cache entry for the build of one manifest."""
-
-    built: BuiltFile
-    """Without the artifacts' bytes."""
-    searched_locks: str | None
-    """Digest of the locks that a lost one was looked for in; None if none was looked for."""
 
 
 def not_ignored_in(report: Report, files: Sequence[CompiledFile], project: Project) -> list[Diagnostic]:
