@@ -104,8 +104,8 @@ def _name(segment: Segment) -> str:
     return segment if _PLAIN_NAME.fullmatch(segment) else compact(segment)
 
 
-def parse_version(line: str, form: int) -> tuple[locks.Version, str]:
-    """Return a version with the digest that closes its line. Raises DamageError."""
+def parse_version(line: str, form: int) -> locks.Version:
+    """Return a version, whose line ends with its seal, in form 1 with its digest. Raises DamageError."""
     if form == 1:
         return _version_of_form_1(line)
     match = _VERSION.fullmatch(line)
@@ -117,7 +117,7 @@ def parse_version(line: str, form: int) -> tuple[locks.Version, str]:
     if not re.fullmatch(f" {_DIGEST}", rest):
         raise _no_version()
     seal = rest[1:]
-    version = locks.Version(
+    return locks.Version(
         int(match["number"]),
         locks.Highest.make({engine: int(number) for engine, number in highest.items()}),
         data,
@@ -127,11 +127,10 @@ def parse_version(line: str, form: int) -> tuple[locks.Version, str]:
         tuple((match["carried"] or "").split(",")) if match["carried"] else (),
         seal,
     )
-    return version, seal
 
 
-def _version_of_form_1(line: str) -> tuple[locks.Version, str]:
-    """Return a version of a lock of form 1 with the digest that closes its line. Raises DamageError."""
+def _version_of_form_1(line: str) -> locks.Version:
+    """Return a version of a lock of form 1, which has no seal. Raises DamageError."""
     match = _VERSION_1.fullmatch(line)
     if match is None:
         raise _no_version()
@@ -141,7 +140,7 @@ def _version_of_form_1(line: str) -> tuple[locks.Version, str]:
         for engine, numbering in locks.numberings().items()
         if numbering.data_of_form_1 is not None
     }
-    version = locks.Version(
+    return locks.Version(
         int(match["number"]),
         locks.Highest.make({engine: int(number) for engine, number in highest.items()}),
         locks.EngineData.make({engine: compact(dict(data)) for engine, data in remembered.items()}),
@@ -149,7 +148,6 @@ def _version_of_form_1(line: str) -> tuple[locks.Version, str]:
         match["digest"],
         int(match["id"] or 0),
     )
-    return version, match["digest"]
 
 
 def _no_version() -> DamageError:
@@ -309,12 +307,11 @@ class _Reader:
         self._report = report
         self._datasets: list[locks.LockedDataset] = []
         self._name: str | None = None
-        self._at: dict[int, int] = {}
         self.is_ended = False
         self._versions: list[locks.Version] = []
+        self._lines: list[tuple[int, str]] = []
+        """Of each version the number of its line, and the line without the digest."""
         self._states: list[locks.FieldState] = []
-        self._texts: dict[int, tuple[str, str]] = {}
-        """Of each version its line without the digest, and the digest."""
         self._cores: list[str] = []
         """Of each state what counts for a digest."""
 
@@ -333,12 +330,12 @@ class _Reader:
             name = str(_json(match[1], "the name of the dataset is not a text in quotes"))
             if self._datasets and name <= self._datasets[-1].name:
                 raise DamageError(f"dataset {name} comes after dataset {self._datasets[-1].name}")
-            self._name, self._at = name, {}
-            self._versions, self._states, self._cores = [], [], []
+            self._name = name
+            self._versions, self._lines, self._states, self._cores = [], [], [], []
         elif self._name is None:
             raise DamageError("there is no dataset line before this line")
         elif line.startswith("version "):
-            version, digest = parse_version(line, self._form)
+            version = parse_version(line, self._form)
             if self._states:
                 raise DamageError(f"version {version.number} comes after a field")
             if version.number != len(self._versions) + 1:
@@ -347,8 +344,7 @@ class _Reader:
                 )
                 raise DamageError(message)
             self._versions.append(version)
-            self._texts[version.number] = line.removesuffix(f" {digest}"), digest
-            self._at[version.number] = number
+            self._lines.append((number, line.rpartition(" ")[0]))
         else:
             state, core = parse_field(line, self._form)
             if self._states and (state.id, state.first) <= (self._states[-1].id, self._states[-1].first):
@@ -376,11 +372,11 @@ class _Reader:
         for place, state in enumerate(self._states):
             for index in range(state.first - 1, state.last or len(members)):
                 members[index].append(place)
-        for version, places in zip(self._versions, members, strict=True):
-            text, digest = self._texts[version.number]
-            if _digest(text, ((self._states[i].id, self._cores[i]) for i in places)) != digest:
+        for version, (number, text), places in zip(self._versions, self._lines, members, strict=True):
+            digest = _digest(text, ((self._states[i].id, self._cores[i]) for i in places))
+            if digest != (version.seal or version.digest):
                 message = f"version {version.number} was changed after it was locked: a line of one of its fields is missing or was edited"
-                _report_damage(self._at[version.number], message, self._file, self._report)
+                _report_damage(number, message, self._file, self._report)
                 break
         versions = [
             version
