@@ -21,11 +21,11 @@ from schemac.project.cache import WrongEntryError
 from schemac.project.cache.entries import digest
 from schemac.project.configuration import Project
 from schemac.project.discovery import ManifestFile, content_of, has_lock, lock_path
-from schemac.project.imported import NOTHING, FolderFiles, report_unused_groups
+from schemac.project.imported import FolderFiles
 from schemac.project.lock_index import LostLocks
 from schemac.project.manifests import CompiledFile, ManifestChecks, with_distinct_datasets
 from schemac.project.options import CompileOptions
-from schemac.project.referring import check_references, report_unused_vocabularies
+from schemac.project.referring import check_across
 from schemac.project.shared_work import LARGE_FROM, SharedWork, collector_paused
 from schemac.text.source.diagnostics import Diagnostic, Report
 from schemac.versions.identity.compilation import Locked
@@ -172,16 +172,6 @@ def report_builds(made: Sequence[BuiltFile], report: Report) -> None:
         report.extend(one.of_targets)
 
 
-def not_ignored_in(report: Report, files: Sequence[CompiledFile], project: Project) -> list[Diagnostic]:
-    """Return the findings of a report that no comment in these manifests ignores."""
-    if not report.diagnostics:
-        return []
-    from schemac.project.fixing import without_ignored  # for start-up time: little is found so
-
-    contents = {file.file.name: file.content for file in files}
-    return without_ignored(report.diagnostics, contents.get, project)
-
-
 @dataclass(slots=True)
 class Output:
     """What a run makes: files by path, and their provenance by dataset."""
@@ -242,19 +232,7 @@ def compile_files(
         builds = Builds(project, options) if options.targets else None
         work = SharedWork(ManifestChecks(project, options), builds)
         compiled = with_distinct_datasets(work.check(files, report), report)
-        across = Report()
-        if not report.has_errors:
-            check_references(compiled, across)
-        if is_whole:
-            around = (
-                (FolderFiles(one.file.path, one.file.name), one.imported)
-                for one in compiled
-                if one.imported != NOTHING
-            )
-            report_unused_groups(around, across)
-            if options.has_rules:
-                report_unused_vocabularies(compiled, project, across)
-        report.extend(not_ignored_in(across, compiled, project))
+        check_across(compiled, project, options, report, is_whole=is_whole)
         if options.overlay is not None:
             names = [named.name for one in compiled for named in one.named]
             options.overlay.check_names(names, report, is_whole=is_whole)

@@ -6,7 +6,7 @@ Layer: project.
 import dataclasses
 import os
 import posixpath
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -100,13 +100,3 @@ class ManifestImports:
 
 
 NOTHING = ManifestImports()
-
-
-def report_unused_groups(files: Iterable[tuple[FolderFiles, ManifestImports]], report: Report) -> None:
-    """Report the groups of these manifests that none of them uses."""
-    manifests = list(files)
-    used = {(at.key(path), name) for at, imported in manifests for path, name in imported.used}
-    for at, imported in manifests:
-        report.extend(
-            diagnostic for name, diagnostic in imported.defined_groups if (at.key(""), name) not in used
-        )

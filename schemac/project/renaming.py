@@ -21,7 +21,6 @@ from schemac.language.attributes.builtin import DEPRECATED
 from schemac.language.attributes.registry import domain_of
 from schemac.language.logical.dataset import LogicalDataset
 from schemac.language.logical.model import SchemaField, dotted, preorder
-from schemac.project.building import not_ignored_in
 from schemac.project.cache.store import NO_CACHE
 from schemac.project.configuration import Project
 from schemac.project.field_blocks import Block, block_of, moved
@@ -51,7 +50,7 @@ from schemac.project.project_texts import (
     key_of,
     texts_of,
 )
-from schemac.project.referring import check_references
+from schemac.project.referring import check_across
 from schemac.project.rewriting import Renamed, Rewriting, Rewritten
 from schemac.text.source.catalogue import REFUSED_EDIT, UNKNOWN_COLUMN
 from schemac.text.source.diagnostics import Diagnostic, Report, Span
@@ -406,7 +405,7 @@ def _check(
     texts: ProjectTexts, contents: Mapping[str, bytes], project: Project
 ) -> tuple[list[CompiledFile], Sequence[Diagnostic]]:
     """Return the manifests with contents in place of texts, and the findings of those that have one of these texts."""
-    report, across = Report(), Report()
+    report = Report()
     edited = {**texts.edited, **contents}
     options = replace(CompileOptions.of(project), edited=edited, has_rules=True)
     # What is tried is not worth a place on disk.
@@ -418,9 +417,7 @@ def _check(
         one = file if is_same else checks.check(edited.get(path, file.content), file.file, report)
         files += [one] if one is not None else []
     files = with_distinct_datasets(files, report)
-    if not report.has_errors:
-        check_references(files, across)
-    report.extend(not_ignored_in(across, files, project))
+    check_across(files, project, options, report, is_whole=False)
     return files, report.diagnostics
 
 
