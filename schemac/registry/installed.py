@@ -144,11 +144,8 @@ def version_settings() -> dict[str, VersionSetting]:
 def builtin_engines() -> tuple[Engine, ...]:
     """Return the engines that come with the compiler, by position."""
     package = import_module(GROUP)
-    loaded_engines: list[Engine] = []
-    for name in (name for folder in package.__path__ for name in _packages(folder)):
-        engine: Engine = import_module(f"{GROUP}.{name}").ENGINE
-        loaded_engines.append(engine)
-    return tuple(sorted(loaded_engines, key=_ORDER))
+    names = [name for folder in package.__path__ for name in _packages(folder)]
+    return tuple(sorted((import_module(f"{GROUP}.{name}").ENGINE for name in names), key=_ORDER))
 
 
 def _packages(folder: str) -> list[str]:
