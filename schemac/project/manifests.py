@@ -7,7 +7,7 @@ Shape: what is found in one manifest depends on its bytes, its name and the sett
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -199,11 +199,8 @@ def with_distinct_datasets(files: Sequence[CompiledFile], report: Report) -> lis
         if distinct == file.named:
             renamed.append(file)
             continue
-        renamed.append(replace(file, named=distinct))
         made = file.__dict__.get("datasets")
-        if made is not None:
-            datasets = [replace(d, name=n.name) for d, n in zip(made, distinct, strict=True)]
-            renamed[-1].__dict__["datasets"] = datasets
+        renamed.append(replace(file, named=distinct, make=file.make if made is None else partial(list, made)))
     files_of: dict[str, list[int]] = {}
     for number, file in enumerate(renamed):
         for named in file.named:
