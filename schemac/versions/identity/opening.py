@@ -10,7 +10,7 @@ import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from decimal import Decimal
-from functools import cached_property
+from functools import cache, cached_property
 from typing import NamedTuple
 
 import schemac.language.kinds.registry  # noqa: F401 — without it no kind is known
@@ -161,7 +161,7 @@ class _Replay:
     def __init__(self, dataset: locks.LockedDataset) -> None:
         self._dataset = dataset
         self._places = {version.number: place for place, version in enumerate(dataset.versions)}
-        self._opened: dict[int, LockedVersion] = {}
+        self._locked_version = cache(lambda place: _locked_version(dataset, dataset.versions[place]))
         self._numbered: dict[tuple[str, int], _Numbered] = {}
 
     def numbered(self, engine: str, numbering: locks.Numbering, number: int) -> _Numbered | None:
@@ -204,12 +204,6 @@ class _Replay:
         ):
             first += 1
         return first
-
-    def _locked_version(self, place: int) -> LockedVersion:
-        """Return a version as the lock has it, without numbers of engines that did not number it."""
-        if place not in self._opened:
-            self._opened[place] = _locked_version(self._dataset, self._dataset.versions[place])
-        return self._opened[place]
 
 
 def former_of(
