@@ -71,7 +71,7 @@ def _open_locked(
     if lock_file is None:
         return None
     locked = numbered_by_lock(dataset, lock_file.lock, report)
-    if not is_needed and not lock_file.exists:
+    if not is_needed and lock_file.text is None:
         return project, freeze(locked)
     report_unlocked(locked, report, is_error=True)
     return None if report.has_errors else (project, locked.lock)

@@ -46,11 +46,6 @@ class LockFile:
     """None if there is no file yet."""
     lock: Lock
 
-    @property
-    def exists(self) -> bool:
-        """Whether there is a file."""
-        return self.text is not None
-
 
 def open_lock(manifest: Path, manifest_name: str, report: Report) -> LockFile | None:
     """Return the lock of a manifest, empty if there is none; None after reporting what is wrong with it."""

@@ -164,7 +164,7 @@ def _renamed_field(target: FieldTarget, new: str, texts: ProjectTexts, report: R
             locks[path] = replace(locks[path], lock=locks[path].lock.with_dataset(locked))
         name = manifest.file.name if renamed else place.source.name
         renamed.append(Renamed(name, new_path, locked.newest.number if locked.newest else None))
-    return Rewriting(tuple(renamed), edited, tuple(one for one in locks.values() if one.exists))
+    return Rewriting(tuple(renamed), edited, tuple(one for one in locks.values() if one.text is not None))
 
 
 def _new_place(target: DatasetField, new: str, report: Report) -> tuple[SchemaField | None, str] | None:
