@@ -8,7 +8,6 @@ Shape: the cache has the findings and the digests of the artifacts. Their bytes 
 import dataclasses
 import os
 from collections.abc import Callable, Collection, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
 from types import MappingProxyType
@@ -28,6 +27,8 @@ from schemac.project.options import CompileOptions
 from schemac.project.referring import check_across
 from schemac.project.shared_work import LARGE_FROM, SharedWork, collector_paused
 from schemac.text.source.diagnostics import Diagnostic, Report
+from schemac.text.source.files import Contents
+from schemac.text.source.text import decode_text
 from schemac.versions.identity.compilation import Locked
 from schemac.versions.identity.lock import Lock
 
@@ -134,21 +135,21 @@ class Builds:
         return BuiltFile(locks.diagnostics, diagnostics, datasets, losses, contents), is_looked_for
 
     def _not_ignored(self, file: CompiledFile, findings: tuple[Diagnostic, ...]) -> tuple[Diagnostic, ...]:
-        """Return the findings of targets, without those that a comment in the manifest, its imports or the overlay ignores."""
-        if not findings:
+        """Return the findings of targets, without those that a comment in the manifest ignores."""
+        source = decode_text(file.content, file.file.name, Report()) if findings else None
+        if source is None:
             return findings
-        from schemac.project.fixing import without_ignored  # for start-up time, as above
+        from schemac.project.fixing import not_ignored, without_ignored  # for start-up time, as above
 
         files = FolderFiles(file.file.path, file.file.name, self._options.edited, self._project)
-        contents = {file.file.name: file.content}
-        for path, _ in file.imported.files:
-            with suppress(OSError):
-                contents[files.name(path)] = files.read(path)
+        texts = [source, *file.imported.texts(Contents(), files)]
+        remaining = not_ignored(findings, texts, self._project, None)
         overlay = self._options.overlay
-        if overlay is not None:
-            # Findings about attributes that the overlay brings are told at it.
-            contents[overlay.overlay.document.source.name] = overlay.content
-        return tuple(without_ignored(findings, contents.get, self._project))
+        if overlay is None:
+            return tuple(remaining)
+        # Findings about attributes that the overlay brings are told at it.
+        overlay_contents = {overlay.overlay.document.source.name: overlay.content}
+        return tuple(without_ignored(remaining, overlay_contents.get, self._project))
 
     def _key(self, file: CompiledFile) -> bytes | None:
         """Return the cache key of a manifest with its lock; None if nothing is kept, or the lock cannot be read."""

@@ -144,7 +144,7 @@ def not_ignored(
     project: Project,
     path_for_rules: str | None,
     *,
-    has_schema: bool,
+    has_schema: bool = False,
 ) -> list[Diagnostic]:
     """Return the findings that no comment of a manifest, the first text, or of what it imports ignores.
 

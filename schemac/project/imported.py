@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING
 
 from schemac.project.configuration import Project, find_project, repository_of
 from schemac.project.discovery import is_within
-from schemac.text.source.diagnostics import Diagnostic, Report
+from schemac.text.source.diagnostics import Diagnostic, Report, SourceText
 from schemac.text.source.files import Contents, Files, OutsideError
-from schemac.text.source.text import MAX_BYTES, read_file
+from schemac.text.source.text import MAX_BYTES, decode_text, read_file
 
 if TYPE_CHECKING:
     # For start-up time: most manifests import nothing.
@@ -93,6 +93,14 @@ class ManifestImports:
         return cls(
             tuple(sorted(reuse.imports.items())), tuple(sorted(reuse.used)), tuple(reuse.unused.items())
         )
+
+    def texts(self, contents: Contents, files: Files) -> Iterator[SourceText]:
+        """Yield the imported files, as far as they are texts."""
+        for path, _ in self.files:
+            content = contents.of(files, path)
+            text = None if isinstance(content, OSError) else decode_text(content, files.name(path), Report())
+            if text is not None:
+                yield text
 
     def is_current(self, contents: Contents, files: Files) -> bool:
         """Whether all imported files are as they were."""

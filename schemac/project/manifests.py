@@ -136,12 +136,7 @@ class ManifestChecks:
         datasets, imported = self._check(source, file, local_report, self.options)
         from schemac.project.fixing import not_ignored  # for start-up time, as above
 
-        files, texts = self._files(file), [source]
-        for name, _ in imported.files:
-            imported_content = self._contents.of(files, name)
-            if not isinstance(imported_content, OSError):
-                text = decode_text(imported_content, files.name(name), Report())
-                texts += [text] if text is not None else []
+        texts = [source, *imported.texts(self._contents, self._files(file))]
         path = self._project.path_for_rules(file.path, file.name) if self.options.has_rules else None
         remaining = Report()
         remaining.extend(
