@@ -143,7 +143,7 @@ class _Settings(AuthoredModel):
 
 
 # With the version that each engine's warnings, verdicts and plans are to hold for, where they depend on one.
-_versions: dict[str, Any] = {
+_versions: Mapping[str, Any] = {
     s.key: (Annotated[str, AfterValidator(s.checked)] | None, Field(None, description=s.help))
     for s in version_settings().values()
 }
