@@ -63,7 +63,7 @@ class CheckedDataset:
         has_metadata = self._arrow_options.with_metadata if metadata is None else metadata
         options = ArrowOptions(defaults or self._arrow_options.defaults, has_metadata)
         locked = self._locked if has_metadata else None
-        return Compilation.of(self._logical, options, locked=locked).lowered.to_arrow()
+        return Compilation.of(self._logical, options, identities=locked).lowered.to_arrow()
 
     def artifacts(self, target: str) -> dict[str, bytes]:
         """Return the files that `schemac build` writes for a target, by path: `{"lance/schema.binpb": b"…", …}`.

@@ -177,4 +177,7 @@ def _parse_version(setting: VersionSetting, text: str) -> str:
 def versions_of(options: argparse.Namespace, project: "Project") -> dict[str, str]:
     """Return the versions that the command line names, and else the project, by engine."""
     named = {name: getattr(options, setting.key) for name, setting in version_settings().items()}
-    return {**project.versions, **{name: version for name, version in named.items() if version is not None}}
+    return {
+        **project.configuration.versions,
+        **{name: version for name, version in named.items() if version is not None},
+    }

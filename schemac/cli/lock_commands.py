@@ -30,7 +30,7 @@ from schemac.project.locking import (
     report_undeclared_renames,
     report_unlocked,
     resolve,
-    save_lock,
+    save_locks,
     summary,
 )
 from schemac.project.manifests import CompiledFile, read_manifests
@@ -127,8 +127,8 @@ def lock_manifests(options: argparse.Namespace, report: Report) -> None:
     planned = _plan_locks(compiled, project, unchanged, options, report)
     if not (options.check or options.show is not None or report.has_errors):
         for next_one in planned:
-            if next_one.lock_file is not None and save_lock(next_one.lock_file, next_one.lock, report):
-                unchanged.keep_written(next_one.file, next_one.lock)
+            if next_one.lock_file is not None and save_locks([next_one.lock_file], report):
+                unchanged.keep_written(next_one.file, next_one.lock_file.lock)
                 lines = "\n".join(next_one.lines)
                 print_status(
                     lines or f"{next_one.name}: the file has the new format; nothing else changed", options
@@ -176,10 +176,7 @@ class UnchangedLocks:
     def keep_written(self, file: CompiledFile, lock: Lock) -> None:
         """Store in the cache that a lock which was just written is up to date, with its findings."""
         report = Report()
-        numbered = [
-            numbered_by_lock(dataset, lock.dataset(dataset.name), report) for dataset in file.datasets
-        ]
-        if not any(one.is_changed for one in numbered):
+        if not any(numbered_by_lock(dataset, lock, report).is_changed for dataset in file.datasets):
             key = self._key_with(file, write_lock(lock).encode())
             self.keep(file, key, report, is_looked_for=False)
 
@@ -190,8 +187,7 @@ class _NextLock(NamedTuple):
     name: str
     file: CompiledFile
     lock_file: LockFile | None = None
-    """None if it is known to stay as it is."""
-    lock: Lock = Lock()
+    """With the lock that it is to have; None if it is known to stay as it is."""
     lines: Sequence[str] = ()
     """What is new in it."""
 
@@ -230,9 +226,9 @@ def _plan_locks(
                     continue
                 put_manifest(write_manifest(open_version(locked, version).logical), options)
         elif lock_file is not None:
-            lock, lines = _next_lock(file, lock_file, options, restored_ids, undropped, file_report)
-            planned.append(_NextLock(lock_file.name, file, lock_file, lock, lines))
-            if is_plain and write_lock(lock) == lock_file.text:
+            next_file, lines = _next_lock(file, lock_file, options, restored_ids, undropped, file_report)
+            planned.append(_NextLock(lock_file.name, file, next_file, lines))
+            if is_plain and write_lock(next_file.lock) == lock_file.text:
                 unchanged.keep(file, key, file_report, is_looked_for=is_looked_for)
         report.extend(file_report.diagnostics)
     datasets = [named.name for file in compiled for named in file.named]
@@ -250,25 +246,24 @@ def _next_lock(
     restored_ids: Mapping[str, Mapping[str, int]],
     undropped: set[str],
     report: Report,
-) -> tuple[Lock, list[str]]:
+) -> tuple[LockFile, list[str]]:
     """Return a lock with the next versions of a manifest's datasets and a line for each; with `--check` it only reports them.
 
     Fields that a dataset has dropped are taken out of `undropped`.
     """
     lock, lines = lock_file.lock, []
     for dataset in file.datasets:
-        locked = lock_file.lock.dataset(dataset.name)
-        identities = numbered_by_lock(dataset, locked, report, restored_ids.get(dataset.name, {}))
+        locked = numbered_by_lock(dataset, lock_file.lock, report, restored_ids.get(dataset.name, {}))
         if options.check:
-            report_unlocked(dataset, locked, identities, report, is_error=True)
+            report_unlocked(locked, report, is_error=True)
             continue
-        after = freeze(locked, identities)
+        after = freeze(locked)
         lock = lock.with_dataset(after)
-        if after is locked or after.newest is None:
+        if after is locked.lock or after.newest is None:
             continue
         what = counted(len(dataset.columns), "column")
-        if locked.newest:
-            pair = pair_since(dataset, locked, identities)
+        if locked.lock.newest:
+            pair = pair_since(locked)
             removed = (field for field in preorder(pair.old.dataset.columns) if field not in pair.after)
             undropped.difference_update(field.path_text for field in removed)
             undecided = [rename for rename in undeclared_renames(pair) if rename.path not in options.drop]
@@ -276,10 +271,10 @@ def _next_lock(
             from schemac.versions.evolution.diff import diff_of
 
             changes = diff_of(pair)
-            report_returned_names(dataset, changes, locked, identities, report)
+            report_returned_names(locked, changes, report)
             what = summary(changes)
         lines.append(f"{lock_file.name}: version {after.newest.number} of {dataset.name}: {what}")
-    return lock, lines
+    return replace(lock_file, lock=lock), lines
 
 
 def _restored_ids(

@@ -392,7 +392,7 @@ def _load_dataset(options: argparse.Namespace, report: Report) -> "tuple[Checked
     others = [one for manifest in read_manifests(files, project, Report()) for one in manifest.datasets]
     arrow_options = CompileOptions.of(project).arrow_options
     datasets = {
-        one.name: CheckedDataset(one, None, (), arrow_options, project.versions)
+        one.name: CheckedDataset(one, None, (), arrow_options, project.configuration.versions)
         for one in (*others, *file.datasets)
     }
     return datasets[dataset.name], datasets

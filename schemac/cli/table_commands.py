@@ -70,12 +70,11 @@ def _open_locked(
     lock_file = open_lock(file.file.path, file.file.name, report)
     if lock_file is None:
         return None
-    locked = lock_file.lock.dataset(dataset.name)
-    identities = numbered_by_lock(dataset, locked, report)
-    if not is_needed and not lock_file.exists:
-        return project, freeze(locked, identities)
-    report_unlocked(dataset, locked, identities, report, is_error=True)
-    return None if report.has_errors else (project, locked)
+    locked = numbered_by_lock(dataset, lock_file.lock, report)
+    if not is_needed and lock_file.text is None:
+        return project, freeze(locked)
+    report_unlocked(locked, report, is_error=True)
+    return None if report.has_errors else (project, locked.lock)
 
 
 def _locked_version(locked: LockedDataset, number: int | None, report: Report) -> LockedSchemaVersion | None:

@@ -248,8 +248,8 @@ def _dataset_page(
     extra = dataset.schema.extra
     types, losses = _engine_texts(dataset, locked, project)
     key = primary_key(dataset.columns) or named_key(dataset)
-    known = _Known(dataset, locked.identities.ids if locked is not None else {}, key, types, losses)
-    versions = _schema_versions(dataset, locked)
+    known = _Known(dataset, locked.ids if locked is not None else {}, key, types, losses)
+    versions = _schema_versions(locked)
     labels = [version.label.removeprefix("lock:") for version in versions]
     pairs = zip(labels[1:], pairwise(versions), strict=True)
     revisions = [Revision(label, diff(*pair)) for label, pair in pairs]
@@ -325,14 +325,13 @@ def _engine_texts(
     return types, losses
 
 
-def _schema_versions(dataset: LogicalDataset, locked: Locked | None) -> list[LockedSchemaVersion]:
+def _schema_versions(locked: Locked | None) -> list[LockedSchemaVersion]:
     """Return the locked versions, the oldest first, and the present schema if it is not locked; none without a lock."""
-    if locked is None or locked.dataset.newest is None:
+    if locked is None or locked.lock.newest is None:
         return []
-    versions = [locked_schema_version(locked.dataset, version.number) for version in locked.dataset.versions]
-    if locked.identities.is_changed:
-        ids, numbers = locked.identities.ids, locked.identities.numbers
-        versions.append(LockedSchemaVersion(dataset, _UNLOCKED, locked.dataset, ids, numbers))
+    versions = [locked_schema_version(locked.lock, version.number) for version in locked.lock.versions]
+    if locked.is_changed:
+        versions.append(LockedSchemaVersion.of(locked, _UNLOCKED))
     return versions
 
 

@@ -118,12 +118,12 @@ def field_text(dataset_field: DatasetField, checked: CheckedProject, others: int
     if others:
         lines.append(f"In {dataset.name} and {others} more {'place' if others == 1 else 'places'}.")
     locked = _locked_versions(dataset_field.file, [dataset]).get(dataset.name)
-    id_ = locked.identities.ids.get(field) if locked is not None else None
+    id_ = locked.ids.get(field) if locked is not None else None
     if locked is not None and id_ is not None:
-        numbers = locked.identities.numbers.get(field)
+        numbers = locked.numbers.get(field)
         entries = numbers.entries if numbers is not None else ()
         words = [f"{_engine_title(name)} {', '.join(map(str, ids))}" for name, ids in entries]
-        firsts = [state.first for state in locked.dataset.states if state.id == id_]
+        firsts = [state.first for state in locked.lock.states if state.id == id_]
         since = f", since version {min(firsts)}" if firsts else ", not locked yet"
         lines.append(f"Field id {id_}{since}" + (f" ({'; '.join(words)})" if words else ""))
     types, losses = compiled(dataset, field, checked, locked) if is_read else ({}, [])
@@ -147,7 +147,7 @@ def field_text(dataset_field: DatasetField, checked: CheckedProject, others: int
 def _locked_versions(file: CompiledFile, datasets: Sequence[LogicalDataset]) -> dict[str, Locked]:
     """Return those datasets of a manifest that have a version in its lock, by name."""
     locked = locked_datasets(file.file.path, file.file.name, datasets, Report(), is_error=False)
-    return {name: one for name, one in locked.items() if one.dataset.newest is not None}
+    return {name: one for name, one in locked.items() if one.lock.newest is not None}
 
 
 def _engine_title(name: str) -> str:
@@ -194,10 +194,10 @@ _MOST_VERSIONS = 20
 
 def history(locked: Locked, field: SchemaField) -> Iterator[str]:
     """Yield a table of the versions in which a field was another one than in the version before; nothing where it never changed."""
-    id_ = locked.identities.ids.get(field)
+    id_ = locked.ids.get(field)
     former: list[tuple[int, str, str]] = []
-    for version in locked.dataset.versions[-_MOST_VERSIONS:]:
-        opened = open_version(locked.dataset, version)
+    for version in locked.lock.versions[-_MOST_VERSIONS:]:
+        opened = open_version(locked.lock, version)
         then = next((one for one, state in opened.states.items() if state.id == id_), None)
         row = (then.path_text, type_text_of(then)) if then is not None else ("", "")
         if (former[-1][1:] if former else ("", "")) != row:
@@ -338,7 +338,7 @@ def inlay_hints(
     arrow_options = CompileOptions.of(checked.project).arrow_options
     hints: list[types.InlayHint | None] = []
     for dataset in (one for one in file.datasets if one.is_whole):
-        ids = locked[dataset.name].identities.ids if dataset.name in locked else {}
+        ids = locked[dataset.name].ids if dataset.name in locked else {}
         visible: list[SchemaField] = []
         for field in dataset.columns:
             where, place = location_of(dataset, field), dataset.origins.location(field.declared_at)

@@ -15,17 +15,17 @@ from pathlib import Path
 from typing import NamedTuple
 
 from schemac.language.manifest.documents import is_overlay, is_pipeline
-from schemac.project.building import Builds, not_ignored_in, report_builds
+from schemac.project.building import Builds, report_builds
 from schemac.project.cache.store import NO_CACHE, Cache, PassingCache
 from schemac.project.configuration import Project, find_project, find_root
 from schemac.project.discovery import ManifestFile
 from schemac.project.fixing import without_ignored
-from schemac.project.imported import FolderFiles, report_unused_groups
+from schemac.project.imported import FolderFiles
 from schemac.project.manifests import CompiledFile, ManifestChecks, with_distinct_datasets
 from schemac.project.options import CompileOptions
 from schemac.project.overlays import overlay_of
 from schemac.project.project_texts import key_of, name_in
-from schemac.project.referring import check_references, report_unused_vocabularies
+from schemac.project.referring import check_across
 from schemac.project.shared_work import collector_paused
 from schemac.text.source.catalogue import NOTHING_TO_COMPILE, UNLOCKED_CHANGE
 from schemac.text.source.diagnostics import Diagnostic, Report
@@ -110,13 +110,7 @@ class ProjectFolder:
             compiled = self._compile_changed(files, project, options, report)
             compiled = with_distinct_datasets(compiled, report)
         if self.is_project:
-            around = ((FolderFiles(one.file.path, one.file.name, buffers), one.imported) for one in compiled)
-            across = Report()
-            if not report.has_errors:
-                check_references(compiled, across)
-            report_unused_groups(around, across)
-            report_unused_vocabularies(compiled, project, across, buffers)
-            report.extend(not_ignored_in(across, compiled, project))
+            check_across(compiled, project, options, report, is_whole=True)
         if not report.has_errors:
             builds = Builds(replace(project, cache=self._passing), options)
             of_builds = Report()

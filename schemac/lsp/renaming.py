@@ -112,7 +112,7 @@ def rename_edits(renamable: Renamable, new: str, lines_of: Callable[[str], TextL
         first = report.errors[0]
         raise RefusedRenameError(f"{first.message}. {first.help}".rstrip(". ") + ".")
     texts = {key_of(text.path): text.after for text in rewriting.texts}
-    locks = {key_of(one.file.path): write_lock(one.lock) for one in rewriting.locks}
+    locks = {key_of(one.path): write_lock(one.lock) for one in rewriting.locks}
     return RenameEdits(
         *[
             {path: edits for path, after in afters.items() if (edits := line_edits(lines_of(path), after))}

@@ -47,7 +47,8 @@ def compile_text(
     """
     report = Report()
     settings, reuse = _surroundings(name, project, report)
-    return _compile(SourceText(text, name), settings, report, strict, system_columns, reuse)
+    options = CompileOptions.of(settings, strict=strict, system_columns=system_columns)
+    return _compile(SourceText(text, name), settings, options, report, reuse)
 
 
 def build_text(
@@ -89,7 +90,8 @@ def compile_file(
     report.raise_errors()
     assert source is not None
     reuse = Reuse(FolderFiles(Path(path), str(path), project=settings))
-    datasets = _compile(source, settings, report, strict, system_columns, reuse)
+    options = CompileOptions.of(settings, strict=strict, system_columns=system_columns)
+    datasets = _compile(source, settings, options, report, reuse)
     if not has_lock(Path(path)):
         return datasets
     from schemac.project.locking import locked_datasets  # for start-up time: many manifests have no lock
@@ -135,12 +137,10 @@ def _version(dataset: Dataset) -> "SchemaVersion":
     """Return the version of a dataset to compare: with the ids of its lock where it was opened with one."""
     from schemac.versions.evolution.version_pair import LockedSchemaVersion, SchemaVersion
 
-    locked = dataset._locked
-    if locked is None:
-        return SchemaVersion(dataset._logical, dataset._logical.origins.file)
-    identities = locked.identities
     label = dataset._logical.origins.file
-    return LockedSchemaVersion(dataset._logical, label, locked.dataset, identities.ids, identities.numbers)
+    if dataset._locked is None:
+        return SchemaVersion(dataset._logical, label)
+    return LockedSchemaVersion.of(dataset._locked, label)
 
 
 def from_arrow(schema: "pa.Schema", *, name: str = "dataset") -> Dataset:
@@ -181,15 +181,9 @@ def check_text(
 
 
 def _compile(
-    source: SourceText,
-    project: Project,
-    report: Report,
-    strict: bool,
-    system_columns: Variant | None,
-    reuse: Reuse | None,
+    source: SourceText, project: Project, options: CompileOptions, report: Report, reuse: Reuse | None
 ) -> list[Dataset]:
     """Return the datasets of a manifest without locks, each with its warnings; raises the errors of the report."""
-    options = CompileOptions.of(project, strict=strict, system_columns=system_columns)
     with collector_paused():
         datasets = check_source(source, project, report, options, reuse=reuse)
     report.raise_errors()

@@ -19,12 +19,12 @@ from schemac.language.logical.dataset import DatasetName
 from schemac.project.cache import WrongEntryError
 from schemac.project.cache.entries import digest
 from schemac.project.configuration import Project
-from schemac.project.discovery import ManifestFile, has_lock, read_lock_bytes
-from schemac.project.imported import NOTHING, FolderFiles, report_unused_groups
+from schemac.project.discovery import ManifestFile, content_of, has_lock, lock_path
+from schemac.project.imported import FolderFiles
 from schemac.project.lock_index import LostLocks
 from schemac.project.manifests import CompiledFile, ManifestChecks, with_distinct_datasets
 from schemac.project.options import CompileOptions
-from schemac.project.referring import check_references, report_unused_vocabularies
+from schemac.project.referring import check_across
 from schemac.project.shared_work import LARGE_FROM, SharedWork, collector_paused
 from schemac.text.source.diagnostics import Diagnostic, Report
 from schemac.text.source.files import Contents
@@ -45,6 +45,8 @@ class BuiltFile(NamedTuple):
     """How many losses the targets have in all."""
     contents: Mapping[str, bytes] = MappingProxyType({})
     """The artifacts by path, unless they were kept as digests alone."""
+    searched_locks: str | None = None
+    """Of a kept build, the digest of the locks that a lost one was looked for in; None if none was looked for."""
 
 
 class Builds:
@@ -62,30 +64,26 @@ class Builds:
 
     def cached(self, file: CompiledFile) -> BuiltFile | None:
         """Return the cached build of a manifest; None if there is none for its present content."""
-        key = self._key(file, _lock_of(file))
-        entry = self._project.cache.get(key, _Entry) if key is not None else None
-        if entry is None:
+        key = self._key(file)
+        made = self._project.cache.get(key, BuiltFile) if key is not None else None
+        if made is None:
             return None
-        datasets = entry.built.datasets
+        datasets = made.datasets
         is_of_manifest = [*datasets] == [self._options.name(named.name) for named in file.named]
         if not is_of_manifest or not all(are_inside(one.files, name) for name, one in datasets.items()):
             return None
-        locks = entry.searched_locks
-        is_current = locks is None or locks == self._lost_locks.digest_for(file.file.path)
-        return entry.built if is_current else None
+        locks = made.searched_locks
+        return made if locks is None or locks == self._lost_locks.digest_for(file.file.path) else None
 
     def fresh(self, file: CompiledFile) -> BuiltFile:
         """Build a manifest, and add the result to the cache."""
-        if not self._project.cache.is_persistent:
-            return self._build(file)[0]
-        lock = _lock_of(file)
+        key = self._key(file)
         made, is_looked_for = self._build(file)
-        key = self._key(file, lock)
         if key is not None:
             searched_locks = self._lost_locks.digest_for(file.file.path) if is_looked_for else None
             # Where a lock was written meanwhile, nobody knows which of the two was read.
-            if _lock_of(file) == lock:
-                self._project.cache.put(key, _Entry(made._replace(contents={}), searched_locks))
+            if self._key(file) == key:
+                self._project.cache.put(key, made._replace(contents={}, searched_locks=searched_locks))
         return made
 
     def prepare(self) -> None:
@@ -141,11 +139,11 @@ class Builds:
         source = decode_text(file.content, file.file.name, Report()) if findings else None
         if source is None:
             return findings
-        from schemac.project.fixing import Ignoring, without_ignored  # for start-up time, as above
+        from schemac.project.fixing import not_ignored, without_ignored  # for start-up time, as above
 
         files = FolderFiles(file.file.path, file.file.name, self._options.edited, self._project)
-        ignoring = Ignoring(source, self._project, files, file.imported, Contents())
-        remaining = ignoring.not_ignored(findings)
+        texts = [source, *file.imported.texts(Contents(), files)]
+        remaining = not_ignored(findings, texts, self._project, None)
         overlay = self._options.overlay
         if overlay is None:
             return tuple(remaining)
@@ -153,9 +151,12 @@ class Builds:
         overlay_contents = {overlay.overlay.document.source.name: overlay.content}
         return tuple(without_ignored(remaining, overlay_contents.get, self._project))
 
-    def _key(self, file: CompiledFile, lock: "bytes | OSError | None") -> bytes | None:
-        """Return the cache key of a manifest with its lock; None if the lock exists and cannot be read."""
-        if isinstance(lock, OSError):
+    def _key(self, file: CompiledFile) -> bytes | None:
+        """Return the cache key of a manifest with its lock; None if nothing is kept, or the lock cannot be read."""
+        if not self._project.cache.is_persistent:
+            return None
+        lock = content_of(lock_path(file.file.path))
+        if lock is None and has_lock(file.file.path):
             return None
         return self._keys.key(file.key, self._manifest(file), lock, file.named)
 
@@ -170,33 +171,6 @@ def report_builds(made: Sequence[BuiltFile], report: Report) -> None:
         report.extend(one.of_locks)
     for one in () if report.has_errors else made:
         report.extend(one.of_targets)
-
-
-def _lock_of(file: CompiledFile) -> "bytes | OSError | None":
-    """Return the bytes of the lock next to a manifest, None if there is none, or why it cannot be read."""
-    try:
-        return read_lock_bytes(file.file.path)
-    except OSError as error:
-        return error
-
-
-class _Entry(NamedTuple):
-    """The cache entry for the build of one manifest."""
-
-    built: BuiltFile
-    """Without the artifacts' bytes."""
-    searched_locks: str | None
-    """Digest of the locks that a lost one was looked for in; None if none was looked for."""
-
-
-def not_ignored_in(report: Report, files: Sequence[CompiledFile], project: Project) -> list[Diagnostic]:
-    """Return the findings of a report that no comment in these manifests ignores."""
-    if not report.diagnostics:
-        return []
-    from schemac.project.fixing import without_ignored  # for start-up time: little is found so
-
-    contents = {file.file.name: file.content for file in files}
-    return without_ignored(report.diagnostics, contents.get, project)
 
 
 @dataclass(slots=True)
@@ -259,19 +233,7 @@ def compile_files(
         builds = Builds(project, options) if options.targets else None
         work = SharedWork(ManifestChecks(project, options), builds)
         compiled = with_distinct_datasets(work.check(files, report), report)
-        across = Report()
-        if not report.has_errors:
-            check_references(compiled, across)
-        if is_whole:
-            around = (
-                (FolderFiles(one.file.path, one.file.name), one.imported)
-                for one in compiled
-                if one.imported != NOTHING
-            )
-            report_unused_groups(around, across)
-            if options.has_rules:
-                report_unused_vocabularies(compiled, project, across)
-        report.extend(not_ignored_in(across, compiled, project))
+        check_across(compiled, project, options, report, is_whole=is_whole)
         if options.overlay is not None:
             names = [named.name for one in compiled for named in one.named]
             options.overlay.check_names(names, report, is_whole=is_whole)

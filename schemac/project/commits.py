@@ -10,17 +10,16 @@ import errno
 import hashlib
 import os
 import posixpath
-import tomllib
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
 
 from schemac.project import discovery
-from schemac.project.configuration import SETTINGS_FILES, Project
+from schemac.project.configuration import SETTINGS_FILES, Project, settings_table
 from schemac.project.git_tree import CommitTree, NoCommitError, TreeEntry, open_tree
 from schemac.project.imported import FolderFiles
 from schemac.project.past_manifests import Before
-from schemac.project.settings_file import Configuration
+from schemac.project.settings_file import Configuration, SettingsFile
 from schemac.text.source.catalogue import NOTHING_TO_COMPILE, UNKNOWN_PAST, UNKNOWN_REFERENCE, UNREADABLE_FILE
 from schemac.text.source.diagnostics import Report
 from schemac.text.source.files import Files
@@ -143,9 +142,7 @@ class _CommitReader:
         for folder in folders:
             for place in self._tree.places_of(folder):
                 for path, inside in self._tree.below(place):
-                    if path in paths and (
-                        path == place or discovery.is_manifest_name(folder, inside, exclusion)
-                    ):
+                    if path in paths and (path == place or not exclusion.hides_below(folder, inside)):
                         gone.add(paths[path])
         return Before(
             self._contents,
@@ -251,17 +248,12 @@ def _settings_then(tree: CommitTree, project: Project) -> Json | None:
     for name in SETTINGS_FILES:
         path = tree.path_of(project.folder / name)
         entry = tree.readable(path) if path is not None else None
-        if entry is None:
-            continue
-        try:
-            table = tomllib.loads(tree.read([entry])[entry.id].decode())
-            if name == "pyproject.toml":
-                table = table["tool"]["schemac"]
-        except (KeyError, TypeError, ValueError, AttributeError):
+        content = tree.read([entry]).get(entry.id) if entry is not None else None
+        if content is not None:
             # What was wrong with it then is no matter now.
-            continue
-        if isinstance(table, dict):
-            return table
+            table = settings_table(SettingsFile(project.folder / name, name, content), Report())
+            if table is not None:
+                return table
     return None
 
 

@@ -9,7 +9,6 @@ Errors: SC405 possible-rename, SC408 unknown-reference.
 import dataclasses
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 from pathlib import Path
 
 from schemac.language.logical.facts import AnyFact, Fact
@@ -56,15 +55,15 @@ class Comparison:
         """Return a finding for each field that may have been renamed."""
         report = Report()
         for rename in self.renames:
-            asked, successor = rename.question(self.new), rename.successors[0]
+            (message, help), successor = rename.question(self.new), rename.successors[0]
             place = successor.location
             report.add(
                 POSSIBLE_RENAME,
-                asked.message,
+                message,
                 file=place.file if place is not None else self.new,
                 at=place.region if place is not None else WHOLE_FILE,
                 path=successor.path,
-                help=asked.help,
+                help=help,
             )
         return report.diagnostics
 
@@ -150,7 +149,7 @@ def compare(
                 dropped=frozenset(c.dataset for c in comparisons if not c.new),
                 files=files,
                 folders=folders,
-                elsewhere=partial(_other_manifests, every, project),
+                compared=every,
                 before=run.before,
                 project=project,
                 report=report,
@@ -195,12 +194,6 @@ def _prepare(
         return _Run(request, project, before=references.read_folder(against, files, folders, project, report))
     fixed = references.manifest_versions(against, project, report)
     return _Run(request, project, fixed=fixed, is_alone=len(fixed) == len(files) == 1)
-
-
-def _other_manifests(files: Sequence[ManifestFile], project: Project) -> list[ManifestFile]:
-    """Return the project's manifests without some of them."""
-    known = {file.path.resolve() for file in files}
-    return [file for file in project.manifests(Report()) if file.path.resolve() not in known]
 
 
 def _is_changed(file: ManifestFile, before: past_manifests.Before, library: Library) -> bool:

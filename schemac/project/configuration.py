@@ -120,11 +120,6 @@ class Project:
             return Exclusion(self.folder, more)
         return Exclusion(self.folder, (*exclude, *more), frozenset())
 
-    @property
-    def versions(self) -> Mapping[str, str]:
-        """Versions of engines, where the project names one."""
-        return self.configuration.versions
-
 
 def find_project(
     start: Path,
@@ -147,7 +142,7 @@ def find_project(
         is_near = folder == here or folder in here.parents or here in folder.parents
         name = Path(os.path.relpath(folder / path.name, here)) if is_near else path
         file = SettingsFile(path, name.as_posix(), edited.get(os.path.abspath(path)))
-        table = _settings_table(file, report)
+        table = settings_table(file, report)
         if table is not None:
             return _checked_project(file, table, report, open_cache(path.parent))
         if report.has_errors:
@@ -163,7 +158,7 @@ def find_root(start: Path, opened: Sequence[Path] = ()) -> Path | None:
     """
     for path in _candidates(start):
         report = Report()
-        if _settings_table(SettingsFile(path, path.name), report) is not None or report.has_errors:
+        if settings_table(SettingsFile(path, path.name), report) is not None or report.has_errors:
             return path.parent
     around = [folder for folder in opened if folder == start or folder in start.parents]
     return max(around, key=lambda folder: len(folder.parts)) if around else _marked_folder(start)
@@ -191,13 +186,10 @@ def _candidates(start: Path) -> list[Path]:
 
 def _marked_folder(start: Path) -> Path | None:
     """Return the folder of a project without configuration; None if there is no sign of one."""
-    for folder in (start, *start.parents):
-        if (folder / ".git").exists() or has_cache(folder):
-            return folder
-    return None
+    return next((one for one in (start, *start.parents) if (one / ".git").exists() or has_cache(one)), None)
 
 
-def _settings_table(file: SettingsFile, report: Report) -> Json | None:
+def settings_table(file: SettingsFile, report: Report) -> Json | None:
     """Return the table of settings in a file; None if there is none."""
     path, content = file.path, file.content
     # Imported here for start-up time: most folders have no such file.

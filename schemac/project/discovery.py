@@ -139,16 +139,6 @@ def has_lock(manifest: Path) -> bool:
     return os.path.lexists(lock_path(manifest))
 
 
-def read_lock_bytes(manifest: Path) -> bytes | None:
-    """Return the bytes of the lock of a manifest, None if there is none. Raises OSError if it cannot be read."""
-    try:
-        return read_file(lock_path(manifest))
-    except FileNotFoundError:
-        if has_lock(manifest):
-            raise
-        return None
-
-
 def lock_name(manifest_name: str) -> str:
     """Return how the lock of a manifest is spoken of."""
     return lock_path(Path(manifest_name)).as_posix()
@@ -208,11 +198,6 @@ def walk(
         if os.path.basename(here) != "odf" or "schema.bin" not in files:
             names = (name for name in sorted(files) if name.endswith(suffixes))
             yield from (Path(here, name) for name in names if not exclusion.hides_file(here, name))
-
-
-def is_manifest_name(folder: Path, inside: str, exclusion: Exclusion) -> bool:
-    """Whether a file of this path from a folder would be looked at there."""
-    return inside.endswith(SUFFIXES) and not exclusion.hides_below(folder, inside)
 
 
 def real_path(path: Path, real_folder: Callable[[str], str] = os.path.realpath) -> str:

@@ -15,11 +15,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from schemac.project.configuration import Project
-from schemac.project.imported import FolderFiles, ManifestImports
 from schemac.project.writing import replace_file
 from schemac.text.source import catalogue
 from schemac.text.source.diagnostics import Diagnostic, Fix, Report, Severity, SourceText
-from schemac.text.source.files import Contents
 from schemac.text.source.text import applied, decode_text, files_of, read_file, reason_of
 from schemac.text.syntax.document import parse
 
@@ -140,58 +138,41 @@ def _mistakes(source: SourceText) -> Counter[str]:
 _COMMENT_MARK = "schemac:"
 
 
-class Ignoring:
-    """The comments of one manifest and of what it imports."""
+def not_ignored(
+    findings: Sequence[Diagnostic],
+    texts: Sequence[SourceText],
+    project: Project,
+    path_for_rules: str | None,
+    *,
+    has_schema: bool = False,
+) -> list[Diagnostic]:
+    """Return the findings that no comment of a manifest, the first text, or of what it imports ignores.
 
-    def __init__(
-        self,
-        source: SourceText,
-        project: Project,
-        files: FolderFiles,
-        imported: ManifestImports,
-        contents: Contents,
-        *,
-        has_rules: bool = False,
-    ) -> None:
-        self._project = project
-        texts = [source]
-        for path, _ in imported.files:
-            content = contents.of(files, path)
-            text = None if isinstance(content, OSError) else decode_text(content, files.name(path), Report())
-            texts += [text] if text is not None else []
-        self._ignores = [
-            _ignores(text, self._project, has_rules=has_rules)
-            for text in texts
-            if _COMMENT_MARK in text.content
-        ]
-        self._manifest_ignores = (
-            self._ignores[0] if self._ignores and _COMMENT_MARK in source.content else None
-        )
-
-    def not_ignored(self, findings: Iterable[Diagnostic]) -> list[Diagnostic]:
-        """Return the findings that no comment ignores."""
-        remaining = list(findings)
-        for ignores in self._ignores:
-            remaining = ignores.remaining(remaining)
+    With rules, those about the manifest's own comments come after them.
+    """
+    ignores_by_file = {
+        text.name: _ignores(text, project, has_rules=path_for_rules is not None)
+        for text in texts
+        if _COMMENT_MARK in text.content
+    }
+    remaining = list(findings)
+    for ignores in ignores_by_file.values():
+        remaining = ignores.remaining(remaining)
+    own_ignores = ignores_by_file.get(texts[0].name)
+    if path_for_rules is None or own_ignores is None:
         return remaining
-
-    def of_comments(self, path: str, findings: Iterable[Diagnostic], *, has_schema: bool) -> list[Diagnostic]:
-        """Return the findings about the manifest's own comments, after all findings went through `not_ignored`."""
-        if self._manifest_ignores is None:
-            return []
-        selection = self._project.selection
-        rules = selection.rules_for(path)
-        wrong = list(self._manifest_ignores.report.diagnostics)
-        # A mistake may hide what a comment is for.
-        if has_schema and not any(d.is_error for d in findings):
-            looked_for = {rule.code.id for rule in rules}
-            wrong += self._manifest_ignores.unused(looked_for | _OF_CHECKS)
-        severities = {rule.code.id: selection.severity(rule) for rule in rules}
-        return [
-            replace(d, severity=severities[d.code] or d.severity, excerpt=d.excerpt, fix=d.fix)
-            for d in wrong
-            if d.code in severities
-        ]
+    rules = project.selection.rules_for(path_for_rules)
+    wrong = list(own_ignores.report.diagnostics)
+    # A mistake may hide what a comment is for.
+    if has_schema and not any(d.is_error for d in findings):
+        wrong += own_ignores.unused({rule.code.id for rule in rules} | _OF_CHECKS)
+    severities = {rule.code.id: project.selection.severity(rule) for rule in rules}
+    of_comments = [
+        replace(d, severity=severities[d.code] or d.severity, excerpt=d.excerpt, fix=d.fix)
+        for d in wrong
+        if d.code in severities
+    ]
+    return [*remaining, *of_comments]
 
 
 def without_ignored(

@@ -11,7 +11,7 @@ import os
 import posixpath
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache, cached_property
 from pathlib import Path
 
@@ -66,11 +66,12 @@ class GitObjects:
 
 @dataclass(frozen=True, slots=True)
 class TreeEntry:
-    """A file of the tree, after all links."""
+    """A file of the tree, or a link in it."""
 
     path: str
     id: str
     store: GitObjects = dataclasses.field(default_factory=GitObjects)
+    is_link: bool = False
     unreadable: str = ""
     """Why git cannot say what the file was; empty if it can."""
 
@@ -90,15 +91,6 @@ class Submodule:
         return f"commit {self.commit[:12]} of the submodule {self.path} is not in this clone"
 
 
-@dataclass(frozen=True, slots=True)
-class _Listed:
-    """A file or link of a tree, as git lists it."""
-
-    mode: str
-    id: str
-    store: GitObjects
-
-
 @dataclass(frozen=True)
 class CommitTree:
     """All files at a commit."""
@@ -106,14 +98,14 @@ class CommitTree:
     top: Path
     """The top of the working tree, without links."""
     commit: str
-    listed: Mapping[str, _Listed] = dataclasses.field(repr=False)
+    listed: Mapping[str, TreeEntry] = dataclasses.field(repr=False)
     unread: tuple[Submodule, ...] = ()
 
     def find(self, path: str) -> TreeEntry | None:
-        """Return the file at a path; None if there was none."""
+        """Return the file at a path, after all links; None if there was none."""
         path, link = self._resolved(path)
         if (listed := self.listed.get(path)) is not None:
-            return TreeEntry(path, listed.id, listed.store) if listed.mode != _LINK else None
+            return None if listed.is_link else listed
         if link and (path.startswith(("/", "../")) or path == ".."):
             return TreeEntry(link, "", unreadable=f"{link} was a link to a place outside the repository")
         submodule = next((s for s in self.unread if f"{path}/".startswith(f"{s.path}/")), None)
@@ -193,10 +185,9 @@ class CommitTree:
     @cached_property
     def _links(self) -> dict[str, bytes]:
         """The targets of all links by their paths; empty bytes for one whose target git does not have."""
-        links = {path: listed for path, listed in self.listed.items() if listed.mode == _LINK}
-        entries = [TreeEntry(path, listed.id, listed.store) for path, listed in links.items()]
-        contents = self.read(entries)
-        return {path: contents.get(listed.id, b"") for path, listed in links.items()}
+        links = [entry for entry in self.listed.values() if entry.is_link]
+        contents = self.read(links)
+        return {entry.path: contents.get(entry.id, b"") for entry in links}
 
 
 def open_tree(ref: str) -> CommitTree:
@@ -224,9 +215,9 @@ def open_tree(ref: str) -> CommitTree:
     return CommitTree(top, commit, listed, tuple(unread))
 
 
-def _list(store: GitObjects, commit: str, top: Path) -> tuple[dict[str, _Listed], list[Submodule]]:
-    """Return the files of a commit and of its submodules, whose paths begin with that of the submodule."""
-    listed: dict[str, _Listed] = {}
+def _list(store: GitObjects, commit: str, top: Path) -> tuple[dict[str, TreeEntry], list[Submodule]]:
+    """Return the files and links of a commit and of its submodules, whose paths begin with that of the submodule."""
+    listed: dict[str, TreeEntry] = {}
     submodules: dict[str, str] = {}
     for line in os.fsdecode(store.git("ls-tree", "-r", "-z", "--full-tree", commit)).split("\0")[:-1]:
         head, _, path = line.partition("\t")
@@ -234,7 +225,7 @@ def _list(store: GitObjects, commit: str, top: Path) -> tuple[dict[str, _Listed]
         if mode == _SUBMODULE:
             submodules[path] = id
         else:
-            listed[path] = _Listed(mode, id, store)
+            listed[path] = TreeEntry(path, id, store, is_link=mode == _LINK)
     unread: list[Submodule] = []
     names = _names_of_submodules(store, listed.get(".gitmodules")) if submodules else {}
     for path, id in submodules.items():
@@ -249,12 +240,13 @@ def _list(store: GitObjects, commit: str, top: Path) -> tuple[dict[str, _Listed]
         except GitError:
             unread.append(Submodule(path, id, _commit_today(store, top, path) != id))
             continue
-        listed |= {f"{path}/{name}": file for name, file in files.items()}
+        inside = [replace(file, path=f"{path}/{file.path}") for file in files.values()]
+        listed |= {file.path: file for file in inside}
         unread += [Submodule(f"{path}/{s.path}", s.commit, s.is_changed) for s in deeper]
     return listed, unread
 
 
-def _names_of_submodules(store: GitObjects, file: _Listed | None) -> dict[str, str]:
+def _names_of_submodules(store: GitObjects, file: TreeEntry | None) -> dict[str, str]:
     """Return the names of submodules by their paths, for their git folders are called so."""
     if file is None:
         return {}

@@ -6,16 +6,16 @@ Layer: project.
 import dataclasses
 import os
 import posixpath
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from schemac.project.configuration import Project, find_project, repository_of
 from schemac.project.discovery import is_within
-from schemac.text.source.diagnostics import Diagnostic, Report
+from schemac.text.source.diagnostics import Diagnostic, Report, SourceText
 from schemac.text.source.files import Contents, Files, OutsideError
-from schemac.text.source.text import MAX_BYTES, read_file
+from schemac.text.source.text import MAX_BYTES, decode_text, read_file
 
 if TYPE_CHECKING:
     # For start-up time: most manifests import nothing.
@@ -94,19 +94,17 @@ class ManifestImports:
             tuple(sorted(reuse.imports.items())), tuple(sorted(reuse.used)), tuple(reuse.unused.items())
         )
 
+    def texts(self, contents: Contents, files: Files) -> Iterator[SourceText]:
+        """Yield the imported files, as far as they are texts."""
+        for path, _ in self.files:
+            content = contents.of(files, path)
+            text = None if isinstance(content, OSError) else decode_text(content, files.name(path), Report())
+            if text is not None:
+                yield text
+
     def is_current(self, contents: Contents, files: Files) -> bool:
         """Whether all imported files are as they were."""
         return all(contents.digest(files, path) == digest for path, digest in self.files)
 
 
 NOTHING = ManifestImports()
-
-
-def report_unused_groups(files: Iterable[tuple[FolderFiles, ManifestImports]], report: Report) -> None:
-    """Report the groups of these manifests that none of them uses."""
-    manifests = list(files)
-    used = {(at.key(path), name) for at, imported in manifests for path, name in imported.used}
-    for at, imported in manifests:
-        report.extend(
-            diagnostic for name, diagnostic in imported.defined_groups if (at.key(""), name) not in used
-        )

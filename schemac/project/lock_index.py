@@ -43,10 +43,6 @@ class LostLocks:
         """Return the digest of all that is looked through for the datasets of a manifest: locks, and manifests next to them."""
         return self._digest(self._scope(manifest))
 
-    def locks_for(self, manifest: Path) -> Sequence[Path]:
-        """Return all locks of the project; without a project, those in the folders up to the working folder."""
-        return self._locks(self._scope(manifest))
-
     def _scope(self, manifest: Path) -> Path | None:
         """Return the folder from which on locks count for a manifest; None if all of the project do."""
         return None if self._is_marked else Path(os.path.abspath(manifest)).parent
@@ -78,7 +74,7 @@ class LostLocks:
         manifest = file.file.path
         known = {dataset.name for dataset in lock.datasets} if lock is not None else None
         lost = {named.name for named in file.named if known is not None and named.name not in known}
-        if lost and (has_lock(manifest) or self.locks_for(manifest)):
+        if lost and (has_lock(manifest) or self._locks(self._scope(manifest))):
             for dataset in file.datasets:
                 if dataset.name in lost:
                     self._report_lock_of(dataset, file, report)
@@ -89,7 +85,7 @@ class LostLocks:
         expected_path = lock_path(file.file.path)
         names = {one.name for one in file.datasets}
         news = {str(field.segment) for field in dataset.columns}
-        for path in dict.fromkeys((expected_path, *self.locks_for(file.file.path))):
+        for path in dict.fromkeys((expected_path, *self._locks(self._scope(file.file.path)))):
             lock = _read(path) if path.is_file() else None
             for locked in lock.datasets if lock is not None else ():
                 if locked.name == dataset.name:
@@ -106,7 +102,7 @@ class LostLocks:
                     return
         lock = _read(expected_path) if expected_path.is_file() else None
         if lock is not None and lock.datasets and names.isdisjoint(one.name for one in lock.datasets):
-            origins, mine = dataset.origins, _display_path(expected_path)
+            origins, mine = dataset.origins, os.path.relpath(expected_path)
             others = listed([one.name for one in lock.datasets])
             report.add(
                 LOST_LOCK,
@@ -123,7 +119,7 @@ def _report_lost_lock(
 ) -> None:
     """Report that a dataset has no lock where it is expected, but another lock, at `path`, has its ids; `renamed` is its name there if it differs."""
     origins = dataset.origins
-    mine, other = _display_path(expected_path), _display_path(path)
+    mine, other = os.path.relpath(expected_path), os.path.relpath(path)
     steps: list[str] = []
     if renamed:
         where = "instead of its present one" if origins.named_at else f"at the top of {file.file.name}"
@@ -157,8 +153,3 @@ def _read(path: Path) -> Lock | None:
     if content is None or not content.removeprefix(b"\xef\xbb\xbf").startswith(_START):
         return None
     return read_lock(content.decode("utf-8", "replace"), path.name, Report())
-
-
-def _display_path(path: Path) -> str:
-    """Return a path from the working folder."""
-    return os.path.relpath(path)

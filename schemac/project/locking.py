@@ -28,8 +28,8 @@ from schemac.versions.evolution.changes import Change
 from schemac.versions.evolution.renames import UndeclaredRename, undeclared_renames
 from schemac.versions.evolution.version_pair import LockedSchemaVersion, SchemaVersion, VersionPair
 from schemac.versions.identity.compilation import Locked
-from schemac.versions.identity.freeze import NumberedFields, RestoreError, identify, restored
-from schemac.versions.identity.lock import Lock, LockedDataset
+from schemac.versions.identity.freeze import RestoreError, identify, restored
+from schemac.versions.identity.lock import Lock
 from schemac.versions.identity.lockfile import read_lock, report_unreadable, write_lock
 from schemac.versions.identity.match import lost
 from schemac.versions.identity.opening import open_version
@@ -37,7 +37,7 @@ from schemac.versions.identity.opening import open_version
 
 @dataclass(frozen=True, slots=True)
 class LockFile:
-    """A lock file on disk."""
+    """A lock file on disk, with the lock in it, or the one that it is to have."""
 
     path: Path
     name: str
@@ -45,11 +45,6 @@ class LockFile:
     text: str | None
     """None if there is no file yet."""
     lock: Lock
-
-    @property
-    def exists(self) -> bool:
-        """Whether there is a file."""
-        return self.text is not None
 
 
 def open_lock(manifest: Path, manifest_name: str, report: Report) -> LockFile | None:
@@ -66,13 +61,8 @@ def open_lock(manifest: Path, manifest_name: str, report: Report) -> LockFile | 
     return None if lock is None else LockFile(path, name, text, lock)
 
 
-def save_lock(file: LockFile, lock: Lock, report: Report) -> bool:
-    """Write one lock, as `save_locks`."""
-    return save_locks([(file, lock)], report)
-
-
 def save_locks(
-    locks: Sequence[tuple[LockFile, Lock]],
+    locks: Sequence[LockFile],
     report: Report,
     texts: Mapping[Path, bytes] = MappingProxyType({}),
     names: Mapping[Path, str] = MappingProxyType({}),
@@ -82,7 +72,7 @@ def save_locks(
     All are written, or none. False if nothing was written: the report has an error then, or there was nothing to write. `names` say
     how the other files are spoken of.
     """
-    changed = [(file, text) for file, lock in locks if (text := write_lock(lock)) != file.text]
+    changed = [(file, text) for file in locks if (text := write_lock(file.lock)) != file.text]
     # Locks come first: a text that is new already needs the new ids.
     contents = {**{file.path: text.encode() for file, text in changed}, **texts}
     names = {**names, **{file.path: file.name for file, _ in changed}}
@@ -149,60 +139,50 @@ def datasets_in(
     """Return the datasets with what a lock has of them; changes that are not locked are reported."""
     locked_by_name: dict[str, Locked] = {}
     for dataset in datasets:
-        locked = lock.dataset(dataset.name)
-        ids = numbered_by_lock(dataset, locked, report)
-        report_unlocked(dataset, locked, ids, report, is_error=is_error)
-        locked_by_name[dataset.name] = Locked(locked, ids)
+        locked = numbered_by_lock(dataset, lock, report)
+        report_unlocked(locked, report, is_error=is_error)
+        locked_by_name[dataset.name] = locked
     return locked_by_name
 
 
 def numbered_by_lock(
-    dataset: LogicalDataset,
-    locked: LockedDataset,
-    report: Report,
-    requested_ids: Mapping[str, int] | None = None,
-) -> NumberedFields:
-    """Return the ids of a dataset's fields by its lock; fields of these paths get the requested ids."""
-    findings = Findings(report, dataset.origins)
+    dataset: LogicalDataset, lock: Lock, report: Report, requested_ids: Mapping[str, int] | None = None
+) -> Locked:
+    """Return a dataset with the ids of its fields by its lock; fields of these paths get the requested ids."""
+    findings, versions = Findings(report, dataset.origins), lock.dataset(dataset.name)
     if requested_ids:
         try:
-            return restored(dataset, locked, requested_ids, findings)
+            return restored(dataset, versions, requested_ids, findings)
         except RestoreError as error:
             name = dataset.origins.file
             message = str(error)
             help = "see the ids in the lock next to the manifest"
             report.add(catalogue.REFUSED_RESTORE, message, file=name, help=help)
-    return identify(dataset, locked, findings)
+    return identify(dataset, versions, findings)
 
 
-def pair_since(dataset: LogicalDataset, locked: LockedDataset, identities: NumberedFields) -> VersionPair:
+def pair_since(locked: Locked) -> VersionPair:
     """Return the newest locked version, and the present schema."""
-    newest = locked.newest
+    newest = locked.lock.newest
     assert newest is not None, "there is no lock to compare with"
-    before = open_version(locked, newest)
+    before = open_version(locked.lock, newest)
     fields = {state.id: field for field, state in before.states.items()}
     old = SchemaVersion(before.logical, f"lock:{newest.number}")
-    new = LockedSchemaVersion(dataset, dataset.origins.file, locked, identities.ids, identities.numbers)
-    return VersionPair(old, new, {field: fields[id] for field, id in identities.ids.items() if id in fields})
+    new = LockedSchemaVersion.of(locked, locked.dataset.origins.file)
+    return VersionPair(old, new, {field: fields[id] for field, id in locked.ids.items() if id in fields})
 
 
-def report_unlocked(
-    dataset: LogicalDataset,
-    locked: LockedDataset,
-    identities: NumberedFields,
-    report: Report,
-    *,
-    is_error: bool,
-) -> None:
+def report_unlocked(locked: Locked, report: Report, *, is_error: bool) -> None:
     """Report that a schema differs from its locked version."""
-    if not identities.is_changed:
+    if not locked.is_changed:
         return
+    dataset = locked.dataset
     name = shlex.quote(dataset.origins.file)
-    pair = pair_since(dataset, locked, identities) if locked.newest else None
+    pair = pair_since(locked) if locked.lock.newest else None
     from schemac.versions.evolution.diff import diff_of  # for start-up time: a merge of locks needs none
 
     changes = diff_of(pair) if pair is not None else ()
-    what = summary(changes) if locked.newest else "it has no version yet"
+    what = summary(changes) if pair is not None else "it has no version yet"
     report.add(
         catalogue.UNLOCKED_CHANGE,
         f"{dataset.name} differs from its lock: {what}",
@@ -211,12 +191,12 @@ def report_unlocked(
         file=dataset.origins.file,
         severity=Severity.ERROR if is_error else None,
         help=f"see `schemac diff lock {name}`, then run `schemac lock {name}`"
-        if locked.newest
+        if pair is not None
         else f"run `schemac lock {name}`",
     )
     if pair is not None:
         report_undeclared_renames(dataset, undeclared_renames(pair), report)
-    report_returned_names(dataset, changes, locked, identities, report)
+    report_returned_names(locked, changes, report)
 
 
 def report_undeclared_renames(
@@ -228,32 +208,26 @@ def report_undeclared_renames(
     """Ask about the fields that may have been renamed without a declaration."""
     findings = Findings(report, dataset.origins)
     for rename in renames:
-        asked, field = rename.question(dataset.origins.file), rename.successors[0].field
+        (message, help), field = rename.question(dataset.origins.file), rename.successors[0].field
         assert field is not None
-        findings.at_name(field, catalogue.POSSIBLE_RENAME, asked.message, help=asked.help, severity=severity)
+        findings.at_name(field, catalogue.POSSIBLE_RENAME, message, help=help, severity=severity)
 
 
-def report_returned_names(
-    dataset: LogicalDataset,
-    changes: Sequence[Change],
-    locked: LockedDataset,
-    identities: NumberedFields,
-    report: Report,
-) -> None:
+def report_returned_names(locked: Locked, changes: Sequence[Change], report: Report) -> None:
     """Report new fields that have the name of a dropped one, but not its id."""
-    gone = {path_text: id for id, path_text in sorted(lost(locked).items())}
-    findings = Findings(report, dataset.origins)
+    gone = {path_text: id for id, path_text in sorted(lost(locked.lock).items())}
+    findings = Findings(report, locked.dataset.origins)
     for change in changes:
         field, id = change.new_field, gone.get(change.path)
         if (
             change.fact is Fact.FIELD_ADDED
             and id is not None
             and field is not None
-            and identities.ids[field] != id
+            and locked.ids[field] != id
         ):
             restore_argument = shlex.quote(f"{change.path}={id}")
             message = f"{change.path} is a new field without the data of the dropped field of the same name"
-            help = f"if it is the same field, run `schemac lock {shlex.quote(dataset.origins.file)} --restore {restore_argument}`"
+            help = f"if it is the same field, run `schemac lock {shlex.quote(locked.dataset.origins.file)} --restore {restore_argument}`"
             findings.at_name(field, catalogue.RETURNED_NAME, message, help=help)
 
 

@@ -7,7 +7,7 @@ Shape: what is found in one manifest depends on its bytes, its name and the sett
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -134,17 +134,14 @@ class ManifestChecks:
             report.extend(local_report.diagnostics)
             return None
         datasets, imported = self._check(source, file, local_report, self.options)
-        from schemac.project.fixing import Ignoring  # for start-up time, as above
+        from schemac.project.fixing import not_ignored  # for start-up time, as above
 
-        has_rules = self.options.has_rules
-        ignoring = Ignoring(
-            source, self._project, self._files(file), imported, self._contents, has_rules=has_rules
-        )
+        texts = [source, *imported.texts(self._contents, self._files(file))]
+        path = self._project.path_for_rules(file.path, file.name) if self.options.has_rules else None
         remaining = Report()
-        remaining.extend(ignoring.not_ignored(local_report.diagnostics))
-        if has_rules:
-            path = self._project.path_for_rules(file.path, file.name)
-            remaining.extend(ignoring.of_comments(path, local_report.diagnostics, has_schema=bool(datasets)))
+        remaining.extend(
+            not_ignored(local_report.diagnostics, texts, self._project, path, has_schema=bool(datasets))
+        )
         findings = remaining.diagnostics
         report.extend(findings)
         named = tuple([DatasetName(dataset.name, dataset.is_source) for dataset in datasets])
@@ -197,11 +194,8 @@ def with_distinct_datasets(files: Sequence[CompiledFile], report: Report) -> lis
         if distinct == file.named:
             renamed.append(file)
             continue
-        renamed.append(replace(file, named=distinct))
         made = file.__dict__.get("datasets")
-        if made is not None:
-            datasets = [replace(d, name=n.name) for d, n in zip(made, distinct, strict=True)]
-            renamed[-1].__dict__["datasets"] = datasets
+        renamed.append(replace(file, named=distinct, make=file.make if made is None else partial(list, made)))
     files_of: dict[str, list[int]] = {}
     for number, file in enumerate(renamed):
         for named in file.named:

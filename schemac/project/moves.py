@@ -7,7 +7,7 @@ Errors: SC415 possible-origin, SC416 unknown-past, and whatever is wrong with wh
 """
 
 import dataclasses
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -41,8 +41,8 @@ class DatasetMoves:
     """The manifests of today that are compared, and are not as they were."""
     folders: Sequence[Path]
     """The folders that are compared with all that they held."""
-    elsewhere: Callable[[], Sequence[ManifestFile]]
-    """Returns the project's other manifests of today."""
+    compared: Sequence[ManifestFile]
+    """All manifests of today that are compared."""
     before: Before
     project: Project
     report: Report
@@ -182,8 +182,11 @@ class DatasetMoves:
                     name: version for name, version in self._past_versions(file.path).items() if name in lost
                 }
         names = olds.keys() - self.added
+        elsewhere: list[ManifestFile] = []
         # Whoever compares with a folder of today may well have it in the project.
-        elsewhere = self.elsewhere() if names and self.before.is_of_places else ()
+        if names and self.before.is_of_places:
+            known = {file.path.resolve() for file in self.compared}
+            elsewhere = [one for one in self.project.manifests(Report()) if one.path.resolve() not in known]
         news, places = self._present_versions(elsewhere, names)
         for name in sorted(olds):
             place = places[name].resolve() if name in news else Path()

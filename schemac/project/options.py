@@ -78,7 +78,7 @@ class CompileOptions:
             targets=tuple(name for name in target_names() if name in requested),
             are_targets_named=is_named,
             asked_for=frozenset(requested if is_named else ()),
-            versions=project.versions,
+            versions=configuration.versions,
             optional_artifacts=frozenset(configuration.files),
             encodings=configuration.encodings,
             has_metadata=configuration.metadata and metadata,

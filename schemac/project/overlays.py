@@ -47,14 +47,13 @@ class RunOverlay:
         if locked is None:
             return overlaid, None
         same = dict(zip(preorder(dataset.columns), preorder(overlaid.columns), strict=True))
-        ids = locked.identities
-        moved = replace(
-            ids,
-            ids={same[field]: id for field, id in ids.ids.items()},
-            numbers={same[field]: numbers for field, numbers in ids.numbers.items()},
-            shapes={same[field]: shape for field, shape in ids.shapes.items()},
+        return overlaid, replace(
+            locked,
+            dataset=overlaid,
+            ids={same[field]: id for field, id in locked.ids.items()},
+            numbers={same[field]: numbers for field, numbers in locked.numbers.items()},
+            shapes={same[field]: shape for field, shape in locked.shapes.items()},
         )
-        return overlaid, replace(locked, identities=moved)
 
     def check_names(self, datasets: Collection[str], report: Report, *, is_whole: bool) -> None:
         """Report unknown datasets, and names that are used twice with the overlay."""

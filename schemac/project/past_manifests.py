@@ -141,14 +141,13 @@ class Before:
 
 
 def schema_version_of(
-    dataset: LogicalDataset, label: str, lock: Lock | None, report: Report | None = None
+    dataset: LogicalDataset, label: str, lock: Lock | None, report: Report
 ) -> SchemaVersion:
     """Return a version with the ids that its lock gives it; old names that no field has are reported."""
     locked = lock.dataset(dataset.name) if lock is not None else LockedDataset(dataset.name)
     if locked.newest is None:
         return SchemaVersion(dataset, label)
-    identities = identify(dataset, locked, Findings(report, dataset.origins) if report is not None else None)
-    return LockedSchemaVersion(dataset, label, locked, identities.ids, identities.numbers)
+    return LockedSchemaVersion.of(identify(dataset, locked, Findings(report, dataset.origins)), label)
 
 
 def versions_before(before: Before, path: Path, project: Project, report: Report) -> SchemaVersions:
@@ -169,7 +168,8 @@ def versions_before(before: Before, path: Path, project: Project, report: Report
         report.extend(local_report.errors)
         return {}
     lock = lock_before(before, path, report)
-    versions = {dataset.name: schema_version_of(dataset, name, lock) for dataset in declared}
+    # What its declarations of old names were worth then is no matter now.
+    versions = {dataset.name: schema_version_of(dataset, name, lock, Report()) for dataset in declared}
     return {**versions, **{version.dataset.name: version for version in inferred}}
 
 

@@ -1,4 +1,4 @@
-"""References between datasets of a run, and vocabularies that nothing in the project uses.
+"""References between datasets of a run, and groups and vocabularies that nothing in the project uses.
 
 Layer: project.
 Shape: each manifest is valid by itself; a finding is at the reference, and shows the referenced field at its own
@@ -12,7 +12,6 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from operator import attrgetter
-from types import MappingProxyType
 from typing import Any
 
 from schemac.language.attributes.attribute import Family
@@ -20,8 +19,9 @@ from schemac.language.attributes.constraints import REFERENCES, UNIQUE, Referenc
 from schemac.language.logical.dataset import LogicalDataset, named_key, primary_key
 from schemac.language.logical.model import LogicalType, SchemaField, dotted
 from schemac.project.configuration import Project
-from schemac.project.imported import FolderFiles
+from schemac.project.imported import NOTHING, FolderFiles
 from schemac.project.manifests import CompiledFile
+from schemac.project.options import CompileOptions
 from schemac.text.source.catalogue import REFERENCE_TO_NO_KEY, UNFIT_REFERENCE, UNKNOWN_REFERRED
 from schemac.text.source.diagnostics import Code, Label, Report, label
 from schemac.text.source.phrases import Help, closest
@@ -37,6 +37,33 @@ _COMPARED_BY: dict[Family, Callable[[Any], object]] = {
     Family.TIMESTAMP: lambda type_: (type_.timezone is None, type_.unit == "Nanosecond"),
 }
 """What has to be the same in two types of a family for a run to compare their values."""
+
+
+def check_across(
+    files: Sequence[CompiledFile],
+    project: Project,
+    options: CompileOptions,
+    report: Report,
+    *,
+    is_whole: bool,
+) -> None:
+    """Report what is wrong between checked manifests, but for what their comments ignore.
+
+    With `is_whole` they are all manifests of the project, so what none of them uses is reported too.
+    """
+    across = Report()
+    if not report.has_errors:
+        check_references(files, across)
+    if is_whole:
+        _report_unused_groups(files, across)
+        if options.has_rules:
+            _report_unused_vocabularies(files, project, options.edited, across)
+    if not across.diagnostics:
+        return
+    from schemac.project.fixing import without_ignored  # for start-up time: little is found so
+
+    contents = {file.file.name: file.content for file in files}
+    report.extend(without_ignored(across.diagnostics, contents.get, project))
 
 
 def check_references(files: Sequence[CompiledFile], report: Report) -> None:
@@ -151,11 +178,18 @@ def _labels_at(dataset: LogicalDataset, field: SchemaField, message: str) -> tup
     return () if place is None else (label(message, place.source, place.span), *place.labels)
 
 
-def report_unused_vocabularies(
-    files: Iterable[CompiledFile],
-    project: Project,
-    report: Report,
-    edited: Mapping[str, bytes] = MappingProxyType({}),
+def _report_unused_groups(files: Iterable[CompiledFile], report: Report) -> None:
+    """Report the groups of these manifests that none of them uses."""
+    around = [(FolderFiles(f.file.path, f.file.name), f.imported) for f in files if f.imported != NOTHING]
+    used = {(at.key(path), name) for at, imported in around for path, name in imported.used}
+    for at, imported in around:
+        report.extend(
+            diagnostic for name, diagnostic in imported.defined_groups if (at.key(""), name) not in used
+        )
+
+
+def _report_unused_vocabularies(
+    files: Iterable[CompiledFile], project: Project, edited: Mapping[str, bytes], report: Report
 ) -> None:
     """Report the vocabularies that no manifest of the project uses; `edited` are texts in place of files."""
     file = project.file

@@ -21,7 +21,6 @@ from schemac.language.attributes.builtin import DEPRECATED
 from schemac.language.attributes.registry import domain_of
 from schemac.language.logical.dataset import LogicalDataset
 from schemac.language.logical.model import SchemaField, dotted, preorder
-from schemac.project.building import not_ignored_in
 from schemac.project.cache.store import NO_CACHE
 from schemac.project.configuration import Project
 from schemac.project.field_blocks import Block, block_of, moved
@@ -51,8 +50,8 @@ from schemac.project.project_texts import (
     key_of,
     texts_of,
 )
-from schemac.project.referring import check_references
-from schemac.project.rewriting import Relocked, Renamed, Rewriting, Rewritten
+from schemac.project.referring import check_across
+from schemac.project.rewriting import Renamed, Rewriting, Rewritten
 from schemac.text.source.catalogue import REFUSED_EDIT, UNKNOWN_COLUMN
 from schemac.text.source.diagnostics import Diagnostic, Report, Span
 from schemac.text.source.json_object import TreePath
@@ -152,21 +151,20 @@ def _renamed_field(target: FieldTarget, new: str, texts: ProjectTexts, report: R
     after = _checked_files(texts, edited, report, paths=paths, goal=goal if is_move else None)
     if after is None:
         return None
-    relocked = {path: Relocked(one, one.lock) for path, one in locks.items()}
     renamed: list[Renamed] = []
     members = {dataset.name: target.dataset_field}
     members |= {one.dataset.name: one for one in fields if one.dataset.name != dataset.name}
     for dataset_name, (manifest, _, one) in members.items():
         path, new_path = manifest.file.path, paths[dataset_name][one.path_text]
-        locked = relocked[path].lock.dataset(dataset_name)
+        locked = locks[path].lock.dataset(dataset_name)
         if locked.newest is not None:
             now = next(one for one in after[key_of(path)].datasets if one.name == dataset_name)
             former_paths = {now: before for before, now in paths[dataset_name].items()}
-            locked = freeze(locked, identify(now, locked, renamed=former_paths))
-            relocked[path] = Relocked(locks[path], relocked[path].lock.with_dataset(locked))
+            locked = freeze(identify(now, locked, renamed=former_paths))
+            locks[path] = replace(locks[path], lock=locks[path].lock.with_dataset(locked))
         name = manifest.file.name if renamed else place.source.name
         renamed.append(Renamed(name, new_path, locked.newest.number if locked.newest else None))
-    return Rewriting(tuple(renamed), edited, tuple(one for one in relocked.values() if one.file.exists))
+    return Rewriting(tuple(renamed), edited, tuple(one for one in locks.values() if one.text is not None))
 
 
 def _new_place(target: DatasetField, new: str, report: Report) -> tuple[SchemaField | None, str] | None:
@@ -218,10 +216,8 @@ def _unchanged_locks(fields: Iterable[DatasetField], report: Report) -> dict[Pat
         if lock_file is None:
             continue
         locks[path] = lock_file
-        locked = lock_file.lock.dataset(dataset.name)
-        if locked.newest is not None:
-            identities = numbered_by_lock(dataset, locked, report)
-            report_unlocked(dataset, locked, identities, report, is_error=True)
+        if lock_file.lock.dataset(dataset.name).newest is not None:
+            report_unlocked(numbered_by_lock(dataset, lock_file.lock, report), report, is_error=True)
     return locks if not report.has_errors else None
 
 
@@ -323,7 +319,7 @@ def _checked_name(target: NamedTarget, new: str) -> str:
     return new
 
 
-def _renamed_lock(name: str, new: str, texts: ProjectTexts, report: Report) -> tuple[Relocked, ...]:
+def _renamed_lock(name: str, new: str, texts: ProjectTexts, report: Report) -> tuple[LockFile, ...]:
     """Return the lock of a dataset with its new name; its versions and ids stay. Raises NoEditError."""
     ((file, _),) = datasets_called(name, texts.files)
     lock_file = open_lock(file.file.path, file.file.name, report)
@@ -332,9 +328,8 @@ def _renamed_lock(name: str, new: str, texts: ProjectTexts, report: Report) -> t
         return ()
     if lock_file.lock.dataset(new).newest is not None:
         raise NoEditError(f"{lock_file.name} has the versions of a former dataset {new}. Use another name")
-    others = [one for one in lock_file.lock.datasets if one.name != name]
-    datasets = sorted([*others, replace(locked, name=new)], key=lambda one: one.name)
-    return (Relocked(lock_file, Lock(tuple(datasets))),)
+    others = Lock(tuple(one for one in lock_file.lock.datasets if one.name != name))
+    return (replace(lock_file, lock=others.with_dataset(replace(locked, name=new))),)
 
 
 # Edited texts and what they say
@@ -410,7 +405,7 @@ def _check(
     texts: ProjectTexts, contents: Mapping[str, bytes], project: Project
 ) -> tuple[list[CompiledFile], Sequence[Diagnostic]]:
     """Return the manifests with contents in place of texts, and the findings of those that have one of these texts."""
-    report, across = Report(), Report()
+    report = Report()
     edited = {**texts.edited, **contents}
     options = replace(CompileOptions.of(project), edited=edited, has_rules=True)
     # What is tried is not worth a place on disk.
@@ -422,9 +417,7 @@ def _check(
         one = file if is_same else checks.check(edited.get(path, file.content), file.file, report)
         files += [one] if one is not None else []
     files = with_distinct_datasets(files, report)
-    if not report.has_errors:
-        check_references(files, across)
-    report.extend(not_ignored_in(across, files, project))
+    check_across(files, project, options, report, is_whole=False)
     return files, report.diagnostics
 
 

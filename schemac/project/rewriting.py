@@ -11,7 +11,6 @@ from schemac.project.locking import LockFile, save_locks
 from schemac.text.source.catalogue import WRITE_FAILED
 from schemac.text.source.diagnostics import Report
 from schemac.text.source.text import read_content
-from schemac.versions.identity.lock import Lock
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,21 +41,13 @@ class Rewritten:
 
 
 @dataclass(frozen=True, slots=True)
-class Relocked:
-    """A lock, and what it is to be."""
-
-    file: LockFile
-    lock: Lock
-
-
-@dataclass(frozen=True, slots=True)
 class Rewriting:
     """All that a renaming changes; nothing of it is written yet."""
 
     renamed: tuple[Renamed, ...]
     """The dataset that was asked for, and the others that have the field from the same group."""
     texts: tuple[Rewritten, ...]
-    locks: tuple[Relocked, ...]
+    locks: tuple[LockFile, ...]
     """Those that there are; a manifest without a lock has none."""
 
 
@@ -74,4 +65,4 @@ def write(rewriting: Rewriting, report: Report) -> bool:
             return False
         contents[text.path] = mark + text.after.encode()
     names = {text.path: text.name for text in rewriting.texts}
-    return save_locks([(one.file, one.lock) for one in rewriting.locks], report, contents, names)
+    return save_locks(rewriting.locks, report, contents, names)

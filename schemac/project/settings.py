@@ -142,23 +142,14 @@ class _Settings(AuthoredModel):
     lint: _Lint = Field(default_factory=_Lint, description="Which rules are enabled.")
 
 
-if TYPE_CHECKING:
-
-    class Settings(_Settings):
-        """Settings for all manifests of a project."""
-
-else:
-    # With the version that each engine's warnings, verdicts and plans are to hold for, where they depend on one.
-    _versions = version_settings().values()
-    Settings = create_model(
-        "Settings",
-        __base__=_Settings,
-        __doc__=_Settings.__doc__,
-        **{
-            s.key: (Annotated[str, AfterValidator(s.checked)] | None, Field(None, description=s.help))
-            for s in _versions
-        },
-    )
+# With the version that each engine's warnings, verdicts and plans are to hold for, where they depend on one.
+_versions: Mapping[str, Any] = {
+    s.key: (Annotated[str, AfterValidator(s.checked)] | None, Field(None, description=s.help))
+    for s in version_settings().values()
+}
+Settings: type[_Settings] = create_model(
+    "Settings", __base__=_Settings, __doc__=_Settings.__doc__, **_versions
+)
 
 
 def checked_settings(file: SettingsFile, table: Json, report: Report) -> Configuration | None:

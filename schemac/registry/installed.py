@@ -14,6 +14,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import cache
 from importlib import import_module
+from operator import attrgetter
 from typing import TYPE_CHECKING
 
 from schemac.registry.engine import Engine, EngineError, Trait, VersionSetting, load_as, reason_of
@@ -64,6 +65,7 @@ def _names(folder: str, name: str, group: str) -> bool:
 GROUP = "schemac.engines"
 _NAME = re.compile(r"[a-z][a-z0-9_-]*")
 """Form of an engine's name: it is a word of the command line, and the folder of its artifacts."""
+_ORDER = attrgetter("position", "name")
 
 
 @cache
@@ -87,18 +89,13 @@ def engines() -> tuple[Engine, ...]:
             if other != engine.name:
                 raise EngineError(f"the engines {other} and {engine.name} both have a format {format.name}")
         others.append(engine)
-    return (*core_engines, *_sorted(others))
+    return (*core_engines, *sorted(others, key=_ORDER))
 
 
 @cache
 def outside_points() -> "tuple[EntryPoint, ...]":
     """Return the entry points of engines of other distributions, sorted by name; none if the environment asks for none."""
     return () if os.environ.get("SCHEMAC_BUILTIN_ENGINES") else entry_points_of(GROUP)
-
-
-def _sorted(engines: list[Engine]) -> list[Engine]:
-    """Return engines by their positions, and by their names where these are equal."""
-    return sorted(engines, key=lambda engine: (engine.position, engine.name))
 
 
 def default_targets() -> tuple[str, ...]:
@@ -146,11 +143,8 @@ def version_settings() -> dict[str, VersionSetting]:
 def builtin_engines() -> tuple[Engine, ...]:
     """Return the engines that come with the compiler, by position."""
     package = import_module(GROUP)
-    loaded_engines: list[Engine] = []
-    for name in (name for folder in package.__path__ for name in _packages(folder)):
-        engine: Engine = import_module(f"{GROUP}.{name}").ENGINE
-        loaded_engines.append(engine)
-    return tuple(_sorted(loaded_engines))
+    names = [name for folder in package.__path__ for name in _packages(folder)]
+    return tuple(sorted((import_module(f"{GROUP}.{name}").ENGINE for name in names), key=_ORDER))
 
 
 def _packages(folder: str) -> list[str]:

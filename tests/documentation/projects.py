@@ -148,7 +148,7 @@ def lock_versions(path: Path, versions: Iterable[tuple[str, dict[str, str]]]) ->
         assert not report.has_errors, report.diagnostics
         locked = lock.dataset(dataset.name)
         found = identify(dataset, locked, renamed=renamed)
-        lock = lock.with_dataset(freeze(locked, found))
+        lock = lock.with_dataset(freeze(found))
         path.write_text(text, encoding="utf-8")
     path.with_suffix(".lock").write_text(write_lock(lock), encoding="utf-8")
     return lock.dataset(dataset.name)

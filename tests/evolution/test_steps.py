@@ -37,7 +37,7 @@ def locked_pair(case: Case) -> VersionPair:
     lock = LockedDataset("t")
     for manifest in (case.old, case.new):
         (dataset,) = compile_bytes(json.dumps({"name": "t", **manifest}).encode(), "t.yaml").datasets
-        lock = freeze(lock, identify(dataset, lock))
+        lock = freeze(identify(dataset, lock))
     return pair_versions(*(locked_schema_version(lock, lock.versions[place].number) for place in (0, -1)))
 
 

@@ -155,7 +155,7 @@ def pair_of(case: Case) -> VersionPair:
         return pair_versions(version(case.old, "old"), version(case.new, "new"))
     locked = LockedDataset("new")
     for manifest in (*case.earlier, case.old, *case.between, case.new):
-        locked = freeze(locked, identify(version(manifest, "new").dataset, locked))
+        locked = freeze(identify(version(manifest, "new").dataset, locked))
     numbers = (len(case.earlier) + 1, len(locked.versions))
     return pair_versions(*(locked_schema_version(locked, number) for number in numbers))
 

@@ -20,12 +20,12 @@ import sys
 from pathlib import Path
 import schemac.cli.lock_commands as command
 from schemac.cli.main import main
-save = command.save_lock
+save = command.save_locks
 def waiting(*arguments):
     print("ready", flush=True)
     sys.stdin.readline()
     return save(*arguments)
-command.save_lock = waiting
+command.save_locks = waiting
 sys.exit(main(["lock", *sys.argv[1:]]))
 """
 # The command, whose machine loses power at the last moment.

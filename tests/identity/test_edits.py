@@ -28,7 +28,7 @@ from schemac.engines.lance.artifact import to_message
 from schemac.language.logical.dataset import LogicalDataset
 from schemac.language.logical.model import SchemaField, dotted
 from schemac.text.source.diagnostics import Report
-from schemac.versions.identity.freeze import NumberedFields
+from schemac.versions.identity.compilation import Locked
 from schemac.versions.identity.lock import FieldState, Lock, LockedDataset
 from schemac.versions.identity.lockfile import read_lock, write_lock
 from schemac.versions.identity.merge import merge
@@ -121,7 +121,7 @@ class Branch:
         self.check_sound()
 
     def check_stable(
-        self, dataset: LogicalDataset, found: NumberedFields, before: dict[int, FieldState], touched: set[int]
+        self, dataset: LogicalDataset, found: Locked, before: dict[int, FieldState], touched: set[int]
     ) -> None:
         """Who was there keeps the id; and the numbers, unless it was touched or is in a part that Lance writes anew."""
         fields = fields_by_uid(self.model, dataset)

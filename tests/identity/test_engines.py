@@ -134,7 +134,7 @@ def test_keep_the_numbers_of_any_engine() -> None:
 def test_number_a_field_that_is_back() -> None:
     lock = grown(FIRST, WITHOUT_A)
     found = restored(FIRST, lock, {"a": 1})
-    lock = reread(freeze(lock, found))
+    lock = reread(freeze(found))
     assert ids(lock)["a"] == 1
     assert written(lock)["a"] == (13, 12)
     assert numbers(lock, 1)["a"] == (11, 10)

@@ -12,7 +12,8 @@ from typing import Any
 
 from schemac.language.logical.dataset import LogicalDataset, Origins
 from schemac.language.logical.model import Part, Schema, SchemaField, columns
-from schemac.versions.identity.freeze import NumberedFields, freeze, identify
+from schemac.versions.identity.compilation import Locked
+from schemac.versions.identity.freeze import freeze, identify
 from schemac.versions.identity.lock import LockedDataset
 
 Tree = dict[str, Any]
@@ -115,11 +116,11 @@ def locked(
     dataset: LogicalDataset,
     lock: LockedDataset | None = None,
     renamed: Mapping[str, str] | None = None,
-) -> tuple[LockedDataset, NumberedFields]:
+) -> tuple[LockedDataset, Locked]:
     """The lock with this schema as its newest version."""
     lock = lock or LockedDataset(dataset.name)
     found = identify(dataset, lock, renamed=renamed)
-    return freeze(lock, found), found
+    return freeze(found), found
 
 
 def history(*datasets: LogicalDataset) -> LockedDataset:

@@ -35,7 +35,7 @@ def locked(versions: list[dict[str, Any]]) -> LockedDataset:
     lock = LockedDataset("t")
     for tree in versions:
         (dataset,) = schemac.compile_text(json.dumps({"name": "t", **tree}))
-        lock = freeze(lock, identify(dataset._logical, lock))
+        lock = freeze(identify(dataset._logical, lock))
     return lock
 
 

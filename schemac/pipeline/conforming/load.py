@@ -220,7 +220,7 @@ def _load_schema(
     locked = locked or _find_lock(manifest, dataset, report)
     if report.has_errors or locked is None:
         return None
-    return replace(loaded, numbers=locked.identities.numbers, version=locked.version.table_record)
+    return replace(loaded, numbers=locked.numbers, version=locked.version.table_record)
 
 
 def _find_lock(manifest: Path, dataset: LogicalDataset, report: Report) -> Locked | None:

@@ -203,20 +203,12 @@ def fingerprint() -> bytes:
         content = b""
     digest.update(content if b"\nschemac/version.py,sha256=" in content else _code(f"{package}/__init__.py"))
     for point in (*outside_points(), *entry_points_of(_RULES)):
+        from importlib.util import find_spec  # for start-up time: hardly anybody has other distributions
+
         digest.update(f"\n{point.name} {point.value}\n".encode())
         # Rules of other distributions are loaded only where something is checked afresh.
-        name = point.module.partition(".")[0]
-        module = sys.modules.get(name)
-        if module is not None:
-            file = getattr(module, "__file__", None)
-        else:
-            from importlib.util import (
-                find_spec,  # for start-up time: hardly anybody has rules of other distributions
-            )
-
-            spec = find_spec(name)
-            file = spec.origin if spec is not None else None
-        digest.update(_code(file or ""))
+        spec = find_spec(point.module.partition(".")[0])
+        digest.update(_code(spec.origin or "" if spec is not None else ""))
     return digest.digest()[:SIZE]
 
 

@@ -58,8 +58,8 @@ class UndeclaredRename(NamedTuple):
     has_lock: bool
     """Whether there is a lock that can say that they are two fields."""
 
-    def question(self, file: str) -> "Question":
-        """Return what to ask the author of the manifest that the field was removed from."""
+    def question(self, file: str) -> tuple[str, str]:
+        """Return the message and the help that ask the author of the manifest that the field was removed from."""
         first, *others = self.successors
         if others:
             paths = listed([successor.path for successor in self.successors])
@@ -80,14 +80,7 @@ class UndeclaredRename(NamedTuple):
         if self.has_lock:
             command = f"schemac lock {shlex.quote(file)} --drop {shlex.quote(self.path)}"
             help += f"; if its values are to go, run `{command}`"
-        return Question(message, help)
-
-
-class Question(NamedTuple):
-    """What an author is asked about a field that was removed."""
-
-    message: str
-    help: str
+        return message, help
 
 
 def undeclared_renames(pair: VersionPair) -> tuple[UndeclaredRename, ...]:

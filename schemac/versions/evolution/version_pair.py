@@ -16,9 +16,9 @@ from schemac.language.logical.model import PART_KEYS, FieldPath, Schema, SchemaF
 from schemac.language.physical import LoweredSchema
 from schemac.text.source.json_object import Json
 from schemac.versions.evolution.changes import SourceLocation
-from schemac.versions.identity.compilation import Compilation
+from schemac.versions.identity.compilation import Compilation, Locked
 from schemac.versions.identity.lock import FieldShape, FieldState, LockedDataset, Numbers, Version, Viewed
-from schemac.versions.identity.match import Ids, Matcher
+from schemac.versions.identity.match import Matcher
 from schemac.versions.identity.opening import open_version
 
 T = TypeVar("T")
@@ -69,8 +69,13 @@ class LockedSchemaVersion(SchemaVersion):
 
     locked: LockedDataset
     """The lock that the ids are of."""
-    ids: Ids
+    ids: Mapping[SchemaField, int]
     numbers: Mapping[SchemaField, Numbers]
+
+    @classmethod
+    def of(cls, locked: Locked, label: str) -> "LockedSchemaVersion":
+        """Return the present schema of a dataset with its lock."""
+        return cls(locked.dataset, label, locked.lock, locked.ids, locked.numbers)
 
     @property
     def number(self) -> int:

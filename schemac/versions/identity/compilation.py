@@ -16,8 +16,7 @@ if TYPE_CHECKING:
     from schemac.language.logical.dataset import LogicalDataset
     from schemac.language.logical.model import SchemaField
     from schemac.language.physical import LoweredSchema
-    from schemac.versions.identity.freeze import NumberedFields
-    from schemac.versions.identity.lock import LockedDataset, Numbers, Version
+    from schemac.versions.identity.lock import FieldShape, LockedDataset, Numbers, Version
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,25 +49,22 @@ class Compilation:
         dataset: "LogicalDataset",
         options: "ArrowOptions | None" = None,
         versions: Mapping[str, str] = MappingProxyType({}),
-        locked: "Locked | None" = None,
-        *,
         identities: "Identities | None" = None,
     ) -> "Compilation":
-        """Return what targets see of a checked dataset; `identities` are of a locked version that goes without those before it."""
+        """Return what targets see of a checked dataset; a `Locked` one with the versions before it."""
         # For start-up time, as above.
         from schemac.arrow.metadata import with_version
         from schemac.arrow.to_arrow import ArrowOptions, to_arrow_fields
 
         options = options or ArrowOptions()
         lowered = to_arrow_fields(dataset, options)
-        identities = identities if locked is None else locked.identities
         if identities is None:
             return cls(dataset, lowered, versions=versions)
         version = identities.version
         if version.digest:
             # No attribute has it, so it travels where these do not.
             lowered = with_version(lowered, version.table_record)
-        past = tuple if locked is None else partial(locked.past, options)
+        past = partial(identities.past, options) if isinstance(identities, Locked) else tuple
         return cls(dataset, lowered, identities.numbers, version, past, versions, ids=identities.ids)
 
 
@@ -90,20 +86,22 @@ class Identities(Protocol):
 
 @dataclass(frozen=True)
 class Locked:
-    """A dataset's lock, with the ids of its present fields."""
+    """A dataset with its lock, by which its fields have ids and numbers."""
 
-    dataset: "LockedDataset"
-    identities: "NumberedFields"
-
-    @property
-    def version(self) -> "Version":
-        """The newest version, or the one that the present schema would be."""
-        return self.identities.version
+    dataset: "LogicalDataset"
+    lock: "LockedDataset"
+    ids: "Mapping[SchemaField, int]"
+    numbers: "Mapping[SchemaField, Numbers]"
+    shapes: "Mapping[SchemaField, FieldShape]"
+    version: "Version"
+    """The newest version where nothing changed, else the next one, without its digest."""
+    is_changed: bool
+    """Whether the schema differs from the newest locked version, or there is none."""
 
     def past(self, options: "ArrowOptions") -> list[Compilation]:
         """Return the versions before this one, the oldest first."""
         from schemac.versions.identity.opening import open_version  # for start-up time, as above
 
-        versions = [one for one in self.dataset.versions if one.number < self.version.number]
-        opened = [open_version(self.dataset, version) for version in versions]
+        versions = [one for one in self.lock.versions if one.number < self.version.number]
+        opened = [open_version(self.lock, version) for version in versions]
         return [Compilation.of(one.logical, options, identities=one) for one in opened]

@@ -10,7 +10,7 @@ Shape: an unchanged field keeps its line; a changed one gets a new line, and its
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from decimal import Decimal
 from itertools import count
 
@@ -18,22 +18,10 @@ from schemac.arrow.metadata import compact
 from schemac.language.logical.dataset import Findings, LogicalDataset
 from schemac.language.logical.model import SchemaField, dotted, preorder
 from schemac.versions.identity import lock as locks
+from schemac.versions.identity.compilation import Locked
 from schemac.versions.identity.lockfile import digest_of
 from schemac.versions.identity.match import Ids, Matcher, lost
 from schemac.versions.identity.opening import LockedVersion, former_of, open_version, shape_of
-
-
-@dataclass(frozen=True)
-class NumberedFields:
-    """The fields of a schema with their ids and numbers."""
-
-    ids: Ids
-    numbers: Mapping[SchemaField, locks.Numbers]
-    shapes: Mapping[SchemaField, locks.FieldShape]
-    version: locks.Version
-    """The newest version where nothing changed, else the next one, without its digest."""
-    is_changed: bool
-    """Whether the schema differs from the newest locked version, or there is none."""
 
 
 def identify(
@@ -41,21 +29,22 @@ def identify(
     locked: locks.LockedDataset,
     findings: Findings | None = None,
     renamed: Mapping[str, str] | None = None,
-) -> NumberedFields:
-    """Return the ids and numbers of a dataset's fields; `renamed` gives old paths by new ones."""
+) -> Locked:
+    """Return a dataset with the ids and numbers of its fields; `renamed` gives old paths by new ones."""
     newest = locked.newest
     if newest is None:
         return number_fields(dataset, locked, None, {})
     before = open_version(locked, newest)
-    ids = Matcher(before.states.values(), dataset.columns, renamed, locked).match(findings)
+    ids = Matcher(before.states.values(), dataset.columns, renamed, locked, findings).match()
     return number_fields(dataset, locked, before, ids)
 
 
-def freeze(locked: locks.LockedDataset, identified: NumberedFields) -> locks.LockedDataset:
+def freeze(locked: Locked) -> locks.LockedDataset:
     """Return the lock with this schema as its newest version; the same lock where nothing changed."""
-    if not identified.is_changed:
-        return locked
-    return with_version(locked, identified.version, identified)
+    if not locked.is_changed:
+        return locked.lock
+    fields = {id: (locked.shapes[field], locked.numbers[field]) for field, id in locked.ids.items()}
+    return advance(locked.lock, locked.version, fields)
 
 
 def next_version(before: locks.Version | None, highest: locks.Highest, extra: str) -> locks.Version:
@@ -69,16 +58,6 @@ def next_version(before: locks.Version | None, highest: locks.Highest, extra: st
             data = data.with_value(engine, compact(dict(remembered)))
     number = before.number + 1 if before is not None else 1
     return locks.Version(number, highest, data, extra, carried=locks.not_installed(highest))
-
-
-def with_version(
-    locked: locks.LockedDataset, version: locks.Version, identified: NumberedFields
-) -> locks.LockedDataset:
-    """Return the lock with one more version of these fields."""
-    fields = {
-        id: (identified.shapes[field], identified.numbers[field]) for field, id in identified.ids.items()
-    }
-    return advance(locked, version, fields)
 
 
 def advance(
@@ -113,8 +92,8 @@ def number_fields(
     back: frozenset[int] = frozenset(),
     assigned_ids: Ids | None = None,
     above: int = 0,
-) -> NumberedFields:
-    """Return the fields of a dataset with the ids of those that were in the previous version.
+) -> Locked:
+    """Return a dataset whose fields have the ids of those that were in the previous version.
 
     `back` are ids of fields that were dropped in between. `assigned_ids` are those of some of the new fields; the other new ones get ids
     above `above`.
@@ -134,10 +113,10 @@ def number_fields(
         )
         if same and not back and before.version.extra == extra:
             numbers = {field: states[id].numbers for field, id in ids.items()}
-            return NumberedFields(ids, numbers, shapes, before.version, is_changed=False)
+            return Locked(dataset, locked, ids, numbers, shapes, before.version, is_changed=False)
     made, highest = _assigned_numbers(dataset, before, matched, back)
     version = next_version(before.version if before is not None else None, highest, extra)
-    return NumberedFields(ids, made, shapes, version, is_changed=True)
+    return Locked(dataset, locked, ids, made, shapes, version, is_changed=True)
 
 
 def _assigned_numbers(
@@ -230,7 +209,7 @@ def adopt(
     version = next_version(before.version if before is not None else None, known, extra_of(dataset))
     for engine, text in data.entries:
         version = replace(version, data=version.data.with_value(engine, text))
-    return with_version(locked, version, replace(identities, numbers=numbers))
+    return freeze(replace(identities, numbers=numbers, version=version, is_changed=True))
 
 
 def _ids_by_number(
@@ -264,9 +243,7 @@ def adopt_ids(
     known_ids = before.states_by_id if before is not None else {}
     matched = {field: id for field, id in ids.items() if id in known_ids}
     identities = number_fields(dataset, locked, before, matched, assigned_ids=ids, above=highest)
-    if not identities.is_changed:
-        return locked
-    return with_version(locked, replace(identities.version, highest_id=highest), identities)
+    return freeze(replace(identities, version=replace(identities.version, highest_id=highest)))
 
 
 class RestoreError(Exception):
@@ -278,8 +255,8 @@ def restored(
     locked: locks.LockedDataset,
     requested_ids: Mapping[str, int],
     findings: Findings | None = None,
-) -> NumberedFields:
-    """Return the ids of a dataset's fields, with the requested ids for these paths; raises RestoreError."""
+) -> Locked:
+    """Return a dataset with the ids of its fields, the requested ones for these paths; raises RestoreError."""
     newest = locked.newest
     if newest is None:
         raise RestoreError(f"{dataset.name} was never locked, so there is no id to restore")
@@ -298,7 +275,7 @@ def restored(
     before = open_version(locks.LockedDataset(locked.name, locked.versions, states), opened.version)
     path_texts = {id: dotted(path) for id, path in locks.paths_of(states).items()}
     renamed = {path_text: path_texts[id] for path_text, id in requested_ids.items()}
-    ids = Matcher(states, dataset.columns, renamed, locked).match(findings)
+    ids = Matcher(states, dataset.columns, renamed, locked, findings).match()
     by_path = {field.path_text: id for field, id in ids.items()}
     for path_text, id in requested_ids.items():
         if by_path.get(path_text) != id:

@@ -68,12 +68,6 @@ class DamageError(Exception):
     """A line that no lock has."""
 
 
-def form_of(text: str) -> int | None:
-    """Return the form that the first line of a lock names; None if it names none."""
-    match = _HEAD.match(text)
-    return int(match[1]) if match is not None else None
-
-
 def version_core(version: locks.Version) -> str:
     """Return the line of a version without its digest."""
     words = [f"version {version.number}"]
@@ -110,8 +104,8 @@ def _name(segment: Segment) -> str:
     return segment if _PLAIN_NAME.fullmatch(segment) else compact(segment)
 
 
-def parse_version(line: str, form: int) -> tuple[locks.Version, str]:
-    """Return a version with the digest that closes its line. Raises DamageError."""
+def parse_version(line: str, form: int) -> locks.Version:
+    """Return a version, whose line ends with its seal, in form 1 with its digest. Raises DamageError."""
     if form == 1:
         return _version_of_form_1(line)
     match = _VERSION.fullmatch(line)
@@ -123,7 +117,7 @@ def parse_version(line: str, form: int) -> tuple[locks.Version, str]:
     if not re.fullmatch(f" {_DIGEST}", rest):
         raise _no_version()
     seal = rest[1:]
-    version = locks.Version(
+    return locks.Version(
         int(match["number"]),
         locks.Highest.make({engine: int(number) for engine, number in highest.items()}),
         data,
@@ -133,11 +127,10 @@ def parse_version(line: str, form: int) -> tuple[locks.Version, str]:
         tuple((match["carried"] or "").split(",")) if match["carried"] else (),
         seal,
     )
-    return version, seal
 
 
-def _version_of_form_1(line: str) -> tuple[locks.Version, str]:
-    """Return a version of a lock of form 1 with the digest that closes its line. Raises DamageError."""
+def _version_of_form_1(line: str) -> locks.Version:
+    """Return a version of a lock of form 1, which has no seal. Raises DamageError."""
     match = _VERSION_1.fullmatch(line)
     if match is None:
         raise _no_version()
@@ -147,7 +140,7 @@ def _version_of_form_1(line: str) -> tuple[locks.Version, str]:
         for engine, numbering in locks.numberings().items()
         if numbering.data_of_form_1 is not None
     }
-    version = locks.Version(
+    return locks.Version(
         int(match["number"]),
         locks.Highest.make({engine: int(number) for engine, number in highest.items()}),
         locks.EngineData.make({engine: compact(dict(data)) for engine, data in remembered.items()}),
@@ -155,7 +148,6 @@ def _version_of_form_1(line: str) -> tuple[locks.Version, str]:
         match["digest"],
         int(match["id"] or 0),
     )
-    return version, match["digest"]
 
 
 def _no_version() -> DamageError:
@@ -227,11 +219,6 @@ def dataset_line(name: str) -> str:
     return f"dataset {compact(name)}"
 
 
-def parse_dataset(text: str) -> str:
-    """Return the name of a dataset as its line has it. Raises DamageError."""
-    return str(_json(text, "the name of the dataset is not a text in quotes"))
-
-
 def _json(text: str, message: str) -> Any:
     """Return the value of a JSON text. Raises DamageError with the message."""
     try:
@@ -286,12 +273,13 @@ def read_lock(text: str, file: str, report: Report) -> locks.Lock | None:
                 help="run `schemac lock --resolve`",
             )
             return None
-    form = form_of(lines[0])
-    if form is None:
+    head = _HEAD.match(lines[0])
+    if head is None:
         _report_damage(
             1, "this is not a lock file of schemac: its first line is not the expected one", file, report
         )
         return None
+    form = int(head[1])
     if form not in FORMS:
         message = f"{file}: this lock has format {form}, but this version of schemac reads only formats up to {FORMS[-1]}"
         help = "install the newer version of schemac that wrote it"
@@ -319,12 +307,11 @@ class _Reader:
         self._report = report
         self._datasets: list[locks.LockedDataset] = []
         self._name: str | None = None
-        self._at: dict[int, int] = {}
         self.is_ended = False
         self._versions: list[locks.Version] = []
+        self._lines: list[tuple[int, str]] = []
+        """Of each version the number of its line, and the line without the digest."""
         self._states: list[locks.FieldState] = []
-        self._texts: dict[int, tuple[str, str]] = {}
-        """Of each version its line without the digest, and the digest."""
         self._cores: list[str] = []
         """Of each state what counts for a digest."""
 
@@ -340,15 +327,15 @@ class _Reader:
             self.is_ended = True
         elif match := _DATASET.fullmatch(line):
             self._finish_dataset()
-            name = parse_dataset(match[1])
+            name = str(_json(match[1], "the name of the dataset is not a text in quotes"))
             if self._datasets and name <= self._datasets[-1].name:
                 raise DamageError(f"dataset {name} comes after dataset {self._datasets[-1].name}")
-            self._name, self._at = name, {}
-            self._versions, self._states, self._cores = [], [], []
+            self._name = name
+            self._versions, self._lines, self._states, self._cores = [], [], [], []
         elif self._name is None:
             raise DamageError("there is no dataset line before this line")
         elif line.startswith("version "):
-            version, digest = parse_version(line, self._form)
+            version = parse_version(line, self._form)
             if self._states:
                 raise DamageError(f"version {version.number} comes after a field")
             if version.number != len(self._versions) + 1:
@@ -357,8 +344,7 @@ class _Reader:
                 )
                 raise DamageError(message)
             self._versions.append(version)
-            self._texts[version.number] = line.removesuffix(f" {digest}"), digest
-            self._at[version.number] = number
+            self._lines.append((number, line.rpartition(" ")[0]))
         else:
             state, core = parse_field(line, self._form)
             if self._states and (state.id, state.first) <= (self._states[-1].id, self._states[-1].first):
@@ -386,11 +372,11 @@ class _Reader:
         for place, state in enumerate(self._states):
             for index in range(state.first - 1, state.last or len(members)):
                 members[index].append(place)
-        for version, places in zip(self._versions, members, strict=True):
-            text, digest = self._texts[version.number]
-            if _digest(text, ((self._states[i].id, self._cores[i]) for i in places)) != digest:
+        for version, (number, text), places in zip(self._versions, self._lines, members, strict=True):
+            digest = _digest(text, ((self._states[i].id, self._cores[i]) for i in places))
+            if digest != (version.seal or version.digest):
                 message = f"version {version.number} was changed after it was locked: a line of one of its fields is missing or was edited"
-                _report_damage(self._at[version.number], message, self._file, self._report)
+                _report_damage(number, message, self._file, self._report)
                 break
         versions = [
             version

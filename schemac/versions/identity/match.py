@@ -34,32 +34,34 @@ class Matcher:
         columns: Sequence[SchemaField],
         renamed: Mapping[str, str] | None = None,
         locked: LockedDataset | None = None,
+        findings: Findings | None = None,
     ) -> None:
         """Prepare to match; `renamed` has old paths by new ones, in addition to the attributes.
 
-        `locked` is the lock with earlier versions, whose names count too.
+        `locked` is the lock with earlier versions, whose names count too. `findings` get old names in declarations that no field had.
         """
         self._states = tuple(states)
         self._columns = columns
         self._renamed = renamed or {}
         self._locked = locked or LockedDataset("")
+        self._findings = findings
         self._children: dict[int | None, dict[Segment, FieldState]] = {}
         for state in self._states:
             self._children.setdefault(state.shape.parent, {})[state.shape.segment] = state
         self._ids: Ids = {}
         self._used_ids: set[int] = set()
 
-    def match(self, findings: Findings | None = None) -> Ids:
-        """Return the ids of all fields that the old version has; report old names in declarations that no field had."""
-        self._siblings(self._columns, None, findings)
+    def match(self) -> Ids:
+        """Return the ids of all fields that the old version has."""
+        self._siblings(self._columns, None)
         return self._ids
 
-    def _siblings(self, fields: Sequence[SchemaField], parent: int | None, findings: Findings | None) -> None:
+    def _siblings(self, fields: Sequence[SchemaField], parent: int | None) -> None:
         """Match the children of one parent; a parent that is new has no old children."""
         old = self._children.get(parent, {}) if parent is not None or fields is self._columns else {}
         for field in fields:
             if field.is_member and (self._renamed or RENAMED_FROM.key in field.extra):
-                id = self._old_id(field, fields, parent, findings)
+                id = self._old_id(field, fields, parent)
                 if id is not None:
                     self._assign(field, id)
         for field in fields:
@@ -68,20 +70,14 @@ class Matcher:
                 self._assign(field, same.id)
         for field in fields:
             if field.children:
-                self._siblings(field.children, self._ids.get(field, -1), findings)
+                self._siblings(field.children, self._ids.get(field, -1))
 
     def _assign(self, field: SchemaField, id: int) -> None:
         """Assign an old id to a field; no other field gets it."""
         self._ids[field] = id
         self._used_ids.add(id)
 
-    def _old_id(
-        self,
-        field: SchemaField,
-        siblings: Sequence[SchemaField],
-        parent: int | None,
-        findings: Findings | None,
-    ) -> int | None:
+    def _old_id(self, field: SchemaField, siblings: Sequence[SchemaField], parent: int | None) -> int | None:
         """Return the id that a declaration gives a field."""
         before = self._renamed.get(field.path_text)
         if before is not None:
@@ -103,8 +99,7 @@ class Matcher:
             is_new = heir is not None and RENAMED_FROM.key not in heir.extra
             if is_left or (is_new and same is None and former in (None, id)):
                 return id
-        if findings is not None:
-            self._report_without_effect(field, name, id, former, same, findings)
+        self._report_without_effect(field, name, id, former, same)
         return None
 
     def _id_of_earlier_name(
@@ -120,15 +115,12 @@ class Matcher:
         return None if is_claimed else id
 
     def _report_without_effect(
-        self,
-        field: SchemaField,
-        name: str,
-        id: int | None,
-        former: int | None,
-        same: FieldState | None,
-        findings: Findings,
+        self, field: SchemaField, name: str, id: int | None, former: int | None, same: FieldState | None
     ) -> None:
         """Report a declaration that has no effect, with the reason."""
+        findings = self._findings
+        if findings is None:
+            return
         path = field.path_text
         late = self._dropped_id(name, field) if id is None else None
         if late is not None:

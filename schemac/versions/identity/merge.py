@@ -208,39 +208,35 @@ class _Merge:
         Each step gives one field the shape that it has with us, which is never taken back, or leaves out one that they
         added; so it comes to an end, and ours alone would be sound.
         """
-        while (wrong := next(self.misplaced_fields(), None)) is not None:
+        while (wrong := self.misplaced_field()) is not None:
             self.restore(wrong)
 
-    def misplaced_fields(self) -> Iterator[int]:
-        """Yield a field that cannot stay as it is; the others are right only once that one is restored."""
+    def misplaced_field(self) -> int | None:
+        """Return a field that cannot stay as it is, if there is one; others may be right once that one is restored."""
         places: dict[tuple[int | None, Any], int] = {}
         parts: dict[int, set[Part]] = {}
         for id, shape in self.head.items():
             parent = shape.parent
             if parent is not None:
                 if parent not in self.head:
-                    yield id if self.is_theirs(id) else parent
-                    return
+                    return id if self.is_theirs(id) else parent
                 expected_kind = _HOLDERS.get(shape.segment) if isinstance(shape.segment, Part) else "Struct"
                 if _kind(self.head[parent]) != expected_kind:
-                    yield id if self.is_theirs(id) else parent
-                    return
+                    return id if self.is_theirs(id) else parent
                 if isinstance(shape.segment, Part):
                     parts.setdefault(parent, set()).add(shape.segment)
             duplicate = places.setdefault((parent, shape.segment), id)
             if duplicate != id:
                 # Ours is sound: one of the two is not as we have it.
-                yield id if self.is_theirs(id) else duplicate
-                return
+                return id if self.is_theirs(id) else duplicate
         for id, shape in self.head.items():
             for part in _PARTS.get(_kind(shape), ()):
                 if part not in parts.get(id, ()):
-                    yield id if self.is_theirs(id) else self.part_of(id, part)
-                    return
-        yield from self.circular_fields()
+                    return id if self.is_theirs(id) else self.part_of(id, part)
+        return self.circular_field()
 
-    def circular_fields(self) -> Iterator[int]:
-        """Yield a field that was moved into one that was moved into it."""
+    def circular_field(self) -> int | None:
+        """Return a field that was moved into one that was moved into it, if there is one."""
         sound: set[int] = set()
         for start in self.head:
             way: dict[int, None] = {}
@@ -250,9 +246,9 @@ class _Merge:
                 id = self.head[id].parent
             if id is not None and id in way:
                 circle = list(way)[list(way).index(id) :]
-                yield next(one for one in circle if self.is_theirs(one))
-                return
+                return next(one for one in circle if self.is_theirs(one))
             sound.update(way)
+        return None
 
     def is_theirs(self, id: int) -> bool:
         """Whether a field is not as we have it."""

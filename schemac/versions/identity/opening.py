@@ -10,7 +10,7 @@ import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from decimal import Decimal
-from functools import cached_property
+from functools import cache, cached_property
 from typing import NamedTuple
 
 import schemac.language.kinds.registry  # noqa: F401 — without it no kind is known
@@ -37,12 +37,6 @@ def shape_of(field: SchemaField, parent: int | None, position: Decimal | None) -
     text = compact({"kind": type_.kind, **properties}) if properties else str(type_.kind)
     extra = compact(dict(field.extra)) if field.extra else ""
     return locks.FieldShape(parent, field.segment, position, f"{text}?" if field.is_nullable else text, extra)
-
-
-def schema_of(dataset: locks.LockedDataset, version: locks.Version) -> Schema:
-    """Return the schema of a version, attributes next to the names of fields."""
-    children = _children(dataset.states_of(version.number))
-    return Schema.model_validate({"fields": _members(children, None), **_extra(version.extra)})
 
 
 def _children(states: Iterable[locks.FieldState]) -> dict[int | None, list[locks.FieldState]]:
@@ -119,11 +113,11 @@ def open_version(dataset: locks.LockedDataset, version: locks.Version) -> Locked
 
 def _locked_version(dataset: locks.LockedDataset, version: locks.Version) -> LockedVersion:
     """Return a version as the lock has it, without numbers of engines that did not number it."""
-    schema = schema_of(dataset, version)
+    children = _children(dataset.states_of(version.number))
+    schema = Schema.model_validate({"fields": _members(children, None), **_extra(version.extra)})
     logical = LogicalDataset(
         dataset.name, schema, columns(schema), Origins(f"version {version.number} of {dataset.name}")
     )
-    children = _children(dataset.states_of(version.number))
     states: list[locks.FieldState] = []
     stack = children.get(None, [])[::-1]
     while stack:
@@ -167,7 +161,7 @@ class _Replay:
     def __init__(self, dataset: locks.LockedDataset) -> None:
         self._dataset = dataset
         self._places = {version.number: place for place, version in enumerate(dataset.versions)}
-        self._opened: dict[int, LockedVersion] = {}
+        self._locked_version = cache(lambda place: _locked_version(dataset, dataset.versions[place]))
         self._numbered: dict[tuple[str, int], _Numbered] = {}
 
     def numbered(self, engine: str, numbering: locks.Numbering, number: int) -> _Numbered | None:
@@ -210,12 +204,6 @@ class _Replay:
         ):
             first += 1
         return first
-
-    def _locked_version(self, place: int) -> LockedVersion:
-        """Return a version as the lock has it, without numbers of engines that did not number it."""
-        if place not in self._opened:
-            self._opened[place] = _locked_version(self._dataset, self._dataset.versions[place])
-        return self._opened[place]
 
 
 def former_of(

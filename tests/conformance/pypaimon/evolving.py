@@ -51,7 +51,7 @@ class Evolution:
         for tree in (old, new):
             (dataset,) = schemac.compile_text(json.dumps({"name": "t", **tree}))
             logical = dataset._logical
-            locked = freeze(locked, identify(logical, locked))
+            locked = freeze(identify(logical, locked))
         return cls(
             locked,
             *(locked_schema_version(locked, v.number) for v in (locked.versions[0], locked.versions[-1])),
