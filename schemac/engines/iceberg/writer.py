@@ -7,11 +7,10 @@ Source: the Iceberg table specification; pyiceberg 0.12's conversion of Arrow sc
 """
 
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import Any
 
 from schemac.artifacts.targets import Emission
-from schemac.artifacts.type_writer import ArrowTypeWriter, TypeTable, is_variant
+from schemac.artifacts.type_writer import ArrowTypeWriter, is_variant
 from schemac.engines.iceberg import ICEBERG_DEFAULT, ICEBERG_TYPE, attributes
 from schemac.engines.iceberg.types import FORMAT_3, IcebergType, NestedField, default_error
 from schemac.language.attributes import builtin
@@ -26,7 +25,7 @@ _ONLY_FORMAT_3 = Help.add_to_schema(
     (),
     (attributes.FORMAT_VERSION.key, "3"),
 )
-STRING, BINARY = IcebergType("string"), IcebergType("binary")
+BINARY = IcebergType("binary")
 
 
 def to_columns(
@@ -37,31 +36,16 @@ def to_columns(
     return tuple([writer.field(top.field) for top in lowered.fields])
 
 
-_SAME: Mapping[str, IcebergType] = {
+_PLAIN: Mapping[str, IcebergType] = {
     "BOOL": IcebergType("boolean"),
     "INT32": IcebergType("int"),
     "INT64": IcebergType("long"),
     "FLOAT": IcebergType("float"),
     "DOUBLE": IcebergType("double"),
     "DATE32": IcebergType("date"),
-    "STRING": STRING,
+    "STRING": IcebergType("string"),
     "BINARY": BINARY,
 }
-_TYPES: TypeTable[IcebergType] = TypeTable(
-    same=_SAME,
-    other={
-        **dict.fromkeys(("INT8", "INT16", "UINT8", "UINT16"), IcebergType("int")),
-        "UINT32": IcebergType("long"),
-        "UINT64": IcebergType("decimal", (20, 0)),
-        "HALF_FLOAT": IcebergType("float"),
-        "DATE64": IcebergType("date"),
-        "LARGE_STRING": STRING,
-        "STRING_VIEW": STRING,
-        "LARGE_BINARY": BINARY,
-        "BINARY_VIEW": BINARY,
-    },
-)
-_TYPES_OF_FORMAT_3 = replace(_TYPES, same={**_SAME, "NA": IcebergType("unknown")})
 
 
 class _Writer(ArrowTypeWriter[IcebergType]):
@@ -70,7 +54,8 @@ class _Writer(ArrowTypeWriter[IcebergType]):
     def __init__(
         self, lowered: LoweredSchema, emission: Emission, ids: Mapping[SchemaField, int], format_version: int
     ) -> None:
-        super().__init__(emission, _TYPES if format_version < FORMAT_3 else _TYPES_OF_FORMAT_3, lowered)
+        super().__init__(emission, lowered)
+        self.plain_types = _PLAIN if format_version < FORMAT_3 else {**_PLAIN, "NA": IcebergType("unknown")}
         self.ids = ids
         self.format_version = format_version
 

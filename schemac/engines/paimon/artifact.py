@@ -11,7 +11,7 @@ from dataclasses import replace
 from typing import Any
 
 from schemac.artifacts.targets import Artifact, ArtifactTarget, Emission
-from schemac.artifacts.type_writer import ArrowTypeWriter, TypeTable, is_lost, is_variant, type_id
+from schemac.artifacts.type_writer import ArrowTypeWriter, is_lost, is_variant, type_id
 from schemac.engines.paimon import PAIMON_LEFT_OUT, PAIMON_LOSS, PAIMON_TYPE, table_schema
 from schemac.engines.paimon import attributes as paimon
 from schemac.engines.paimon.limits import PaimonLimits
@@ -124,8 +124,10 @@ def _artifact(compilation: Compilation, emission: Emission) -> Artifact:
     return Artifact(f"paimon/schema-{table.schema_id}", table.to_text().encode())
 
 
-_TYPES: TypeTable[PaimonType] = TypeTable(
-    same={
+class _Writer(ArrowTypeWriter[PaimonType]):
+    """Finds Paimon's type for each field."""
+
+    plain_types: Mapping[str, PaimonType] = {
         "BOOL": PaimonType("BOOLEAN"),
         "INT8": PaimonType("TINYINT"),
         "INT16": PaimonType("SMALLINT"),
@@ -136,27 +138,10 @@ _TYPES: TypeTable[PaimonType] = TypeTable(
         "DATE32": PaimonType("DATE"),
         "STRING": STRING,
         "BINARY": BYTES,
-    },
-    other={
-        "UINT8": PaimonType("SMALLINT"),
-        "UINT16": PaimonType("INT"),
-        "UINT32": PaimonType("BIGINT"),
-        "UINT64": PaimonType("DECIMAL", (20, 0)),
-        "HALF_FLOAT": PaimonType("FLOAT"),
-        "DATE64": PaimonType("DATE"),
-        "LARGE_STRING": STRING,
-        "STRING_VIEW": STRING,
-        "LARGE_BINARY": BYTES,
-        "BINARY_VIEW": BYTES,
-    },
-)
-
-
-class _Writer(ArrowTypeWriter[PaimonType]):
-    """Finds Paimon's type for each field."""
+    }
 
     def __init__(self, lowered: LoweredSchema, emission: Emission, ids: Mapping[SchemaField, int]) -> None:
-        super().__init__(emission, _TYPES, lowered)
+        super().__init__(emission, lowered)
         self.ids = ids
 
     def member(self, field: SchemaField) -> DataField:
@@ -313,7 +298,7 @@ class _Writer(ArrowTypeWriter[PaimonType]):
         elif pa.types.is_dictionary(arrow_type):
             lost = f"a dictionary with {arrow_type.index_type} indices"
             self.lose(field, lost, type_.type_text())
-        elif type_id(arrow_type) in self.table.other:
+        elif self.wider(type_id(arrow_type)) is not None:
             self.lose(field, str(arrow_type), type_.type_text())
 
     def multiset(self, field: SchemaField) -> PaimonType:

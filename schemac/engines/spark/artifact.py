@@ -17,7 +17,7 @@ from typing import Any
 
 from schemac.arrow.metadata import EXTENSION_METADATA, EXTENSION_NAME, compact, registered_extension_metadata
 from schemac.artifacts.targets import Artifact, ArtifactTarget, Emission
-from schemac.artifacts.type_writer import ArrowTypeWriter, TypeTable, is_lost
+from schemac.artifacts.type_writer import ArrowTypeWriter, is_lost
 from schemac.engines.spark import SPARK_LOSS, SPARK_PROPERTY, SPARK_TYPE
 from schemac.engines.spark import attributes as spark
 from schemac.engines.spark import columns as lance_spark
@@ -96,7 +96,7 @@ DDL_FILE = "spark/create_table.sql"
 
 def to_fields(lowered: LoweredSchema, emission: Emission) -> list[SparkField]:
     """Return the columns as Spark has them; what it cannot keep is entered in the emission."""
-    writer = _Writer(emission, _TYPES, lowered)
+    writer = _Writer(emission, lowered)
     return [writer.field(top.field) for top in lowered.fields]
 
 
@@ -142,8 +142,14 @@ def struct_type(fields: Sequence[SparkField]) -> Json:
     return {"fields": [f.json() for f in fields], "type": "struct"}
 
 
-_TYPES = TypeTable(
-    same={
+_INSTANT = SparkType("timestamp", "TIMESTAMP")
+_CLOCK_READING = SparkType("timestamp_ntz", "TIMESTAMP_NTZ")
+
+
+class _Writer(ArrowTypeWriter[SparkType]):
+    """Finds Spark's type for each field."""
+
+    plain_types: Mapping[str, SparkType] = {
         "NA": SparkType("void", "VOID"),
         "BOOL": SparkType("boolean", "BOOLEAN"),
         "INT8": SparkType("byte", "TINYINT"),
@@ -158,25 +164,7 @@ _TYPES = TypeTable(
         "LARGE_STRING": SparkType("string", "STRING", {lance_spark.LARGE_STRING: "true"}),
         "LARGE_BINARY": SparkType("binary", "BINARY", {lance_spark.LARGE_BINARY: "true"}),
         "DATE64": SparkType("date", "DATE", {lance_spark.DATE_MILLISECOND: "true"}),
-    },
-    other={
-        "UINT8": SparkType("short", "SMALLINT"),
-        "UINT16": SparkType("integer", "INT"),
-        "UINT32": SparkType("long", "BIGINT"),
-        "UINT64": SparkType("decimal(20,0)", "DECIMAL(20,0)"),
-        "HALF_FLOAT": SparkType("float", "FLOAT"),
-        "STRING_VIEW": SparkType("string", "STRING"),
-        "BINARY_VIEW": SparkType("binary", "BINARY"),
-    },
-)
-
-
-_INSTANT = SparkType("timestamp", "TIMESTAMP")
-_CLOCK_READING = SparkType("timestamp_ntz", "TIMESTAMP_NTZ")
-
-
-class _Writer(ArrowTypeWriter[SparkType]):
-    """Finds Spark's type for each field."""
+    }
 
     def field(self, field: SchemaField) -> SparkField:
         """Return a column or member, with its metadata and comment."""
@@ -349,7 +337,7 @@ def _without_empty_metadata(texts: Mapping[str, str]) -> Mapping[str, str]:
 
 def types(compilation: Compilation, emission: Emission) -> dict[SchemaField, str]:
     """Return Spark's types as its SQL writes them."""
-    writer = _Writer(emission, _TYPES, compilation.lowered)
+    writer = _Writer(emission, compilation.lowered)
     return {
         field: writer.type(field).ddl + ("" if field.is_nullable else " NOT NULL") for field in writer.lowered
     }
