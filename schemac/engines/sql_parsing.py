@@ -20,7 +20,8 @@ from schemac.language.attributes.constraints import CONDITION_WORDS
 from schemac.text.source.diagnostics import Span
 from schemac.text.syntax.type_text import MalformedTypeError
 
-_REFERENCE = "${"
+_ESCAPES = str.maketrans({"\\": "\\\\", "'": "\\'", "\n": "\\n", "\r": "\\r", "\t": "\\t"})
+_REFERENCE, _LITERAL_REFERENCE = "${", "\\u0024{"
 _SUBSTITUTE = "spark.sql.variable.substitute"
 
 
@@ -31,15 +32,7 @@ def quoted_name(name: str) -> str:
 
 def literal(text: str) -> str:
     """Return a text as Spark SQL has it."""
-    escaped = (
-        text.replace("\\", "\\\\")
-        .replace("'", "\\'")
-        .replace("\n", "\\n")
-        .replace("\r", "\\r")
-        .replace("\t", "\\t")
-        .replace(_REFERENCE, "\\u0024{")
-    )
-    return f"'{escaped}'"
+    return f"'{text.translate(_ESCAPES).replace(_REFERENCE, _LITERAL_REFERENCE)}'"
 
 
 def table_name(dataset: str) -> str:
