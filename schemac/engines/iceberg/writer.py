@@ -20,6 +20,9 @@ from schemac.language.logical.model import SchemaField
 from schemac.language.physical import LoweredSchema
 from schemac.text.source.phrases import Help
 
+_AS_UUID: str = Help.retype("type", "{kind: Binary, fixedLength: 16}")
+_AS_VARIANT = "write `type: String`, or a Struct of `value` and `metadata`, both Binary and without Option"
+_AS_SHAPE: str = Help.retype("type", "Binary", reason=", which holds the shape as WKB")
 _ONLY_FORMAT_3 = Help.add_to_schema(
     f"write `{attributes.FORMAT_VERSION.key}: 3` under the `extra:` of the schema",
     (),
@@ -78,11 +81,9 @@ class _Writer(ArrowTypeWriter[IcebergType]):
         if field.type.family is Family.NULL:
             message = f"only format 3 has a type for what is always null ({field.path_text})"
             return self.refused_type(field, message, _ONLY_FORMAT_3)
-        help = (
-            Help.retype("type", "Int64", reason=" and give the unit with `schemac.dev/unit`")
-            if field.type.family is Family.DURATION
-            else Help.leave_out("Iceberg", builtin.TARGETS_OF.key, "iceberg")
-        )
+        help = Help.leave_out("Iceberg", builtin.TARGETS_OF.key, "iceberg")
+        if field.type.family is Family.DURATION:
+            help = Help.retype("type", "Int64", reason=" and give the unit with `schemac.dev/unit`")
         return self.refused_type(field, f"Iceberg has no type for {field.type.type_text()}", help)
 
     def type_text(self, type_: IcebergType) -> str:
@@ -102,29 +103,19 @@ class _Writer(ArrowTypeWriter[IcebergType]):
     def named_type(self, field: SchemaField, word: str) -> IcebergType:
         """Return the type that the attribute names, if it goes with the field and the format."""
         family, length = field.type.family, getattr(field.type, "fixed_length", None)
-        root = word.partition("(")[0]
+        root, is_ = word.partition("(")[0], f"{field.path_text} is {field.type.type_text()}"
         if root == "uuid" and (family, length) != (Family.BYTES, 16):
-            help: str = Help.retype("type", "{kind: Binary, fixedLength: 16}")
-            return self.refused_word(
-                field, f"a uuid has 16 bytes, and {field.path_text} is {field.type.type_text()}", help
-            )
-        if root == "variant" and not (family is Family.TEXT or is_variant(field)):
-            help = (
-                "write `type: String`, or a Struct of `value` and `metadata`, both Binary and without Option"
-            )
-            return self.refused_word(
-                field, f"{field.path_text} is {field.type.type_text()}, which cannot hold a variant", help
-            )
-        if root in ("geometry", "geography") and (family, length) != (Family.BYTES, None):
-            help = Help.retype("type", "Binary", reason=", which holds the shape as WKB")
-            return self.refused_word(
-                field, f"a {root} is bytes, and {field.path_text} is {field.type.type_text()}", help
-            )
-        if root != "uuid" and self.format_version < FORMAT_3:
-            return self.refused_word(
-                field, f"only format 3 has the type {root} ({field.path_text})", _ONLY_FORMAT_3
-            )
-        return IcebergType(word)
+            message, help = f"a uuid has 16 bytes, and {is_}", _AS_UUID
+        elif root == "variant" and not (family is Family.TEXT or is_variant(field)):
+            message, help = f"{is_}, which cannot hold a variant", _AS_VARIANT
+        elif root in ("geometry", "geography") and (family, length) != (Family.BYTES, None):
+            message, help = f"a {root} is bytes, and {is_}", _AS_SHAPE
+        elif root != "uuid" and self.format_version < FORMAT_3:
+            message, help = f"only format 3 has the type {root} ({field.path_text})", _ONLY_FORMAT_3
+        else:
+            return IcebergType(word)
+        self.emission.findings.at_extra(field, attributes.TYPE.key, ICEBERG_TYPE, message, help=help)
+        return BINARY
 
     def decimal(self, field: SchemaField, arrow_type: Any) -> IcebergType:
         if not self.holds_decimal(field, arrow_type, "a decimal of Iceberg", "Iceberg", ICEBERG_TYPE):
@@ -195,8 +186,4 @@ class _Writer(ArrowTypeWriter[IcebergType]):
 
     def refused_type(self, field: SchemaField, message: str, help: str) -> IcebergType:
         self.emission.findings.at_type(field, ICEBERG_TYPE, message, help=help)
-        return BINARY
-
-    def refused_word(self, field: SchemaField, message: str, help: str) -> IcebergType:
-        self.emission.findings.at_extra(field, attributes.TYPE.key, ICEBERG_TYPE, message, help=help)
         return BINARY
