@@ -69,11 +69,9 @@ def schema_properties(compilation: Compilation, columns: Sequence[SparkField]) -
     for top, column in zip(compilation.lowered.fields, columns, strict=True):
         metadata, name = column.metadata, column.name
         marks: tuple[str, ...] = (lance_spark.BYTE_WIDTH,)
-        # As properties these are for vectors of floats alone; lance-spark refuses others.
-        if (
-            isinstance(column.type.json, dict)
-            and column.type.json.get("elementType") in lance_spark.VECTOR_ELEMENTS
-        ):
+        item = column.type.json.get("elementType") if isinstance(column.type.json, dict) else None
+        if item in lance_spark.VECTOR_ELEMENTS:
+            # As properties these are for vectors of floats alone; lance-spark refuses others.
             marks = (lance_spark.VECTOR_SIZE, lance_spark.FLOAT16)
         properties |= {f"{name}.{key}": str(metadata[key]) for key in marks if key in metadata}
         if lance_spark.LARGE_STRING in metadata:
@@ -128,13 +126,10 @@ def _report_table(compilation: Compilation, fields: Sequence[SparkField], emissi
     written = spark.TABLE_PROPERTIES.read(extra) or {}
     for key, value in properties.items():
         if key in written and written[key] != value:
-            help = "remove it: the build writes the property itself"
-            emission.findings.at_schema(
-                SPARK_PROPERTY,
-                f"the table property {key} is '{written[key]}', but the schema makes it '{value}'",
-                *("extra", spark.TABLE_PROPERTIES.key, key),
-                help=Help.remove_attribute(help, spark.TABLE_PROPERTIES.key, key),
-            )
+            place = (spark.TABLE_PROPERTIES.key, key)
+            message = f"the table property {key} is '{written[key]}', but the schema makes it '{value}'"
+            help = Help.remove_attribute("remove it: the build writes the property itself", *place)
+            emission.findings.at_schema(SPARK_PROPERTY, message, "extra", *place, help=help)
 
 
 def struct_type(fields: Sequence[SparkField]) -> Json:
@@ -187,12 +182,9 @@ class _Writer(ArrowTypeWriter[SparkType]):
 
     def refused(self, field: SchemaField) -> SparkType:
         """Return a type that Spark has nothing for."""
-        self.emission.findings.at_type(
-            field,
-            SPARK_TYPE,
-            f"Spark has no type for {field.type.type_text()} ({field.path_text})",
-            help=Help.leave_out("Spark", builtin.TARGETS_OF.key, "spark"),
-        )
+        message = f"Spark has no type for {field.type.type_text()} ({field.path_text})"
+        help = Help.leave_out("Spark", builtin.TARGETS_OF.key, "spark")
+        self.emission.findings.at_type(field, SPARK_TYPE, message, help=help)
         return SparkType("void", "VOID")
 
     def type(self, field: SchemaField) -> SparkType:
@@ -220,13 +212,9 @@ class _Writer(ArrowTypeWriter[SparkType]):
         precision, scale = arrow_type.precision, arrow_type.scale
         if not 0 <= scale <= precision:
             rule = "at most the precision" if scale > precision else "zero or more"
-            self.emission.findings.at_type(
-                field,
-                SPARK_TYPE,
-                f"in Spark the scale of {field.path_text} has to be {rule}, not {scale}",
-                "scale",
-                help="change the scale, or leave Spark out with `schemac.dev/targets`",
-            )
+            message = f"in Spark the scale of {field.path_text} has to be {rule}, not {scale}"
+            help = "change the scale, or leave Spark out with `schemac.dev/targets`"
+            self.emission.findings.at_type(field, SPARK_TYPE, message, "scale", help=help)
         if precision > MOST_DIGITS:
             self.lose(field, f"decimal({precision}, {scale})", "string")
             return SparkType("string", "STRING")
@@ -317,13 +305,10 @@ class _Writer(ArrowTypeWriter[SparkType]):
         if deepest > MOST_QUOTATIONS:
             return {}, deepest  # which was reported where it was too deep first
         if quotations > MOST_QUOTATIONS:
-            self.emission.findings.at_type(
-                field,
-                SPARK_TYPE,
-                f"Spark keeps attributes and lengths of items in at most {MOST_QUOTATIONS} lists and maps inside each other"
-                f" ({field.path_text})",
-                help="put a struct between them, or leave Spark out with `schemac.dev/targets`",
-            )
+            most = f"in at most {MOST_QUOTATIONS} lists and maps inside each other"
+            message = f"Spark keeps attributes and lengths of items {most} ({field.path_text})"
+            help = "put a struct between them, or leave Spark out with `schemac.dev/targets`"
+            self.emission.findings.at_type(field, SPARK_TYPE, message, help=help)
             return {}, quotations
         return {key: compact(child.metadata) for key, child in marked.items()}, quotations
 
