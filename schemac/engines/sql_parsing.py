@@ -20,8 +20,8 @@ from schemac.language.attributes.constraints import CONDITION_WORDS
 from schemac.text.source.diagnostics import Span
 from schemac.text.syntax.type_text import MalformedTypeError
 
-_ESCAPES = str.maketrans({"\\": "\\\\", "'": "\\'", "\n": "\\n", "\r": "\\r", "\t": "\\t"})
-_REFERENCE, _LITERAL_REFERENCE = "${", "\\u0024{"
+_REFERENCE = "${"
+_ESCAPES = {"\\": "\\\\", "'": "\\'", "\n": "\\n", "\r": "\\r", "\t": "\\t", _REFERENCE: "\\u0024{"}
 _SUBSTITUTE = "spark.sql.variable.substitute"
 
 
@@ -32,7 +32,9 @@ def quoted_name(name: str) -> str:
 
 def literal(text: str) -> str:
     """Return a text as Spark SQL has it."""
-    return f"'{text.translate(_ESCAPES).replace(_REFERENCE, _LITERAL_REFERENCE)}'"
+    for plain, escaped in _ESCAPES.items():
+        text = text.replace(plain, escaped)
+    return f"'{text}'"
 
 
 def table_name(dataset: str) -> str:
