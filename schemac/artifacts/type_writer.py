@@ -3,12 +3,12 @@
 Layer: artifacts.
 Shape: one recursion for all writers, over structs, lists and maps down to the types without parts. Writers of records find those by
 what the manifest says, and writers of tables by the Arrow type: one without parameters is a row of a table, and one with parameters is
-built by a method. A type that has neither is refused with a diagnostic.
+built by a method. In place of a plain type that an engine lacks it gets the next wider one, which is a loss. A type that has none of
+these is refused with a diagnostic.
 """
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from functools import cache
 from typing import Any, Generic, TypeVar
 
@@ -37,6 +37,16 @@ _BUILT = {
     "FIXED_SIZE_BINARY": "fixed_size_binary",
 }
 """The method that builds a type with parameters, by the name of Arrow's type id."""
+_WIDER = {
+    **dict.fromkeys(("INT8", "UINT8"), "INT16"),
+    **dict.fromkeys(("INT16", "UINT16"), "INT32"),
+    "UINT32": "INT64",
+    "HALF_FLOAT": "FLOAT",
+    "DATE64": "DATE32",
+    **dict.fromkeys(("LARGE_STRING", "STRING_VIEW"), "STRING"),
+    **dict.fromkeys(("LARGE_BINARY", "BINARY_VIEW"), "BINARY"),
+}
+"""The next Arrow type that holds all values of another one."""
 
 
 class TypeWriter(ABC, Generic[T]):
@@ -106,22 +116,14 @@ class RecordTypeWriter(TypeWriter[T]):
         """Return the form of a type without parts that a field has; None if there is none."""
 
 
-@dataclass(frozen=True)
-class TypeTable(Generic[T]):
-    """An engine's types for Arrow types without parameters, by the names of Arrow's type ids, such as `INT8`."""
-
-    same: Mapping[str, T]
-    """Those that mean the same."""
-    other: Mapping[str, T] = field(default_factory=dict)
-    """Those that the engine has in place of a type that it lacks, which is a loss."""
-
-
 class ArrowTypeWriter(TypeWriter[T]):
     """Finds the types of tables, by the Arrow types that fields are lowered to."""
 
-    def __init__(self, emission: Emission, table: TypeTable[T], lowered: LoweredSchema) -> None:
+    plain_types: Mapping[str, T]
+    """The engine's types for Arrow types without parameters, by the names of Arrow's type ids, such as `INT8`."""
+
+    def __init__(self, emission: Emission, lowered: LoweredSchema) -> None:
         super().__init__(emission)
-        self.table = table
         self.lowered = {one.field: one for one in lowered.preorder()}
 
     def leaf(self, field: SchemaField) -> T:
@@ -132,15 +134,23 @@ class ArrowTypeWriter(TypeWriter[T]):
             self.lose(field, f"a dictionary with {arrow_type.index_type} indices", becomes)
             arrow_type = arrow_type.value_type
         name = type_id(arrow_type)
-        if name in self.table.same:
-            return self.table.same[name]
-        if name in self.table.other:
-            self.lose(field, self.arrow_name(arrow_type), self.type_text(self.table.other[name]))
-            return self.table.other[name]
+        if name in self.plain_types:
+            return self.plain_types[name]
         if name in _BUILT:
             built_type: T = getattr(self, _BUILT[name])(field, arrow_type)
             return built_type
-        return self.refused(field)
+        wider = self.decimal(field, pa.decimal128(20, 0)) if name == "UINT64" else self.wider(name)
+        if wider is None:
+            return self.refused(field)
+        self.lose(field, self.arrow_name(arrow_type), self.type_text(wider))
+        return wider
+
+    def wider(self, name: str) -> T | None:
+        """Return the type that holds all values of an Arrow type that the engine lacks; None if there is none."""
+        wider = _WIDER.get(name)
+        while wider is not None and wider not in self.plain_types:
+            wider = _WIDER.get(wider)
+        return None if wider is None else self.plain_types[wider]
 
     def arrow_type(self, field: SchemaField) -> Any:
         """Return the Arrow type of a field; of an extension type its storage."""

@@ -7,10 +7,26 @@ Source: "Data Types" and "CREATE TABLE" in the documentation of PostgreSQL, Duck
       theirs; the Arrow types that DuckDB itself gives its columns; `duckdb_keywords()`, category `reserved`, which are those of PostgreSQL.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
 from schemac.engines import sql_tables as sql
 from schemac.language.physical import ArrowType, pa
+
+_ALIKE: Mapping[str, sql.Rule] = {
+    "BOOLEAN": sql.plain(lambda: pa.bool_()),
+    "DATE": sql.plain(lambda: pa.date32()),
+}
+_OF_ARROW: Mapping[str, sql.Rule] = {
+    **_ALIKE,
+    "SMALLINT": sql.plain(lambda: pa.int16()),
+    "INT": sql.plain(lambda: pa.int32()),
+    "BIGINT": sql.plain(lambda: pa.int64()),
+    "FLOAT": sql.plain(lambda: pa.float32()),
+    "VARBINARY": sql.binary,
+    "UUID": sql.plain(lambda: pa.uuid()),
+    "JSON": sql.plain(lambda: pa.json_()),
+}
+"""Types that PostgreSQL and DuckDB have as Arrow has them."""
 
 _COUNTED = "not kept: DEFAULT from a sequence"
 _POSTGRES_DIGITS = 6
@@ -39,30 +55,23 @@ def _postgres_interval(written: sql.SqlType) -> sql.TypeMapping | None:
     return sql.TypeMapping(pa.duration("us")) if is_exact else None
 
 
-_POSTGRES_RULES: dict[str, sql.Rule] = {
-    "BOOLEAN": sql.plain(lambda: pa.bool_()),
-    "SMALLINT": sql.plain(lambda: pa.int16()),
-    "INT": sql.plain(lambda: pa.int32()),
-    "BIGINT": sql.plain(lambda: pa.int64()),
+_POSTGRES_RULES: Mapping[str, sql.Rule] = {
+    **_OF_ARROW,
     "SMALLSERIAL": sql.plain(lambda: pa.int16(), _COUNTED),
     "SERIAL": sql.plain(lambda: pa.int32(), _COUNTED),
     "BIGSERIAL": sql.plain(lambda: pa.int64(), _COUNTED),
     "OID": sql.plain(lambda: pa.uint32()),
-    "FLOAT": sql.plain(lambda: pa.float32()),
     "DOUBLE": _postgres_float,
     "DECIMAL": sql.decimals(38, 18, _UNBOUNDED),
     "MONEY": sql.plain(lambda: pa.decimal128(19, 2), _MONEY),
     **dict.fromkeys(("TEXT", "VARCHAR", "BPCHAR", "NAME"), sql.string),
     "CHAR": sql.padded("char(1)"),
-    "VARBINARY": sql.binary,
-    "DATE": sql.plain(lambda: pa.date32()),
     "TIMESTAMP": sql.timestamps(None, _POSTGRES_DIGITS),
     "TIMESTAMPTZ": sql.timestamps("UTC", _POSTGRES_DIGITS),
     "TIME": sql.times(_POSTGRES_DIGITS),
     "TIMETZ": sql.times(_POSTGRES_DIGITS, _ZONE),
     **dict.fromkeys(("Interval", "INTERVAL"), _postgres_interval),
-    "UUID": sql.plain(lambda: pa.uuid()),
-    **dict.fromkeys(("JSON", "JSONB"), sql.plain(lambda: pa.json_())),
+    "JSONB": sql.plain(lambda: pa.json_()),
     "VECTOR": _vectors(lambda: pa.float32()),
     "halfvec": _vectors(lambda: pa.float16()),
     **dict.fromkeys(("GEOMETRY", "GEOGRAPHY"), sql.wkb),
@@ -81,33 +90,22 @@ _HUGE = "not kept: the type {}, which has values with 39 digits"
 def _duckdb_timestamp(written: sql.SqlType) -> sql.TypeMapping:
     """Return a timestamp in the coarsest unit that has the digits after the second, as DuckDB stores it."""
     digits = written.numbers[0] if written.numbers else 6
-    unit = next((unit for most, unit in ((0, "s"), (3, "ms"), (6, "us")) if digits <= most), "ns")
-    return sql.TypeMapping(pa.timestamp(unit))
+    return sql.TypeMapping(pa.timestamp(sql.UNITS[sql.stored_digits(digits)]))
 
 
-_DUCKDB_RULES: dict[str, sql.Rule] = {
-    "BOOLEAN": sql.plain(lambda: pa.bool_()),
+_DUCKDB_RULES: Mapping[str, sql.Rule] = {
+    **_OF_ARROW,
     "TINYINT": sql.plain(lambda: pa.int8()),
-    "SMALLINT": sql.plain(lambda: pa.int16()),
-    "INT": sql.plain(lambda: pa.int32()),
-    "BIGINT": sql.plain(lambda: pa.int64()),
-    "UTINYINT": sql.plain(lambda: pa.uint8()),
-    "USMALLINT": sql.plain(lambda: pa.uint16()),
-    "UINT": sql.plain(lambda: pa.uint32()),
-    "UBIGINT": sql.plain(lambda: pa.uint64()),
+    **dict.fromkeys(("UTINYINT", "uint8"), sql.plain(lambda: pa.uint8())),
+    **dict.fromkeys(("USMALLINT", "uint16"), sql.plain(lambda: pa.uint16())),
+    **dict.fromkeys(("UINT", "uint32"), sql.plain(lambda: pa.uint32())),
+    **dict.fromkeys(("UBIGINT", "uint64"), sql.plain(lambda: pa.uint64())),
     "INT128": sql.plain(lambda: pa.decimal128(38, 0), _HUGE.format("HUGEINT")),
     "UINT128": sql.plain(lambda: pa.decimal128(38, 0), _HUGE.format("UHUGEINT")),
-    "uint8": sql.plain(lambda: pa.uint8()),
-    "uint16": sql.plain(lambda: pa.uint16()),
-    "uint32": sql.plain(lambda: pa.uint32()),
-    "uint64": sql.plain(lambda: pa.uint64()),
     "oid": sql.plain(lambda: pa.int64()),
-    "FLOAT": sql.plain(lambda: pa.float32()),
     "DOUBLE": sql.plain(lambda: pa.float64()),
     "DECIMAL": sql.decimals(18, 3),
-    **dict.fromkeys(("TEXT", "NVARCHAR", "VARCHAR"), sql.plain(lambda: pa.string())),
-    "VARBINARY": sql.binary,
-    "DATE": sql.plain(lambda: pa.date32()),
+    **dict.fromkeys(("TEXT", "NVARCHAR", "VARCHAR", "ENUM"), sql.plain(lambda: pa.string())),
     **dict.fromkeys(("TIMESTAMP", "TIMESTAMPNTZ"), _duckdb_timestamp),
     "TIMESTAMP_S": sql.plain(lambda: pa.timestamp("s")),
     "TIMESTAMP_MS": sql.plain(lambda: pa.timestamp("ms")),
@@ -116,14 +114,12 @@ _DUCKDB_RULES: dict[str, sql.Rule] = {
     "TIME": sql.plain(lambda: pa.time64("us")),
     "TIME_NS": sql.plain(lambda: pa.time64("ns")),
     "TIMETZ": sql.times(6, _ZONE),
-    **dict.fromkeys(("UUID", "guid"), sql.plain(lambda: pa.uuid())),
-    "JSON": sql.plain(lambda: pa.json_()),
-    "ENUM": sql.plain(lambda: pa.string()),
+    "guid": sql.plain(lambda: pa.uuid()),
     **dict.fromkeys(("BIT", "BIGNUM", "varint"), sql.text),
     "GEOMETRY": sql.wkb,
 }
 
-DUCKDB = sql.importer(sql.SqlDialect("duckdb", str, _DUCKDB_RULES), "DuckDB")
+DUCKDB = sql.importer(sql.SqlDialect("duckdb", str, _DUCKDB_RULES, has_sized_arrays=True), "DuckDB")
 
 
 RESERVED_WORDS = frozenset((
@@ -150,15 +146,14 @@ def _snowflake_vector(written: sql.SqlType) -> sql.TypeMapping | None:
     return sql.TypeMapping(pa.list_(pa.field("item", item, nullable=False), written.numbers[-1]))
 
 
-_SNOWFLAKE_RULES: dict[str, sql.Rule] = {
-    "BOOLEAN": sql.plain(lambda: pa.bool_()),
+_SNOWFLAKE_RULES: Mapping[str, sql.Rule] = {
+    **_ALIKE,
     **dict.fromkeys(("TINYINT", "SMALLINT", "INT", "BIGINT"), sql.plain(lambda: pa.decimal128(38, 0))),
     "DECIMAL": sql.decimals(38, 0),
     **dict.fromkeys(("FLOAT", "DOUBLE"), sql.plain(lambda: pa.float64())),
     **dict.fromkeys(("TEXT", "VARCHAR", "NVARCHAR"), sql.string),
     **dict.fromkeys(("CHAR", "NCHAR"), sql.padded("CHAR(1)")),
     **dict.fromkeys(("BINARY", "VARBINARY"), sql.binary),
-    "DATE": sql.plain(lambda: pa.date32()),
     **dict.fromkeys(("DATETIME", "TIMESTAMPNTZ"), sql.timestamps(None, _SNOWFLAKE_DIGITS)),
     "TIMESTAMP": sql.timestamps(None, _SNOWFLAKE_DIGITS, _MAPPED),
     "TIMESTAMPLTZ": sql.timestamps("UTC", _SNOWFLAKE_DIGITS),
@@ -189,15 +184,14 @@ def _bigquery_range(written: sql.SqlType) -> sql.TypeMapping | None:
     return sql.TypeMapping(pa.struct(members), f"not kept: the type {written.text}; these are its bounds")
 
 
-_BIGQUERY_RULES: dict[str, sql.Rule] = {
-    "BOOLEAN": sql.plain(lambda: pa.bool_()),
+_BIGQUERY_RULES: Mapping[str, sql.Rule] = {
+    **_ALIKE,
     **dict.fromkeys(("TINYINT", "SMALLINT", "INT", "BIGINT"), sql.plain(lambda: pa.int64())),
     **dict.fromkeys(("FLOAT", "DOUBLE"), sql.plain(lambda: pa.float64())),
     "DECIMAL": sql.decimals(38, 9),
     "BIGDECIMAL": sql.decimals(76, 38, _BIG),
     **dict.fromkeys(("TEXT", "VARCHAR", "CHAR"), sql.string),
     "BINARY": sql.binary,
-    "DATE": sql.plain(lambda: pa.date32()),
     "TIMESTAMP": sql.plain(lambda: pa.timestamp("us")),
     "TIMESTAMPTZ": sql.plain(lambda: pa.timestamp("us", "UTC")),
     "TIME": sql.plain(lambda: pa.time64("us")),

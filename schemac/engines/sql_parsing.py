@@ -21,6 +21,7 @@ from schemac.text.source.diagnostics import Span
 from schemac.text.syntax.type_text import MalformedTypeError
 
 _REFERENCE = "${"
+_ESCAPES = {"\\": "\\\\", "'": "\\'", "\n": "\\n", "\r": "\\r", "\t": "\\t", _REFERENCE: "\\u0024{"}
 _SUBSTITUTE = "spark.sql.variable.substitute"
 
 
@@ -31,15 +32,9 @@ def quoted_name(name: str) -> str:
 
 def literal(text: str) -> str:
     """Return a text as Spark SQL has it."""
-    escaped = (
-        text.replace("\\", "\\\\")
-        .replace("'", "\\'")
-        .replace("\n", "\\n")
-        .replace("\r", "\\r")
-        .replace("\t", "\\t")
-        .replace(_REFERENCE, "\\u0024{")
-    )
-    return f"'{escaped}'"
+    for plain, escaped in _ESCAPES.items():
+        text = text.replace(plain, escaped)
+    return f"'{text}'"
 
 
 def table_name(dataset: str) -> str:

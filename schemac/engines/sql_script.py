@@ -121,9 +121,8 @@ class SqlScript:
         statement_text = " ".join(text[tokens[0].start : tokens[-1].end + 1].split())
         first, *rest = (token.text.upper() for token in tokens[:2])
         head = " ".join((first, *rest)) if first in ("CREATE", "ALTER") else first
-        self._skipped.setdefault(head, []).append(
-            statement_text if len(statement_text) <= 80 else f"{statement_text[:79]}…"
-        )
+        excerpt = statement_text if len(statement_text) <= 80 else f"{statement_text[:79]}…"
+        self._skipped.setdefault(head, []).append(excerpt)
 
     def _create(self, tokens: list[Any], text: str) -> None:
         """Read CREATE TABLE into a new table; a partition of another table is skipped. Raises MalformedError."""
@@ -150,6 +149,7 @@ class SqlScript:
         if statement.expression is not None:
             table.head.append("the query of CREATE TABLE AS SELECT is not imported; add its columns")
         properties = statement.args.get("properties")
+        without_note = (exp.TemporaryProperty, exp.UnloggedProperty, exp.TransientProperty)
         for property in properties.expressions if properties is not None else ():
             value = property.args.get("value")
             is_description = isinstance(property, exp.Property) and property.name.lower() == "description"
@@ -157,9 +157,7 @@ class SqlScript:
                 table.comment = str(property.this.name)
             elif is_description and isinstance(value, exp.Literal):
                 table.comment = str(value.name)
-            elif not isinstance(
-                property, exp.TemporaryProperty | exp.UnloggedProperty | exp.TransientProperty
-            ):
+            elif not isinstance(property, without_note):
                 table.head.append(f"not kept: {self.parser.sql(property)}")
         table.key = table.key or tuple(column.name for column in table.columns if column.is_key)
         self.tables.append(table)
@@ -232,9 +230,8 @@ class SqlScript:
         if isinstance(kind, exp.Reference):
             return self._reference(kind, text, (column,))
         if isinstance(kind, exp.ForeignKey) and isinstance(kind.args.get("reference"), exp.Reference):
-            return self._reference(
-                kind.args["reference"], text, tuple(self._text(one) for one in kind.expressions)
-            )
+            columns = tuple(self._text(one) for one in kind.expressions)
+            return self._reference(kind.args["reference"], text, columns)
         return None
 
     def _reference(self, reference: Expression, text: str, columns: tuple[str, ...]) -> SqlConstraint | None:

@@ -99,9 +99,8 @@ def decimals(precision: int, scale: int, loss: str = "") -> Rule:
         if not written.numbers:
             return TypeMapping(datasets.decimal_type(precision, scale), loss)
         digits, after = (*written.numbers, 0)[:2]
-        return (
-            TypeMapping(datasets.decimal_type(digits, after)) if 0 < digits <= datasets.MOST_DIGITS else None
-        )
+        is_valid = 0 < digits <= datasets.MOST_DIGITS
+        return TypeMapping(datasets.decimal_type(digits, after)) if is_valid else None
 
     return rule
 
@@ -121,15 +120,22 @@ def _with_unit(make: Callable[[Any], ArrowType], digits: int, loss: str) -> Rule
 
     def rule(written: SqlType) -> TypeMapping:
         count = written.numbers[0] if written.numbers else digits
-        stored = next((most for most in _UNITS if count <= most), 9)
+        stored = stored_digits(count)
         rounded = f"not kept: the {count} digits in {written.text}, here {stored}" if stored != count else ""
-        return TypeMapping(make(_UNITS[stored]), "; ".join(filter(None, (rounded, loss))))
+        return TypeMapping(make(UNITS[stored]), "; ".join(filter(None, (rounded, loss))))
 
     return rule
 
 
-_UNITS = {0: "s", 3: "ms", 6: "us", 9: "ns"}
+UNITS = {0: "s", 3: "ms", 6: "us", 9: "ns"}
 """By digits after the second."""
+
+
+def stored_digits(digits: int) -> int:
+    """Return the digits after the second of the coarsest unit that holds so many."""
+    return next((most for most in UNITS if digits <= most), 9)
+
+
 _DEEPEST = 100
 """Levels of nesting that are read."""
 
@@ -150,6 +156,8 @@ class SqlDialect:
     """Whether columns of a primary key may not be null."""
     has_null_arrays: bool = True
     """Whether arrays and their items may be null."""
+    has_sized_arrays: bool = False
+    """Whether arrays have the length that is written."""
 
 
 class _UnsupportedError(Exception):
@@ -183,23 +191,18 @@ def _read_text(text: str, file: str, report: Report, dialect: SqlDialect) -> Imp
     return together([_Reader(script, dialect, file, report, names_by_id).table(t) for t in script.tables])
 
 
+@dataclass
 class _Reader:
     """Reads the columns of one table."""
 
-    def __init__(
-        self,
-        script: SqlScript,
-        dialect: SqlDialect,
-        file: str,
-        report: Report,
-        names: Mapping[int, str | None],
-    ) -> None:
-        self._script = script
-        self._dialect = dialect
-        self._file = file
-        self._report = report
-        self._names = names
-        """Names of datasets by the identities of their tables."""
+    _script: SqlScript
+    _dialect: SqlDialect
+    _file: str
+    _report: Report
+    _names: Mapping[int, str | None]
+    """Names of datasets by the identities of their tables."""
+
+    def __post_init__(self) -> None:
         self._notes = ImportNotes()
         self._constraints = datasets.Constraints(self._notes)
 
@@ -252,10 +255,9 @@ class _Reader:
         type_ = self._type(column.type, path)
         is_counter = column.is_counter and self._dialect.is_counter_required
         is_array = pa.types.is_list(type_) and not self._dialect.has_null_arrays
-        is_nullable = not (
-            column.is_required or is_counter or is_array or self._type_name(column.type).endswith("SERIAL")
-        )
-        return pa.field(column.name, type_, is_nullable)
+        is_serial = self._type_name(column.type).endswith("SERIAL")
+        is_required = column.is_required or is_counter or is_array or is_serial
+        return pa.field(column.name, type_, not is_required)
 
     def _type_name(self, type_: Any) -> str:
         """Return sqlglot's name of a type: that of a member of its enumeration, or that of an expression."""
@@ -273,13 +275,10 @@ class _Reader:
         word = self._type_name(type_)
         parts = list(getattr(type_, "expressions", ()))
         if word in ("ARRAY", "LIST") and parts:
-            item = pa.field(
-                "item", self._type(parts[0], (*path, Part.ITEM)), nullable=self._dialect.has_null_arrays
-            )
-            sizes = _numbers(type_.args.get("values") or ())
-            if sizes and self._dialect.name == "duckdb":
-                return pa.list_(item, sizes[0])
-            return pa.list_(item)
+            item_type = self._type(parts[0], (*path, Part.ITEM))
+            item = pa.field("item", item_type, nullable=self._dialect.has_null_arrays)
+            sizes = _numbers(type_.args.get("values") or ()) if self._dialect.has_sized_arrays else ()
+            return pa.list_(item, *sizes[:1])
         if word in ("STRUCT", "OBJECT") and parts:
             return pa.struct([self._member(part, path, type_) for part in parts])
         if word == "MAP" and len(parts) == 2:

@@ -84,12 +84,10 @@ _DELTA = frozenset(
 
 def _is_delta(value: Any) -> bool:
     """Whether a JSON document is one action of a commit."""
-    return (
-        isinstance(value, dict)
-        and len(value) == 1
-        and set(value) <= _DELTA
-        and all(isinstance(item, dict) for item in value.values())
-    )
+    if not isinstance(value, dict) or len(value) != 1:
+        return False
+    ((action, content),) = value.items()
+    return action in _DELTA and isinstance(content, dict)
 
 
 DOCUMENTS = (
@@ -257,19 +255,10 @@ def _metadata(written: Any, version: int, file: Path) -> Metadata:
         partitions = tuple(str(name) for name in written.get("partitionColumns") or ())
     except (TypeError, ValueError):
         raise UnreadableDeltaLogError(file, "`configuration` or `partitionColumns` is malformed") from None
-    return Metadata(
-        version,
-        _text(written.get("schemaString")),
-        _text(written.get("name")),
-        _text(written.get("description")),
-        partitions,
-        properties,
-    )
-
-
-def _text(value: Any) -> str | None:
-    """Return a text unchanged; None for an empty one and for any other value."""
-    return value if isinstance(value, str) and value else None
+    # An empty text, and any other value, is none.
+    values = [written.get(key) for key in ("schemaString", "name", "description")]
+    schema, name, description = (value if isinstance(value, str) and value else None for value in values)
+    return Metadata(version, schema, name, description, partitions, properties)
 
 
 def _enter_clustering(written: Any, log: Log) -> None:

@@ -11,7 +11,9 @@ Source: the Delta protocol, "Schema Serialization Format", "Column Mapping", "Co
 
 import json
 import re
+from collections import defaultdict
 from collections.abc import Mapping
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -239,16 +241,16 @@ def _numbered(log: Log, tree: Json, newest: DeltaColumns, path: Path) -> tuple[N
         if imported is not None and not past.has_errors:
             schemas_with_ids.append((_described(imported.schema, metadata), columns.ids))
     schemas_with_ids.append((tree, newest.ids))
-    if not _is_mapped(log.metadata[-1]) or not all(
-        _has_unique_ids(schema, ids) for schema, ids in schemas_with_ids
-    ):
+    if not (_is_mapped(log.metadata[-1]) and all(_has_unique_ids(*one) for one in schemas_with_ids)):
         return ()
     declared = [metadata.properties.get(_HIGHEST_ID, "") for metadata in log.metadata]
     declared_ids = [int(text) for text in declared if text.isascii() and text.isdecimal() and len(text) < 11]
     ids_of_fields = [id for _, ids in schemas_with_ids for id in ids.values()]
-    whole = _PartIds(max((*declared_ids, *ids_of_fields), default=0))
-    numbered = [(schema, whole.with_part_ids(schema, ids)) for schema, ids in schemas_with_ids]
-    return tuple(NumberedVersion(schema, ids, whole.highest) for schema, ids in numbered)
+    highest = max((*declared_ids, *ids_of_fields), default=0)
+    # Items, keys and values without an id get one above all that Delta gave, the same in all versions.
+    part_ids = defaultdict[tuple[int, FieldPath], int](count(highest + 1).__next__)
+    whole = [(schema, _with_part_ids(schema, ids, part_ids)) for schema, ids in schemas_with_ids]
+    return tuple(NumberedVersion(schema, ids, highest + len(part_ids)) for schema, ids in whole)
 
 
 def _has_unique_ids(schema: Json, ids: Mapping[FieldPath, int]) -> bool:
@@ -265,29 +267,15 @@ def _paths(schema: Json) -> list[FieldPath]:
     return [field.path for field in preorder(columns(Schema.model_validate(schema)))]
 
 
-class _PartIds:
-    """Numbers items, keys and values that have no id: above all that Delta gave, and the same in all versions."""
-
-    def __init__(self, highest: int) -> None:
-        self.highest = highest
-        self._made: dict[tuple[int, FieldPath], int] = {}
-
-    def with_part_ids(self, schema: Json, ids: Mapping[FieldPath, int]) -> dict[FieldPath, int]:
-        """Return ids for every path of a schema."""
-        whole: dict[FieldPath, int] = {}
-        for path in _paths(schema):
-            id = ids.get(path)
-            if id is None:
-                owner = next(
-                    path[:end] for end in range(len(path) - 1, 0, -1) if not isinstance(path[end - 1], Part)
-                )
-                place = whole[owner], path[len(owner) :]
-                if place not in self._made:
-                    self.highest += 1
-                    self._made[place] = self.highest
-                id = self._made[place]
-            whole[path] = id
-        return whole
+def _with_part_ids(
+    schema: Json, ids: Mapping[FieldPath, int], part_ids: defaultdict[tuple[int, FieldPath], int]
+) -> dict[FieldPath, int]:
+    """Return ids for every path of a schema; `part_ids` makes those by the id of the field that a part is of, and the steps from there."""
+    whole: dict[FieldPath, int] = {}
+    for path in _paths(schema):
+        end = next(end for end in range(len(path), 0, -1) if not isinstance(path[end - 1], Part))
+        whole[path] = ids[path] if path in ids else part_ids[whole[path[:end]], path[end:]]
+    return whole
 
 
 IMPORTER = Importer("delta", "Delta Lake table's folder", read)

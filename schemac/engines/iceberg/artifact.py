@@ -35,7 +35,7 @@ from schemac.language.attributes.builtin import TABLE_VERSION
 from schemac.language.logical.dataset import LogicalDataset, named_key, primary_key
 from schemac.language.logical.model import SchemaField, preorder
 from schemac.text.source.diagnostics import Diagnostic, Report
-from schemac.text.source.phrases import Help, closest
+from schemac.text.source.phrases import Help
 from schemac.versions.evolution.version_pair import SchemaVersion
 from schemac.versions.identity.compilation import Compilation
 
@@ -58,13 +58,9 @@ def identifier_ids(
     schema_fields = {field.path_text: field for field in preorder(dataset.columns)}
     for i, name in enumerate(named):
         if name not in schema_fields:
-            near = closest(name, list(schema_fields))
             message = f"there is no field '{name}'"
-            help = (
-                Help.did_you_mean(near, name, mark="'")
-                if near
-                else "specify a field by its path, such as `address.city`"
-            )
+            by_path = "specify a field by its path, such as `address.city`"
+            help = Help.nearest(name, list(schema_fields), by_path, mark="'")
         elif reason := _identifier_error(schema_fields[name], fields):
             message = f"{name} cannot identify rows: {reason}"
             help = Help.remove(help="name other fields, or remove it", is_safe=False)
@@ -148,12 +144,8 @@ def _statements(compilation: Compilation, schema: IcebergSchema) -> Iterator[str
     if compilation.table_record is not None:
         properties[TABLE_VERSION] = compilation.table_record
     yield create_table(dataset.name, columns, "iceberg", comment, properties)
-    if schema.identifier_ids:
-        names = [
-            ".".join(map(quoted_name, path))
-            for path, field in schema.preorder()
-            if field.id in schema.identifier_ids
-        ]
+    if ids := schema.identifier_ids:
+        names = [".".join(map(quoted_name, path)) for path, field in schema.preorder() if field.id in ids]
         yield f"ALTER TABLE {table} SET IDENTIFIER FIELDS {', '.join(names)}"
 
 
@@ -197,13 +189,10 @@ def to_schema(compilation: Compilation, emission: Emission) -> IcebergSchema:
     schema = IcebergSchema(columns, schema_id=0 if version is None else version.number - 1)
     by_id = {id: field for field, id in field_ids.items()}
     for name, first, second in collisions(schema):
-        schema_field = by_id[second.id]
-        emission.findings.at_name(
-            schema_field,
-            ICEBERG_NAME,
-            f"Iceberg calls both {by_id[first.id].path_text} and {schema_field.path_text} '{name}'",
-            help="rename one of them; a dot in a name cannot be distinguished from the dot between names",
-        )
+        both = f"{by_id[first.id].path_text} and {by_id[second.id].path_text}"
+        message = f"Iceberg calls both {both} '{name}'"
+        help = "rename one of them; a dot in a name cannot be distinguished from the dot between names"
+        emission.findings.at_name(by_id[second.id], ICEBERG_NAME, message, help=help)
     fields = nested_fields(dataset, schema)
     return replace(schema, identifier_ids=identifier_ids(dataset, fields, emission))
 
@@ -254,11 +243,8 @@ def _compact(value: Any) -> str:
 
 def types(compilation: Compilation, emission: Emission) -> dict[SchemaField, str]:
     """Return Iceberg's types; not inside a variant."""
-    fields = nested_fields(compilation.dataset, to_schema(compilation, emission))
-    return {
-        schema_field: field.type.type_text() + (" not null" if field.required else "")
-        for schema_field, field in fields.items()
-    }
+    fields = nested_fields(compilation.dataset, to_schema(compilation, emission)).items()
+    return {key: field.type.type_text() + (" not null" if field.required else "") for key, field in fields}
 
 
 TARGET = ArtifactTarget("iceberg", ICEBERG_LOSS, emit, types=types)

@@ -88,10 +88,8 @@ def _judge_schema_attribute(change: Change, pair: VersionPair) -> Judgement:
     if change.key == attributes.FORMAT_VERSION.key:
         old, new = format_of(pair.old), format_of(pair.new)
         if new < old:
-            return refused(
-                f"a table of format {old} cannot go back to format {new}",
-                f"keep `{attributes.FORMAT_VERSION.key}: {old}`",
-            )
+            reason = f"a table of format {old} cannot go back to format {new}"
+            return refused(reason, f"keep `{attributes.FORMAT_VERSION.key}: {old}`")
         return METADATA if new > old else SAFE
     return METADATA if change.key == attributes.TABLE_PROPERTIES.key else SAFE
 
@@ -188,10 +186,8 @@ def _judge_nullability(change: Change, _was: NestedField, is_: NestedField) -> J
     if new.is_in_key:
         return _refuse_key_change(new)
     if is_.required:
-        return refused(
-            f"{new.path_text} may be null in existing rows, and Iceberg does not check",
-            "keep it optional, or copy the rows into a new table",
-        )
+        reason = f"{new.path_text} may be null in existing rows, and Iceberg does not check"
+        return refused(reason, "keep it optional, or copy the rows into a new table")
     return METADATA
 
 
@@ -200,10 +196,9 @@ def _judge_unchanged_type(change: Change, _was: NestedField, is_: NestedField) -
     old, new = change.fields
     if not is_doubtful(old, new):
         return SAFE
-    return depends_on_data(
-        f"Iceberg's type stays {is_.type.word}, so values that do not fit {new.type.type_text()} stay too",
-        "check the values first",
-    )
+    type_text = new.type.type_text()
+    reason = f"Iceberg's type stays {is_.type.word}, so values that do not fit {type_text} stay too"
+    return depends_on_data(reason, "check the values first")
 
 
 def _judge_promotion(

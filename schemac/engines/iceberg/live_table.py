@@ -18,14 +18,9 @@ import pyarrow as pa
 
 from schemac.artifacts.dataset import RowReader, StoredRows
 from schemac.engines.iceberg.artifact import errors_of, format_of, schema_of
-from schemac.engines.iceberg.reader import (
-    TableMetadata,
-    metadata_file,
-    parse_metadata,
-    read_file,
-)
+from schemac.engines.iceberg.reader import TableMetadata, metadata_file, parse_metadata, read_file
 from schemac.engines.iceberg.types import IcebergSchema, fresh_ids, full_name, with_fields
-from schemac.importers.importer import MalformedDocumentError, read_or_report
+from schemac.importers.importer import read_or_report
 from schemac.language.attributes.builtin import TABLE_IDS, TABLE_VERSION
 from schemac.text.source.catalogue import UNUSABLE_TABLE
 from schemac.text.source.diagnostics import Report
@@ -111,9 +106,8 @@ def is_table(name: str) -> bool:
         return True
     path = Path(name)
     try:
-        return metadata_file(path) is not None and (
-            path.is_dir() or path.name.endswith((".json", ".json.gz"))
-        )
+        is_named = path.is_dir() or path.name.endswith((".json", ".json.gz"))
+        return is_named and metadata_file(path) is not None
     except (OSError, ValueError):
         return False
 
@@ -145,19 +139,19 @@ def open_metadata(name: str, report: Report) -> tuple[TableMetadata, Any] | None
         table = load_catalog(catalog_name).load_table(identifier)
     except NoSuchTableError:
         message = f"there is no table {identifier} in the catalog {catalog_name}"
-        report.add(
-            UNUSABLE_TABLE, message, file=name, help="create it first, from create_table.sql or schema.json"
-        )
+        help = "create it first, from create_table.sql or schema.json"
+        report.add(UNUSABLE_TABLE, message, file=name, help=help)
         return None
     except Exception as error:  # noqa: BLE001 — a catalog raises what its own libraries raise
-        text = next(iter(str(error).strip().splitlines()), "") or type(error).__name__
         help = f"pyiceberg finds catalogs in .pyiceberg.yaml, or in PYICEBERG_CATALOG__{catalog_name.upper()}__URI"
-        report.add(UNUSABLE_TABLE, f"cannot open {name}: {text}", file=name, help=help)
+        report.add(UNUSABLE_TABLE, f"cannot open {name}: {reason_of(error)}", file=name, help=help)
         return None
-    try:
-        return parse_metadata(table.metadata.model_dump(mode="json", by_alias=True)), table
-    except MalformedDocumentError as error:
-        raise AssertionError(f"pyiceberg's metadata cannot be read: {error}") from error
+    return parse_metadata(table.metadata.model_dump(mode="json", by_alias=True)), table
+
+
+def reason_of(error: Exception) -> str:
+    """Return the first line of an error of a catalog's own libraries; the name of its class if it has no text."""
+    return next(iter(str(error).strip().splitlines()), "") or type(error).__name__
 
 
 def open_iceberg_table(
@@ -171,14 +165,8 @@ def open_iceberg_table(
     if opened is None:
         return None
     metadata, handle = opened
-    chosen = SCHEMAS.version_in(
-        name,
-        metadata.current,
-        locked,
-        stated,
-        lambda candidates: choose_version(record_of(name, metadata, stated), candidates, report),
-        report,
-    )
+    choose = partial(choose_version, record_of(name, metadata, stated), report=report)
+    chosen = SCHEMAS.version_in(name, metadata.current, locked, stated, choose, report)
     if chosen is None:
         return None
     ids = SCHEMAS.ids_between(schema_of(chosen.version), metadata.current)
@@ -245,15 +233,13 @@ class IcebergRows(RowReader):
             raise ValueError(report.diagnostics[0].message)
         if path.startswith(SCHEME):
             catalog, _, name = path.removeprefix(SCHEME).partition("/")
-            return IcebergTableRows(
-                opened[1], f"pyiceberg.catalog.load_catalog({catalog!r}).load_table({name!r})"
-            )
+            text = f"pyiceberg.catalog.load_catalog({catalog!r}).load_table({name!r})"
+            return IcebergTableRows(opened[1], text)
         from pyiceberg.table import StaticTable  # an extra that may not be there
 
         file = str(metadata_file(Path(path)))
-        return IcebergTableRows(
-            StaticTable.from_metadata(file), f"pyiceberg.table.StaticTable.from_metadata({file!r})"
-        )
+        text = f"pyiceberg.table.StaticTable.from_metadata({file!r})"
+        return IcebergTableRows(StaticTable.from_metadata(file), text)
 
 
 ROW_READER = IcebergRows()

@@ -137,8 +137,6 @@ class IcebergPlan:
     table: IcebergTable
     new: LockedSchemaVersion
     commit: TableCommit
-    ids: Mapping[int, int]
-    """The table's id of each field of the new schema by the lock's."""
     operations: tuple[Operation, ...]
     notes: tuple[Note, ...]
     rules: tuple[ConstraintRule, ...] = ()
@@ -151,13 +149,8 @@ class IcebergPlan:
 
     def unchecked_rules(self, references: Mapping[str, str]) -> tuple[ConstraintRule, ...]:
         """Return the constraints that refer to a dataset whose table is not named."""
-        return tuple(
-            [
-                rule
-                for rule in self.rules
-                if isinstance(rule.subject, ReferenceTo) and rule.subject.dataset not in references
-            ]
-        )
+        subjects = [(rule, rule.subject) for rule in self.rules if isinstance(rule.subject, ReferenceTo)]
+        return tuple([rule for rule, subject in subjects if subject.dataset not in references])
 
     @property
     def unlooked(self) -> tuple[Note, ...]:
@@ -203,27 +196,19 @@ def plan_iceberg(table: IcebergTable, new: LockedSchemaVersion, report: Report) 
     schema = replace(requested.renumbered(ids), schema_id=current.schema_id)
     properties, names = updated_properties(metadata.properties, metadata.current, schema, of_current)
     if not metadata.is_empty and names:
-        report.add(
-            REFUSED_CHANGE,
-            f"Iceberg: the name mapping of {table.name} gives the name{'s' * (len(names) > 1)} {listed(names)} to other"
-            " fields: files without ids would be read as these",
-            file=table.name,
-            help=f"use new names; or remove the property {NAME_MAPPING} if all files have ids",
-        )
+        of_names = f"the name{'s' * (len(names) > 1)} {listed(names)}"
+        message = f"Iceberg: the name mapping of {table.name} gives {of_names} to other fields: files without ids would be read as these"
+        help = f"use new names; or remove the property {NAME_MAPPING} if all files have ids"
+        report.add(REFUSED_CHANGE, message, file=table.name, help=help)
         return None
     set_, removed = _properties(table, new, properties)
     formats = metadata.format_version, requested_format(new) or 0
     commit = TableCommit(current, schema, *formats, set_, removed)
+    operations = (*renumbering, *(operation for step in STEPS for operation in step(commit)))
+    notes = notes_of(judged, (Outcome.DATA, Outcome.NEW_FILES))
     doubtful = [change for change, judgement in judged if judgement.outcome is Outcome.DATA]
-    return IcebergPlan(
-        table,
-        new,
-        commit,
-        ids,
-        (*renumbering, *(operation for step in STEPS for operation in step(commit))),
-        notes_of(judged, (Outcome.DATA, Outcome.NEW_FILES)),
-        () if metadata.is_empty else rules_to_check(pair, doubtful),
-    )
+    rules = () if metadata.is_empty else rules_to_check(pair, doubtful)
+    return IcebergPlan(table, new, commit, operations, notes, rules)
 
 
 def _judge_source_change(table: IcebergTable, change: Change, pair: VersionPair) -> Judgement | None:

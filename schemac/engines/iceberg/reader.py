@@ -102,9 +102,8 @@ def parse_type(written: Any, location: str = "type") -> types.IcebergType:
         if match := _DECIMAL.fullmatch(written):
             precision, scale = int(match[1]), int(match[2])
             if not 1 <= precision <= types.MOST_DIGITS or scale > precision:
-                raise MalformedDocumentError(
-                    location, f"a decimal has 1 to {types.MOST_DIGITS} digits, and not more after the point"
-                )
+                reason = f"a decimal has 1 to {types.MOST_DIGITS} digits, and not more after the point"
+                raise MalformedDocumentError(location, reason)
             return types.IcebergType("decimal", (precision, scale))
         if match := _FIXED.fullmatch(written):
             return types.IcebergType("fixed", (int(match[1]),))
@@ -164,18 +163,14 @@ def parse_metadata(written: Any) -> TableMetadata:
     if current is None:
         raise MalformedDocumentError("current-schema-id", f"there is no schema with the id {current_id}")
     last = _number(written.get("last-column-id", 0), "last-column-id", 0)
+    highest = max(last, *(schema.highest_id for schema in schemas))
     reason = "the properties have to be an object"
-    properties = expect(written.get("properties") or {}, dict, "properties", reason)
-    return TableMetadata(
-        version,
-        schemas,
-        current,
-        max(last, *(schema.highest_id for schema in schemas)),
-        {str(key): str(value) for key, value in properties.items()},
-        tuple(dict.fromkeys((*_sources(written, "partition-specs"), *_sources(written, "sort-orders")))),
-        written.get("current-snapshot-id") in (None, -1) and not written.get("snapshots"),
-        _is_replaced(written),
-    )
+    written_properties = expect(written.get("properties") or {}, dict, "properties", reason)
+    properties = {str(key): str(value) for key, value in written_properties.items()}
+    sources = dict.fromkeys((*_sources(written, "partition-specs"), *_sources(written, "sort-orders")))
+    is_empty = written.get("current-snapshot-id") in (None, -1) and not written.get("snapshots")
+    about_rows = (tuple(sources), is_empty, _is_replaced(written))
+    return TableMetadata(version, schemas, current, highest, properties, *about_rows)
 
 
 def _is_replaced(written: Mapping[str, Any]) -> bool:
@@ -217,15 +212,10 @@ def _parse_field(written: Any, location: str) -> types.NestedField:
         expect(doc, str, f"{location}.doc", "a doc has to be a text")
     if "type" not in written:
         raise MalformedDocumentError(location, "a field needs a `type`")
-    return types.NestedField(
-        _number(written.get("id"), f"{location}.id", 1),
-        name,
-        parse_type(written["type"], f"{location}.type"),
-        required,
-        doc,
-        written.get("initial-default"),
-        written.get("write-default"),
-    )
+    id = _number(written.get("id"), f"{location}.id", 1)
+    type_ = parse_type(written["type"], f"{location}.type")
+    defaults = [written.get(key) for key in ("initial-default", "write-default")]
+    return types.NestedField(id, name, type_, required, doc, *defaults)
 
 
 _PARTS = {"list": ("element",), "map": ("key", "value")}
@@ -242,9 +232,8 @@ def _parse_part(written: Mapping[str, Any], name: str, location: str) -> types.N
 def _sources(written: Mapping[str, Any], key: str) -> list[int]:
     """Return the ids of the fields that the partition specs or sort orders of a table name; what is malformed names none."""
     entries = written.get(key)
-    listed = (
-        [one.get("fields") for one in entries if isinstance(one, dict)] if isinstance(entries, list) else []
-    )
+    entries = entries if isinstance(entries, list) else []
+    listed = [one.get("fields") for one in entries if isinstance(one, dict)]
     fields = [field for entry_fields in listed if isinstance(entry_fields, list) for field in entry_fields]
     return [f["source-id"] for f in fields if isinstance(f, dict) and type(f.get("source-id")) is int]
 
@@ -286,20 +275,16 @@ def read_object(source: Any, _file: str, _report: Report) -> ImportedSchema:
 def _imported(metadata: TableMetadata, name: str | None) -> ImportedSchema:
     """Return the current schema with all earlier ones, and comments on what is lost."""
     past = [schema for schema in metadata.schemas if schema.schema_id < metadata.current.schema_id]
-    versions = [version_of(schema, metadata) for schema in (*past, metadata.current)]
-    numbered = [NumberedVersion(schema, ids, metadata.last_column_id) for schema, ids in versions]
-    comments = [
-        f"from schema {metadata.current.schema_id} of an Iceberg table of format {metadata.format_version}"
-    ]
+    numbered = [version_of(schema, metadata) for schema in (*past, metadata.current)]
+    of_table = f"of an Iceberg table of format {metadata.format_version}"
+    comments = [f"from schema {metadata.current.schema_id} {of_table}"]
     fields = [field for _, field in metadata.current.preorder()]
     if metadata.format_version < types.FORMAT_3 and any(_has_default(field) for field in fields):
         comments.append("not kept: default values, which only format 3 has")
     if metadata.partition_sources:
         names = {field.id: ".".join(path) for path, field in metadata.current.preorder()}
-        known = [names[id] for id in dict.fromkeys(metadata.partition_sources) if id in names]
-        comments.append(
-            f"not kept: that it is partitioned or sorted by {', '.join(' '.join(n.split()) for n in known)}"
-        )
+        known = [" ".join(names[id].split()) for id in metadata.partition_sources if id in names]
+        comments.append(f"not kept: that it is partitioned or sorted by {', '.join(known)}")
     return ImportedSchema(numbered[-1].schema, tuple(comments), name, versions=tuple(numbered))
 
 
@@ -320,32 +305,28 @@ def metadata_of(document: Any) -> TableMetadata:
     """Return the metadata in a JSON value; a schema alone becomes that of a table in the format that its types need."""
     if isinstance(document, dict) and "format-version" in document:
         return parse_metadata(document)
-    schema = parse_schema(document)
-    is_of_format_3 = any(
-        field.type.word.partition("(")[0] in _OF_FORMAT_3 or _has_default(field)
-        for _, field in schema.preorder()
-    )
-    return TableMetadata(
-        types.FORMAT_3 if is_of_format_3 else types.FORMAT_2, (schema,), schema, schema.highest_id, {}
-    )
+    schema, format = parse_schema(document), types.FORMAT_2
+    for _, field in schema.preorder():
+        if field.type.word.partition("(")[0] in _OF_FORMAT_3 or _has_default(field):
+            format = types.FORMAT_3
+    return TableMetadata(format, (schema,), schema, schema.highest_id, {})
 
 
-def version_of(schema: types.IcebergSchema, metadata: TableMetadata) -> tuple[Json, dict[FieldPath, int]]:
-    """Return a schema in the standard's long form, and the ids of its fields by their paths."""
+def version_of(schema: types.IcebergSchema, metadata: TableMetadata) -> NumberedVersion:
+    """Return a schema in the standard's long form, with the ids of its fields."""
     conversion = _FromIceberg(has_defaults=metadata.format_version >= types.FORMAT_3)
     fields = [conversion.member(column, (column.name,)) for column in schema.columns]
     paths = {id: path for path, id in conversion.ids.items()}
-    keys = [key for key in sorted(metadata.properties) if key not in _IGNORED_PROPERTIES]
+    keys, format = sorted(metadata.properties.keys() - _IGNORED_PROPERTIES), metadata.format_version
     entries = {
         DESCRIPTION.key: metadata.properties.get("comment"),
-        attributes.FORMAT_VERSION.key: (
-            metadata.format_version if metadata.format_version != types.FORMAT_2 else None
-        ),
+        attributes.FORMAT_VERSION.key: None if format == types.FORMAT_2 else format,
         attributes.IDENTIFIER_FIELDS.key: [dotted(paths[id]) for id in schema.identifier_ids] or None,
         attributes.TABLE_PROPERTIES.key: {key: metadata.properties[key] for key in keys} or None,
     }
     extra = {key: value for key, value in entries.items() if value is not None}
-    return {"fields": fields, **({"extra": extra} if extra else {})}, conversion.ids
+    tree = {"fields": fields, **({"extra": extra} if extra else {})}
+    return NumberedVersion(tree, conversion.ids, metadata.last_column_id)
 
 
 def _has_default(field: types.NestedField) -> bool:

@@ -59,12 +59,11 @@ def check_rows(plan: IcebergPlan, references: Mapping[str, str], report: Report)
     report.extend(row_report.diagnostics)
     state = "nothing was changed"
     for offence in offences:
-        expression = rows.expression(offence.rows)
         rule = next((r for r in rules if (r.path, r.subject) == (offence.path, offence.subject)), None)
-        if rule is not None:
-            report_failed(rule.path, rule.question, offence, table, expression, state, report)
-        elif offence.subject is None and any(note.field == offence.path for note in plan.unlooked):
-            question = "every value has to be of the type in the schema"
+        is_of_type = offence.subject is None and any(note.field == offence.path for note in plan.unlooked)
+        if rule is not None or is_of_type:
+            question = "every value has to be of the type in the schema" if rule is None else rule.question
+            expression = rows.expression(offence.rows)
             report_failed(offence.path, question, offence, table, expression, state, report)
     return True
 
@@ -94,32 +93,23 @@ def apply_iceberg(
         return True
     from pyiceberg.exceptions import CommitFailedException
 
+    requirements, updates = _requirements(table.handle, is_looked_at), _updates(plan)
     try:
-        table.handle.catalog.commit_table(
-            table.handle, _requirements(table.handle, is_looked_at), _updates(plan)
-        )
+        table.handle.catalog.commit_table(table.handle, requirements, updates)
     except CommitFailedException as error:
-        report.add(
-            TABLE_CHANGED,
-            f"{table.name} was changed by somebody else in the meantime: {error}",
-            file=table.name,
-            help="nothing was changed; run `schemac apply` again",
-        )
-        return False
+        message = f"{table.name} was changed by somebody else in the meantime: {error}"
+        help = "nothing was changed; run `schemac apply` again"
+        report.add(TABLE_CHANGED, message, file=table.name, help=help)
     except (NotImplementedError, ValueError) as error:
         message = f"pyiceberg cannot make this commit to {table.name}: {error}"
         report.add(UNUSABLE_TABLE, message, file=table.name, help="nothing was changed")
-        return False
     except Exception as error:  # noqa: BLE001 — a catalog raises what its own libraries raise
-        reason = next(iter(str(error).strip().splitlines()), "") or type(error).__name__
-        report.add(
-            UNUSABLE_TABLE,
-            f"{table.name} could not be changed: {reason}",
-            file=table.name,
-            help="correct this and run `schemac apply` again; it continues from the state of the table",
-        )
-        return False
-    return True
+        message = f"{table.name} could not be changed: {live_table.reason_of(error)}"
+        help = "correct this and run `schemac apply` again; it continues from the state of the table"
+        report.add(UNUSABLE_TABLE, message, file=table.name, help=help)
+    else:
+        return True
+    return False
 
 
 def _requirements(handle: Any, is_looked_at: bool) -> tuple[Any, ...]:
@@ -128,6 +118,7 @@ def _requirements(handle: Any, is_looked_at: bool) -> tuple[Any, ...]:
     from pyiceberg.table.refs import MAIN_BRANCH
 
     metadata = handle.metadata
+    snapshots = [metadata.current_snapshot_id] if is_looked_at else []
     return (
         update.AssertTableUUID(uuid=metadata.table_uuid),
         update.AssertCurrentSchemaId(current_schema_id=metadata.current_schema_id),
@@ -136,11 +127,7 @@ def _requirements(handle: Any, is_looked_at: bool) -> tuple[Any, ...]:
         update.AssertDefaultSpecId(default_spec_id=metadata.default_spec_id),
         update.AssertLastAssignedPartitionId(last_assigned_partition_id=metadata.last_partition_id),
         update.AssertDefaultSortOrderId(default_sort_order_id=metadata.default_sort_order_id),
-        *(
-            [update.AssertRefSnapshotId(ref=MAIN_BRANCH, snapshot_id=metadata.current_snapshot_id)]
-            if is_looked_at
-            else []
-        ),
+        *(update.AssertRefSnapshotId(ref=MAIN_BRANCH, snapshot_id=id) for id in snapshots),
     )
 
 
@@ -159,8 +146,9 @@ def _updates(plan: IcebergPlan) -> tuple[Any, ...]:
         # -1 stands for the schema that was added last.
         updates += [update.AddSchemaUpdate(schema=schema), update.SetCurrentSchemaUpdate(schema_id=-1)]
     record, removed = {TABLE_VERSION: plan.new.version.table_record}, list(commit.removed_properties)
-    if any(id != table_id for id, table_id in plan.ids.items()):
-        record[TABLE_IDS] = tables.digest_of_ids(field.id for _, field in commit.schema.preorder())
+    ids, locked = ([field.id for _, field in one.preorder()] for one in (commit.schema, schema_of(plan.new)))
+    if ids != locked:
+        record[TABLE_IDS] = tables.digest_of_ids(ids)
     elif TABLE_IDS in metadata.properties:
         removed.append(TABLE_IDS)
     updates.append(update.SetPropertiesUpdate(updates={**commit.set_properties, **record}))
@@ -198,28 +186,22 @@ class IcebergTables(VersionedTables[live_table.IcebergTable]):
             return None
         metadata = opened[0]
         candidates = live_table.SCHEMAS.candidates_of(metadata.current, locked)
-        chosen = (
-            tables.choose_version(live_table.record_of(path, metadata), candidates, report)
-            if candidates
-            else None
-        )
-        if candidates and chosen is None:
-            return None
         schema, actual, by_name = schema_of(expected), metadata.current, False
-        if chosen is not None:
+        if candidates:
+            chosen = tables.choose_version(live_table.record_of(path, metadata), candidates, report)
+            if chosen is None:
+                return None
             # Whatever the ids are, the version that the table has tells which field each is.
             ids = live_table.SCHEMAS.ids_between(schema_of(chosen.version), actual)
-            schema = schema.renumbered(
-                ids_in_table(live_table.IcebergTable("", chosen.version, ids, metadata), schema)
-            )
+            table = live_table.IcebergTable("", chosen.version, ids, metadata)
+            schema = schema.renumbered(ids_in_table(table, schema))
         else:
             ours, theirs = (dict(live_table.SCHEMAS.members(one)) for one in (schema, actual))
             shared = ours.keys() & theirs.keys()
             by_name = not shared or any(ours[name] != theirs[name] for name in shared)
         lines = list(live_table.differences(schema, actual, by_name=by_name))
-        wanted_format = requested_format(expected)
-        if wanted_format is not None and wanted_format > metadata.format_version:
-            lines.append(f"the format is {metadata.format_version}, expected {wanted_format}")
+        if (format := requested_format(expected) or 0) > metadata.format_version:
+            lines.append(f"the format is {metadata.format_version}, expected {format}")
         for key, value in sorted(requested_properties(expected).items()):
             if metadata.properties.get(key) != value:
                 lines.append(f"the property {key} is {metadata.properties.get(key)!r}, expected {value!r}")

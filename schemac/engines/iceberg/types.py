@@ -269,26 +269,30 @@ def _is_uuid(value: Any) -> bool:
         return False
 
 
-def _is_temporal(
-    read: Callable[[str], Any], digits: int, *, is_instant: bool = False
-) -> Callable[[Any], bool]:
-    """Return a check for texts in ISO form with at most this many digits of a second; an instant ends with `+00:00`."""
+def _temporal(read: Callable[[str], Any], example: str) -> tuple[str, Callable[[Any], bool]]:
+    """Return an example in quotes, and a check for texts in its form: with at most its digits of a second, and its `+00:00` or none."""
+    digits, is_instant = _digits(example), example.endswith("+00:00")
 
     def fits(value: Any) -> bool:
         if not isinstance(value, str) or value.endswith("Z"):
             return False
-        fraction = _FRACTION.search(value)
-        if fraction is not None and len(fraction[1]) > digits:
+        if _digits(value) > digits:
             return False
         # Python reads microseconds at most.
-        plain = value.replace(fraction[0], "") if fraction is not None else value
+        plain = _FRACTION.sub("", value, count=1)
         try:
             read(plain)
         except ValueError:
             return False
         return value.endswith("+00:00") if is_instant else "+" not in plain and plain.count("-") in (0, 2)
 
-    return fits
+    return f'"{example}"', fits
+
+
+def _digits(text: str) -> int:
+    """Return how many digits of a second a text has."""
+    fraction = _FRACTION.search(text)
+    return 0 if fraction is None else len(fraction[1])
 
 
 _PLAIN: dict[str, tuple[str, Callable[[Any], bool]]] = {
@@ -300,16 +304,10 @@ _PLAIN: dict[str, tuple[str, Callable[[Any], bool]]] = {
     "string": ("a text", lambda value: isinstance(value, str)),
     "binary": ("hexadecimal digits, two per byte", _is_hex),
     "uuid": ('"f79c3e09-677c-4bbd-a479-3f349cb785e7"', _is_uuid),
-    "date": ('"2017-11-16"', _is_temporal(date.fromisoformat, 0)),
-    "time": ('"22:31:08.123456"', _is_temporal(time.fromisoformat, 6)),
-    "timestamp": ('"2017-11-16T22:31:08.123456"', _is_temporal(datetime.fromisoformat, 6)),
-    "timestamp_ns": ('"2017-11-16T22:31:08.123456789"', _is_temporal(datetime.fromisoformat, 9)),
-    "timestamptz": (
-        '"2017-11-16T22:31:08.123456+00:00"',
-        _is_temporal(datetime.fromisoformat, 6, is_instant=True),
-    ),
-    "timestamptz_ns": (
-        '"2017-11-16T22:31:08.123456789+00:00"',
-        _is_temporal(datetime.fromisoformat, 9, is_instant=True),
-    ),
+    "date": _temporal(date.fromisoformat, "2017-11-16"),
+    "time": _temporal(time.fromisoformat, "22:31:08.123456"),
+    "timestamp": _temporal(datetime.fromisoformat, "2017-11-16T22:31:08.123456"),
+    "timestamp_ns": _temporal(datetime.fromisoformat, "2017-11-16T22:31:08.123456789"),
+    "timestamptz": _temporal(datetime.fromisoformat, "2017-11-16T22:31:08.123456+00:00"),
+    "timestamptz_ns": _temporal(datetime.fromisoformat, "2017-11-16T22:31:08.123456789+00:00"),
 }

@@ -7,11 +7,10 @@ Source: the Iceberg table specification; pyiceberg 0.12's conversion of Arrow sc
 """
 
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import Any
 
 from schemac.artifacts.targets import Emission
-from schemac.artifacts.type_writer import ArrowTypeWriter, TypeTable, is_variant
+from schemac.artifacts.type_writer import ArrowTypeWriter, is_variant
 from schemac.engines.iceberg import ICEBERG_DEFAULT, ICEBERG_TYPE, attributes
 from schemac.engines.iceberg.types import FORMAT_3, IcebergType, NestedField, default_error
 from schemac.language.attributes import builtin
@@ -21,12 +20,15 @@ from schemac.language.logical.model import SchemaField
 from schemac.language.physical import LoweredSchema
 from schemac.text.source.phrases import Help
 
+_AS_UUID: str = Help.retype("type", "{kind: Binary, fixedLength: 16}")
+_AS_VARIANT = "write `type: String`, or a Struct of `value` and `metadata`, both Binary and without Option"
+_AS_SHAPE: str = Help.retype("type", "Binary", reason=", which holds the shape as WKB")
 _ONLY_FORMAT_3 = Help.add_to_schema(
     f"write `{attributes.FORMAT_VERSION.key}: 3` under the `extra:` of the schema",
     (),
     (attributes.FORMAT_VERSION.key, "3"),
 )
-STRING, BINARY = IcebergType("string"), IcebergType("binary")
+BINARY = IcebergType("binary")
 
 
 def to_columns(
@@ -37,31 +39,16 @@ def to_columns(
     return tuple([writer.field(top.field) for top in lowered.fields])
 
 
-_SAME: Mapping[str, IcebergType] = {
+_PLAIN: Mapping[str, IcebergType] = {
     "BOOL": IcebergType("boolean"),
     "INT32": IcebergType("int"),
     "INT64": IcebergType("long"),
     "FLOAT": IcebergType("float"),
     "DOUBLE": IcebergType("double"),
     "DATE32": IcebergType("date"),
-    "STRING": STRING,
+    "STRING": IcebergType("string"),
     "BINARY": BINARY,
 }
-_TYPES: TypeTable[IcebergType] = TypeTable(
-    same=_SAME,
-    other={
-        **dict.fromkeys(("INT8", "INT16", "UINT8", "UINT16"), IcebergType("int")),
-        "UINT32": IcebergType("long"),
-        "UINT64": IcebergType("decimal", (20, 0)),
-        "HALF_FLOAT": IcebergType("float"),
-        "DATE64": IcebergType("date"),
-        "LARGE_STRING": STRING,
-        "STRING_VIEW": STRING,
-        "LARGE_BINARY": BINARY,
-        "BINARY_VIEW": BINARY,
-    },
-)
-_TYPES_OF_FORMAT_3 = replace(_TYPES, same={**_SAME, "NA": IcebergType("unknown")})
 
 
 class _Writer(ArrowTypeWriter[IcebergType]):
@@ -70,7 +57,8 @@ class _Writer(ArrowTypeWriter[IcebergType]):
     def __init__(
         self, lowered: LoweredSchema, emission: Emission, ids: Mapping[SchemaField, int], format_version: int
     ) -> None:
-        super().__init__(emission, _TYPES if format_version < FORMAT_3 else _TYPES_OF_FORMAT_3, lowered)
+        super().__init__(emission, lowered)
+        self.plain_types = _PLAIN if format_version < FORMAT_3 else {**_PLAIN, "NA": IcebergType("unknown")}
         self.ids = ids
         self.format_version = format_version
 
@@ -93,11 +81,9 @@ class _Writer(ArrowTypeWriter[IcebergType]):
         if field.type.family is Family.NULL:
             message = f"only format 3 has a type for what is always null ({field.path_text})"
             return self.refused_type(field, message, _ONLY_FORMAT_3)
-        help = (
-            Help.retype("type", "Int64", reason=" and give the unit with `schemac.dev/unit`")
-            if field.type.family is Family.DURATION
-            else Help.leave_out("Iceberg", builtin.TARGETS_OF.key, "iceberg")
-        )
+        help = Help.leave_out("Iceberg", builtin.TARGETS_OF.key, "iceberg")
+        if field.type.family is Family.DURATION:
+            help = Help.retype("type", "Int64", reason=" and give the unit with `schemac.dev/unit`")
         return self.refused_type(field, f"Iceberg has no type for {field.type.type_text()}", help)
 
     def type_text(self, type_: IcebergType) -> str:
@@ -117,29 +103,19 @@ class _Writer(ArrowTypeWriter[IcebergType]):
     def named_type(self, field: SchemaField, word: str) -> IcebergType:
         """Return the type that the attribute names, if it goes with the field and the format."""
         family, length = field.type.family, getattr(field.type, "fixed_length", None)
-        root = word.partition("(")[0]
+        root, is_ = word.partition("(")[0], f"{field.path_text} is {field.type.type_text()}"
         if root == "uuid" and (family, length) != (Family.BYTES, 16):
-            help: str = Help.retype("type", "{kind: Binary, fixedLength: 16}")
-            return self.refused_word(
-                field, f"a uuid has 16 bytes, and {field.path_text} is {field.type.type_text()}", help
-            )
-        if root == "variant" and not (family is Family.TEXT or is_variant(field)):
-            help = (
-                "write `type: String`, or a Struct of `value` and `metadata`, both Binary and without Option"
-            )
-            return self.refused_word(
-                field, f"{field.path_text} is {field.type.type_text()}, which cannot hold a variant", help
-            )
-        if root in ("geometry", "geography") and (family, length) != (Family.BYTES, None):
-            help = Help.retype("type", "Binary", reason=", which holds the shape as WKB")
-            return self.refused_word(
-                field, f"a {root} is bytes, and {field.path_text} is {field.type.type_text()}", help
-            )
-        if root != "uuid" and self.format_version < FORMAT_3:
-            return self.refused_word(
-                field, f"only format 3 has the type {root} ({field.path_text})", _ONLY_FORMAT_3
-            )
-        return IcebergType(word)
+            message, help = f"a uuid has 16 bytes, and {is_}", _AS_UUID
+        elif root == "variant" and not (family is Family.TEXT or is_variant(field)):
+            message, help = f"{is_}, which cannot hold a variant", _AS_VARIANT
+        elif root in ("geometry", "geography") and (family, length) != (Family.BYTES, None):
+            message, help = f"a {root} is bytes, and {is_}", _AS_SHAPE
+        elif root != "uuid" and self.format_version < FORMAT_3:
+            message, help = f"only format 3 has the type {root} ({field.path_text})", _ONLY_FORMAT_3
+        else:
+            return IcebergType(word)
+        self.emission.findings.at_extra(field, attributes.TYPE.key, ICEBERG_TYPE, message, help=help)
+        return BINARY
 
     def decimal(self, field: SchemaField, arrow_type: Any) -> IcebergType:
         if not self.holds_decimal(field, arrow_type, "a decimal of Iceberg", "Iceberg", ICEBERG_TYPE):
@@ -210,8 +186,4 @@ class _Writer(ArrowTypeWriter[IcebergType]):
 
     def refused_type(self, field: SchemaField, message: str, help: str) -> IcebergType:
         self.emission.findings.at_type(field, ICEBERG_TYPE, message, help=help)
-        return BINARY
-
-    def refused_word(self, field: SchemaField, message: str, help: str) -> IcebergType:
-        self.emission.findings.at_extra(field, attributes.TYPE.key, ICEBERG_TYPE, message, help=help)
         return BINARY

@@ -6,12 +6,12 @@ Errors: SC561 to SC568; warning SC570; losses SC576.
 Source: github.com/apache/paimon, `SchemaSerializer`, `ArrowFieldTypeConversion`; the types of pypaimon 2.1.0.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
 from schemac.artifacts.targets import Artifact, ArtifactTarget, Emission
-from schemac.artifacts.type_writer import ArrowTypeWriter, TypeTable, is_lost, is_variant, type_id
+from schemac.artifacts.type_writer import ArrowTypeWriter, is_lost, is_variant, type_id
 from schemac.engines.paimon import PAIMON_LEFT_OUT, PAIMON_LOSS, PAIMON_TYPE, table_schema
 from schemac.engines.paimon import attributes as paimon
 from schemac.engines.paimon.limits import PaimonLimits
@@ -54,32 +54,26 @@ def to_table_schema(
     """
     known_ids = ids or {}
     start = max([highest, *known_ids.values()])
-    field_ids, highest = table_schema.number_fields(compilation.dataset.columns, known_ids, start)
-    columns = compilation.dataset.columns
+    columns, extra = compilation.dataset.columns, compilation.dataset.schema.extra
+    field_ids, highest = table_schema.number_fields(columns, known_ids, start)
     writer = _Writer(compilation.lowered, emission, field_ids)
     fields = [writer.member(column) for column in columns]
-    extra = compilation.dataset.schema.extra
     for key in sorted(extra):
         # The description is the comment, unless an attribute is.
         is_comment = key == builtin.DESCRIPTION.key and paimon.COMMENT.key not in extra
         if key != builtin.TARGETS_OF.key and not is_comment and is_lost(key):
             emission.lose(None, f"the attribute {key}", "nothing")
     table = read_table(extra)
-    if table.is_set("primary-key.nullable"):
-        fields = writer.with_nullable_key(fields, columns, table.primary_names)
+    for place, field in enumerate(fields) if table.is_set("primary-key.nullable") else ():
+        # Paimon makes the columns of the key nullable by this option.
+        if field.name in table.primary_names and not field.type.is_nullable:
+            emission.lose(columns[place], "a value that may not be null", "one that may")
+            fields[place] = replace(field, type=field.type.required(False))
     PaimonLimits(columns, fields, table, emission).check()
-    comment = paimon.COMMENT.read(extra)
-    return table_schema.TableSchema(
-        schema_id,
-        tuple(fields),
-        highest,
-        table.partition_names,
-        table.primary_names,
-        table.options,
-        builtin.DESCRIPTION.read(extra) if comment is None else comment,
-        time_millis,
-        table_schema.FIRST_VERSION if table.is_of_first_version else table_schema.VERSION,
-    )
+    comment = (paimon.COMMENT if paimon.COMMENT.key in extra else builtin.DESCRIPTION).read(extra)
+    version = table_schema.FIRST_VERSION if table.is_of_first_version else table_schema.VERSION
+    settings = (table.partition_names, table.primary_names, table.options, comment)
+    return table_schema.TableSchema(schema_id, tuple(fields), highest, *settings, time_millis, version)
 
 
 def emit(compilation: Compilation, emission: Emission) -> list[Artifact]:
@@ -124,8 +118,10 @@ def _artifact(compilation: Compilation, emission: Emission) -> Artifact:
     return Artifact(f"paimon/schema-{table.schema_id}", table.to_text().encode())
 
 
-_TYPES: TypeTable[PaimonType] = TypeTable(
-    same={
+class _Writer(ArrowTypeWriter[PaimonType]):
+    """Finds Paimon's type for each field."""
+
+    plain_types: Mapping[str, PaimonType] = {
         "BOOL": PaimonType("BOOLEAN"),
         "INT8": PaimonType("TINYINT"),
         "INT16": PaimonType("SMALLINT"),
@@ -136,45 +132,16 @@ _TYPES: TypeTable[PaimonType] = TypeTable(
         "DATE32": PaimonType("DATE"),
         "STRING": STRING,
         "BINARY": BYTES,
-    },
-    other={
-        "UINT8": PaimonType("SMALLINT"),
-        "UINT16": PaimonType("INT"),
-        "UINT32": PaimonType("BIGINT"),
-        "UINT64": PaimonType("DECIMAL", (20, 0)),
-        "HALF_FLOAT": PaimonType("FLOAT"),
-        "DATE64": PaimonType("DATE"),
-        "LARGE_STRING": STRING,
-        "STRING_VIEW": STRING,
-        "LARGE_BINARY": BYTES,
-        "BINARY_VIEW": BYTES,
-    },
-)
-
-
-class _Writer(ArrowTypeWriter[PaimonType]):
-    """Finds Paimon's type for each field."""
+    }
 
     def __init__(self, lowered: LoweredSchema, emission: Emission, ids: Mapping[SchemaField, int]) -> None:
-        super().__init__(emission, _TYPES, lowered)
+        super().__init__(emission, lowered)
         self.ids = ids
 
     def member(self, field: SchemaField) -> DataField:
         """Return a column, or a member of a ROW."""
         texts = (field.extra.get(key) for key in (builtin.DESCRIPTION.key, paimon.DEFAULT_VALUE.key))
         return DataField(self.ids[field], str(field.segment), self.field(field), *texts)
-
-    def with_nullable_key(
-        self, fields: Sequence[DataField], columns: Sequence[SchemaField], key: Sequence[str]
-    ) -> list[DataField]:
-        """Return the columns with nullable key columns, as Paimon makes them with an option."""
-        nullable_fields: list[DataField] = []
-        for field, column in zip(fields, columns, strict=True):
-            is_changed = field.name in key and not field.type.is_nullable
-            if is_changed:
-                self.lose(column, "a value that may not be null", "one that may")
-            nullable_fields.append(replace(field, type=field.type.required(False)) if is_changed else field)
-        return nullable_fields
 
     def field(self, field: SchemaField) -> PaimonType:
         """Return the type at any place, with its nullability."""
@@ -187,12 +154,11 @@ class _Writer(ArrowTypeWriter[PaimonType]):
 
     def refused(self, field: SchemaField) -> PaimonType:
         """Report a kind that Paimon has no type for; return a type that is never written."""
-        help = {
-            Family.DURATION: Help.retype(
-                "type", "Int64", reason=" and give the unit with `schemac.dev/unit`"
-            ),
-            Family.NULL: "leave the field out until it has a type",
-        }.get(field.type.family, Help.leave_out("Paimon", builtin.TARGETS_OF.key, "paimon"))
+        help: str = Help.leave_out("Paimon", builtin.TARGETS_OF.key, "paimon")
+        if field.type.family is Family.NULL:
+            help = "leave the field out until it has a type"
+        elif field.type.family is Family.DURATION:
+            help = Help.retype("type", "Int64", reason=" and give the unit with `schemac.dev/unit`")
         message = f"Paimon has no type for {field.type.type_text()}"
         self.emission.findings.at_type(field, PAIMON_TYPE, message, help=help)
         return BYTES
@@ -263,15 +229,18 @@ class _Writer(ArrowTypeWriter[PaimonType]):
         root = word.partition("(")[0]
         families, problem, help = _WORDS[root]
         if field.type.family not in families:
-            return self.refuse_word(
-                field, f"{word} is {problem}, and {field.path_text} is {field.type.type_text()}", help
-            )
+            message = f"{word} is {problem}, and {field.path_text} is {field.type.type_text()}"
+            return self.refuse_word(field, message, help)
         if root == "MULTISET":
             return self.multiset(field)
         if root == "VECTOR":
             return self.named_vector(field)
         if root == "ARRAY":
-            return self.named_array(field)
+            # Whatever its length: what releases without a VECTOR can store.
+            type_ = self.list(field)
+            if type_.root == "VECTOR":
+                self.lose(field, f"a fixed length of {type_.parameters[0]}", "ARRAY")
+            return PaimonType("ARRAY", parts=type_.parts)
         if root == "VARIANT" and field.type.family is Family.STRUCT and not is_variant(field):
             help = "give it the members `value` and `metadata`, both Binary and without Option"
             return self.refuse_word(field, f"{field.path_text} does not have the members of a VARIANT", help)
@@ -284,24 +253,15 @@ class _Writer(ArrowTypeWriter[PaimonType]):
     def named_leaf(self, field: SchemaField, type_: PaimonType) -> PaimonType:
         """Return a leaf type from its text, after comparing it with the field."""
         length = getattr(field.type, "fixed_length", None)
-        if field.type.family is Family.TIMESTAMP:
-            is_local = getattr(field.type, "timezone", None) is not None
-            if is_local != (type_.root == "TIMESTAMP_LTZ"):
-                right = f"TIMESTAMP{'_LTZ' if is_local else ''}({type_.parameters[0]})"
-                has = "a zone" if is_local else "no zone"
-                return self.refuse_word(
-                    field,
-                    f"{field.path_text} has {has}, so it cannot be {type_.type_text()}",
-                    Help.write_text(right, is_safe=False),
-                )
+        is_local = getattr(field.type, "timezone", None) is not None
+        if field.type.family is Family.TIMESTAMP and is_local != (type_.root == "TIMESTAMP_LTZ"):
+            right = f"TIMESTAMP{'_LTZ' if is_local else ''}({type_.parameters[0]})"
+            has = "a zone" if is_local else "no zone"
+            message = f"{field.path_text} has {has}, so it cannot be {type_.type_text()}"
+            return self.refuse_word(field, message, Help.write_text(right, is_safe=False))
         if length is not None and type_.root == "BINARY" and type_.parameters != (length,):
             message = f"{field.path_text} has {length} bytes, so it cannot be {type_.type_text()}"
             return self.refuse_word(field, message, Help.remove(f": the length makes a BINARY({length})"))
-        self.lose_to_named_type(field, type_)
-        return type_
-
-    def lose_to_named_type(self, field: SchemaField, type_: PaimonType) -> None:
-        """Enter what a worded type does not keep of the layout, or of the digits of a time."""
         arrow_type: Any = self.lowered[field].arrow.type
         if type_.root in ("TIME", "TIMESTAMP", "TIMESTAMP_LTZ"):
             # Whatever its precision says, a TIME is stored in milliseconds; moments in the unit that holds the digits.
@@ -313,14 +273,16 @@ class _Writer(ArrowTypeWriter[PaimonType]):
         elif pa.types.is_dictionary(arrow_type):
             lost = f"a dictionary with {arrow_type.index_type} indices"
             self.lose(field, lost, type_.type_text())
-        elif type_id(arrow_type) in self.table.other:
+        elif self.wider(type_id(arrow_type)) is not None:
             self.lose(field, str(arrow_type), type_.type_text())
+        return type_
 
     def multiset(self, field: SchemaField) -> PaimonType:
         """Return the MULTISET of a map's keys; refuse values that are not Int32."""
         value = field.children[1]
         if value.type.kind != Int32.__name__ or value.is_nullable:
-            message = f"the counts of a MULTISET are Int32, but the values of {field.path_text} are {_type_text(value)}"
+            values = f"Option<{value.type.type_text()}>" if value.is_nullable else value.type.type_text()
+            message = f"the counts of a MULTISET are Int32, but the values of {field.path_text} are {values}"
             return self.refuse_word(field, message, Help.retype("valueType", "Int32"))
         self.lose_child_names(field)
         return PaimonType("MULTISET", parts=(self.key(field),))
@@ -328,22 +290,14 @@ class _Writer(ArrowTypeWriter[PaimonType]):
     def named_vector(self, field: SchemaField) -> PaimonType:
         """Return the VECTOR of a list; refuse one without a length, or with items that no VECTOR has."""
         if getattr(field.type, "fixed_length", None) is None:
-            return self.refuse_word(
-                field, f"{field.path_text} has no length, so it cannot be a VECTOR", "add `fixedLength`"
-            )
+            message = f"{field.path_text} has no length, so it cannot be a VECTOR"
+            return self.refuse_word(field, message, "add `fixedLength`")
         type_ = self.list(field)
         if type_.root == "VECTOR":
             return type_
         message = f"a VECTOR cannot have elements of type {type_.children[0].type_text()}"
         help = Help.remove_attribute("make the items numbers, or remove the attribute", paimon.TYPE.key)
         return self.refuse_word(field, message, help)
-
-    def named_array(self, field: SchemaField) -> PaimonType:
-        """Return a list, whatever its length: what releases without a VECTOR can store."""
-        type_ = self.list(field)
-        if type_.root == "VECTOR":
-            self.lose(field, f"a fixed length of {type_.parameters[0]}", "ARRAY")
-        return PaimonType("ARRAY", parts=type_.parts)
 
     def refuse_word(self, field: SchemaField, message: str, help: str) -> PaimonType:
         self.emission.findings.at_extra(field, paimon.TYPE.key, PAIMON_TYPE, message, help=help)
@@ -374,10 +328,6 @@ _WORDS: dict[str, tuple[tuple[Family, ...], str, str]] = {
     "VECTOR": ((Family.LIST,), "a list", "write `{kind: List, itemType: Float32, fixedLength: …}`"),
 }
 """Families of kinds that a word goes with, what it is, and what to write instead, by root."""
-
-
-def _type_text(field: SchemaField) -> str:
-    return f"Option<{field.type.type_text()}>" if field.is_nullable else field.type.type_text()
 
 
 def types(compilation: Compilation, emission: Emission) -> dict[SchemaField, str]:

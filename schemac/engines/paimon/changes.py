@@ -217,20 +217,13 @@ def _altered(was: DataField | None, field: DataField, path: Path) -> Iterator[Sc
     if was is not None:
         types: list[SchemaChange] = []
         for steps, before, after in _levels(was.type, field.type):
+            inner = (*path, *steps)
             if not before.children and before.type_text() != after.type_text():
-                types.append(
-                    SchemaChange(
-                        "updateColumnType",
-                        (*path, *steps),
-                        {"newDataType": after.required(False), _KEEPS_NULLABILITY: True},
-                    )
-                )
+                arguments = {"newDataType": after.required(False), _KEEPS_NULLABILITY: True}
+                types.append(SchemaChange("updateColumnType", inner, arguments))
             if before.is_nullable != after.is_nullable:
-                types.append(
-                    SchemaChange(
-                        "updateColumnNullability", (*path, *steps), {"newNullability": after.is_nullable}
-                    )
-                )
+                arguments = {"newNullability": after.is_nullable}
+                types.append(SchemaChange("updateColumnNullability", inner, arguments))
         if default is not None and default != field.default_value and types:
             # The old value may have no meaning in the new type.
             yield _default_value(path, None)

@@ -164,9 +164,8 @@ def _judge_schemas(change: Change, pair: VersionPair | None) -> Judgement | None
     if pair is None:
         return SAFE
     if errors_of(pair.old):
-        return Judgement(
-            Outcome.SAFE, "Paimon could not represent the old schema, so no such table can exist"
-        )
+        reason = "Paimon could not represent the old schema, so no such table can exist"
+        return Judgement(Outcome.SAFE, reason)
     for error in errors_of(pair.new):
         # Only what is this change's doing.
         is_about_columns = change.fact in (Fact.FIELD_DROPPED, Fact.FIELD_RENAMED) and not error.path
@@ -194,9 +193,8 @@ def _judge_addition(change: Change, _pair: object) -> Judgement:
     """Return METADATA, since old rows read as null; refuse a required field."""
     new = change.current_field
     if not new.is_nullable:
-        return refused(
-            f"existing rows have no {change.path}, and it may not be null", make_optional(new.type)
-        )
+        reason = f"existing rows have no {change.path}, and it may not be null"
+        return refused(reason, make_optional(new.type))
     return Judgement(Outcome.METADATA, "existing rows read as null")
 
 
@@ -204,11 +202,8 @@ def _judge_drop(change: Change, pair: VersionPair) -> Judgement:
     """Return METADATA; refuse a column of a key, and the last old field of the table or ROW."""
     old = change.old_field
     assert old is not None
-    name, parent = str(old.segment), old.parent
-    if parent is None and name in (
-        *table_schema(pair.old).primary_keys,
-        *table_schema(pair.old).partition_keys,
-    ):
+    name, parent, table = str(old.segment), old.parent, table_schema(pair.old)
+    if parent is None and name in (*table.primary_keys, *table.partition_keys):
         return refused(f"{name} is in a key of the table, and keys cannot change", _NEW_TABLE)
     siblings = pair.old.dataset.columns if parent is None else parent.children
     if not any(sibling in pair.after for sibling in siblings):
@@ -222,9 +217,8 @@ def _judge_rename(change: Change, pair: VersionPair) -> Judgement:
     """Return METADATA; refuse a column that the table is partitioned by, and a BLOB."""
     old, _ = change.fields
     if old.parent is None and str(old.segment) in table_schema(pair.old).partition_keys:
-        return refused(
-            f"the table is partitioned by {old.path_text}, whose name is in its folders", _NEW_TABLE
-        )
+        reason = f"the table is partitioned by {old.path_text}, whose name is in its folders"
+        return refused(reason, _NEW_TABLE)
     paimon_field = paimon_fields(pair.old).get(old)
     if paimon_field is not None and paimon_field.type.root == "BLOB":
         return refused("Paimon cannot rename a BLOB column", _NEW_FIELD_HELP)
@@ -253,10 +247,8 @@ def _judge_nullability(change: Change, pair: VersionPair) -> Judgement:
     if was.is_nullable == is_.is_nullable:
         if new.is_nullable:
             return SAFE
-        return depends_on_data(
-            f"{new.path_text} may still be null in Paimon, so nulls in existing rows stay",
-            f"first check for rows WHERE {old.path_text} IS NULL",
-        )
+        reason = f"{new.path_text} may still be null in Paimon, so nulls in existing rows stay"
+        return depends_on_data(reason, f"first check for rows WHERE {old.path_text} IS NULL")
     if new.is_in_key:
         return _refuse_key_change(new)
     if _is_in_vector(pair, old):
@@ -270,10 +262,8 @@ def _judge_nullability(change: Change, pair: VersionPair) -> Judgement:
             f"{new.path_text} may be null in existing rows, and Paimon does not check",
             f'set the option `{options.NULL_TO_NOT_NULL}: "false"` in an earlier version, and check for nulls',
         )
-    return depends_on_data(
-        f"Paimon allows it without checking whether {new.path_text} is null in existing rows",
-        f"first check for rows WHERE {old.path_text} IS NULL",
-    )
+    reason = f"Paimon allows it without checking whether {new.path_text} is null in existing rows"
+    return depends_on_data(reason, f"first check for rows WHERE {old.path_text} IS NULL")
 
 
 def _judge_field(change: Change, pair: VersionPair) -> Judgement:
@@ -315,16 +305,14 @@ def _judge_type(
         return refused("Paimon changes nothing inside a VECTOR", _NEW_FIELD_HELP)
     table = table_schema(pair.old)
     if old.parent is None and str(old.segment) in (*table.partition_keys, *table.primary_keys):
-        return refused(
-            f"{old.path_text} is in a key of the table, and the types of keys cannot change", _NEW_TABLE
-        )
+        reason = f"{old.path_text} is in a key of the table, and the types of keys cannot change"
+        return refused(reason, _NEW_TABLE)
     way = cast(was, is_)
     if way is CastRule.NONE:
         return refused(f"{_short_text(was)} cannot become {_short_text(is_)}", _NEW_FIELD_HELP)
     if way is CastRule.EXPLICIT and options.is_true(table.options, options.EXPLICIT_CASTS):
-        reason = (
-            f"{_short_text(was)} becomes {_short_text(is_)} only where `{options.EXPLICIT_CASTS}` is not set"
-        )
+        becomes = f"{_short_text(was)} becomes {_short_text(is_)}"
+        reason = f"{becomes} only where `{options.EXPLICIT_CASTS}` is not set"
         return refused(reason, "remove the option in an earlier version")
     if not is_lossless(was, is_) or is_doubtful(old, new):
         return depends_on_data(
@@ -338,9 +326,8 @@ def _judge_keys(change: Change, pair: VersionPair) -> Judgement:
     """Return SAFE for equal keys, METADATA if only their columns are renamed; refuse any other key."""
     names, old, new = names_after(pair), table_schema(pair.old), table_schema(pair.new)
     is_partition = change.fact is PaimonFact.PARTITION_KEYS_CHANGED or change.key == "partition"
-    before, after = (
-        (old.partition_keys, new.partition_keys) if is_partition else (old.primary_keys, new.primary_keys)
-    )
+    keys = "partition_keys" if is_partition else "primary_keys"
+    before, after = getattr(old, keys), getattr(new, keys)
     if before == after:
         return SAFE
     if tuple(names.get(name, name) for name in before) == after:

@@ -35,8 +35,6 @@ DIRECTIVES = ("__BLOB", "__VECTOR")
 NO_KEY = frozenset({"MAP", "ARRAY", "ROW", "MULTISET", "VECTOR", "VARIANT", "BLOB"})
 """Types that no column of a key may have."""
 NO_BUCKET_KEY = frozenset({"MAP", "ARRAY", "ROW", "MULTISET"})
-VECTORS_SINCE = "2.0.0"
-"""Java's release that knows the type VECTOR and stores it in Parquet; 1.4.2 was seen to refuse the schema file."""
 UNAWARE, POSTPONED = -1, -2
 """Numbers of buckets that are none: as many as come, and decided later."""
 ROW_TRACKING, DATA_EVOLUTION = "row-tracking.enabled", "data-evolution.enabled"
@@ -64,15 +62,15 @@ class PaimonLimits:
     def check(self) -> None:
         """Report everything that Paimon would refuse."""
         for name, field in self._fields.items():
+            reserved, help = "", "rename it"
             if name in RESERVED_NAMES:
-                self._findings.at_name(
-                    field, PAIMON_NAME, f"Paimon reserves the name '{name}'", help="rename it"
-                )
+                reserved = f"the name '{name}'"
             elif name.startswith(RESERVED_PREFIX):
-                message = f"Paimon reserves names that start with {RESERVED_PREFIX}"
-                plain = name[len(RESERVED_PREFIX) :]
-                help = Help.rewrite(f"rename it, such as '{plain}'", plain) if plain else "rename it"
-                self._findings.at_name(field, PAIMON_NAME, message, help=help)
+                reserved = f"names that start with {RESERVED_PREFIX}"
+                if plain := name.removeprefix(RESERVED_PREFIX):
+                    help = Help.rewrite(f"rename it, such as '{plain}'", plain)
+            if reserved:
+                self._findings.at_name(field, PAIMON_NAME, f"Paimon reserves {reserved}", help=help)
         for nested_type in self._nested_types:
             self._check_type(nested_type)
         self._check_keys()
@@ -93,8 +91,8 @@ class PaimonLimits:
         if nested_type.type.root == "BLOB":
             self._check_blob(nested_type)
         if nested_type.type.root == "VECTOR" and paimon.TYPE.key not in schema_field.extra:
-            # Who writes `VECTOR` knows; who writes a list of fixed length may not.
-            message = f"{schema_field.path_text} becomes a VECTOR, and Paimon before {VECTORS_SINCE} cannot open a table that has one"
+            # Who writes `VECTOR` knows; who writes a list of fixed length may not. Java's 1.4.2 refused the schema file.
+            message = f"{schema_field.path_text} becomes a VECTOR, and Paimon before 2.0.0 cannot open a table that has one"
             help = f"write `{paimon.TYPE.key}: ARRAY` for older readers, or `VECTOR` if all readers are new enough"
             self._at_type(schema_field, PAIMON_RELEASE, message, help=help)
         format = self._table.options.get("file.format", "parquet").strip().lower()
@@ -102,13 +100,10 @@ class PaimonLimits:
         if unsupported is not None:
             message = f"{format} files cannot store {unsupported} ({schema_field.path_text})"
             other = "orc" if format == "parquet" else "parquet"
-            help = Help.add_to_schema(
-                f"write `file.format: {other}` under `{paimon.OPTIONS.key}`",
-                (paimon.OPTIONS.key,),
-                ("file.format", other),
-            )
-            if nested_type.type.root == "ROW":
-                help = "give it a member, or leave it out"
+            help = "give it a member, or leave it out"
+            if nested_type.type.root != "ROW":
+                text = f"write `file.format: {other}` under `{paimon.OPTIONS.key}`"
+                help = Help.add_to_schema(text, (paimon.OPTIONS.key,), ("file.format", other))
             self._at_type(schema_field, PAIMON_FORMAT, message, help=help)
 
     def _check_default(self, schema_field: SchemaField, type_: PaimonType, field: DataField | None) -> None:
@@ -121,13 +116,9 @@ class PaimonLimits:
             if error is None:
                 return
             reason = f"'{text}' cannot be the default value of {schema_field.path_text} in Paimon: {error}"
-        self._findings.at_extra(
-            schema_field,
-            paimon.DEFAULT_VALUE.key,
-            PAIMON_DEFAULT,
-            reason,
-            help=Help.remove_attribute("change or remove it", paimon.DEFAULT_VALUE.key),
-        )
+        key = paimon.DEFAULT_VALUE.key
+        help = Help.remove_attribute("change or remove it", key)
+        self._findings.at_extra(schema_field, key, PAIMON_DEFAULT, reason, help=help)
 
     def _check_blob(self, nested_type: NestedType) -> None:
         """Report a BLOB that is nested too deep, lacks data evolution, or is in a table of BLOBs alone."""
@@ -159,35 +150,27 @@ class PaimonLimits:
     def _check_keys(self) -> None:
         """Report key columns that are missing, repeated, nullable or of an unsuitable type, and keys that conflict."""
         table = self._table
-        for option in table.duplicates:
-            attribute = next(key for key, name in OPTION_OF.items() if name == option)
+        for attribute in table.duplicates:
+            option = OPTION_OF[attribute]
             message = f"the option `{option}` duplicates `{attribute}`"
             self._at_option(option, PAIMON_KEY, message, help=Help.remove(is_safe=False), on_key=True)
         for key, noun in ((table.primary, "primary key"), (table.partition, "partition keys")):
             seen: set[str] = set()
             for name, location in key:
+                message, help = "", "use a column of a plain type"
                 if name not in self._types:
-                    self._findings.at_schema(
-                        PAIMON_KEY,
-                        f"there is no column '{name}'",
-                        *location,
-                        help=self._help_for_unknown_column(name),
-                    )
+                    message, help = f"there is no column '{name}'", self._help_for_unknown_column(name)
                 elif name in seen:
-                    help: str = Help.remove(what="one")
+                    message, help = f"the column '{name}' is listed twice", Help.remove(what="one")
                     if location[1] == paimon.OPTIONS.key:
                         # The text of an option names all columns.
                         names = dict.fromkeys(one.name for one in key if one.location == location)
                         help = Help.rewrite("remove one", ",".join(names), is_safe=True)
-                    self._findings.at_schema(
-                        PAIMON_KEY, f"the column '{name}' is listed twice", *location, help=help
-                    )
                 elif self._types[name].root in NO_KEY:
                     type_text = self._types[name].type_text()
                     message = f"'{name}' is {type_text}, which is not allowed in the {noun}"
-                    self._findings.at_schema(
-                        PAIMON_KEY, message, *location, help="use a column of a plain type"
-                    )
+                if message:
+                    self._findings.at_schema(PAIMON_KEY, message, *location, help=help)
                 seen.add(name)
         for column in table.primary:
             field = self._fields.get(column.name)
@@ -202,51 +185,46 @@ class PaimonLimits:
 
     def _check_buckets(self) -> None:
         """Report a number of buckets that is malformed or does not fit the keys of the table."""
-        text = self._table.options.get("bucket", "-1").strip()
+        text, has_key = self._table.options.get("bucket", "-1").strip(), "bucket-key" in self._table.options
+        message, help = "", ""
         try:
             bucket = int(text)
         except ValueError:
             message = f"the number of buckets has to be a whole number, not '{text}'"
-            self._at_option(
-                "bucket", PAIMON_BUCKET, message, help=Help.write('"4"', key="bucket", is_safe=False)
-            )
+            help = Help.write('"4"', key="bucket", is_safe=False)
+            self._at_option("bucket", PAIMON_BUCKET, message, help=help)
             return
         if bucket == UNAWARE:
-            if "bucket-key" in self._table.options:
+            if has_key:
                 message = "`bucket-key` needs a number of buckets"
-                help: str = Help.add_keys('add `bucket: "4"`, or remove it', ("bucket", '"4"'))
+                help = Help.add_keys('add `bucket: "4"`, or remove it', ("bucket", '"4"'))
                 if self._table.is_set(ROW_TRACKING):
                     # Row tracking has no buckets.
                     help = Help.remove(is_safe=False)
                 self._at_option("bucket-key", PAIMON_BUCKET, message, help=help, on_key=True)
-        elif bucket == POSTPONED:
+            return
+        if bucket == POSTPONED:
             if not self._table.primary:
                 message = 'only tables with a primary key can have `bucket: "-2"`'
-                way_out = Help.remove(help=_REMOVE_OR_KEY, is_safe=False)
-                self._at_option("bucket", PAIMON_BUCKET, message, help=way_out)
+                help = Help.remove(help=_REMOVE_OR_KEY, is_safe=False)
         elif bucket < 1:
             message = f"a table has at least one bucket, not {bucket}"
             more = ', or "-1" for as many as needed'
-            one = Help.write('"1"', key="bucket", reason=more, is_safe=False)
-            self._at_option("bucket", PAIMON_BUCKET, message, help=one)
-        elif self._table.is_of_first_version:
-            return
-        elif not self._table.primary and "bucket-key" not in self._table.options:
+            help = Help.write('"1"', key="bucket", reason=more, is_safe=False)
+        elif not (self._table.primary or has_key or self._table.is_of_first_version):
             message = "a table without a primary key needs a bucket key to assign rows to buckets"
             near = next((n for n, t in self._types.items() if t.root not in NO_BUCKET_KEY), "…")
             help = Help.add_keys(
                 f"add `bucket-key: {near}`, or remove `bucket`",
                 *([("bucket-key", written(near))] if near in self._types else []),
             )
+        if message:
             self._at_option("bucket", PAIMON_BUCKET, message, help=help)
-        if bucket != UNAWARE:
-            self._check_bucket_key()
+        if has_key:
+            self._check_bucket_key(self._table.options["bucket-key"])
 
-    def _check_bucket_key(self) -> None:
-        """Report columns of the bucket key that are missing or unsuitable."""
-        text = self._table.options.get("bucket-key")
-        if text is None:
-            return
+    def _check_bucket_key(self, text: str) -> None:
+        """Report columns of the bucket key that are missing or unsuitable; `text` names them."""
         for name in text.split(","):
             type_ = self._types.get(name)
             if type_ is None:
@@ -256,15 +234,11 @@ class PaimonLimits:
             if name in self._table.partition_names:
                 reason = f"'{name}' is a partition key, so it has one value per partition and cannot assign rows to buckets"
             elif type_.root in NO_BUCKET_KEY:
-                reason, help = (
-                    f"'{name}' is {type_.type_text()}, which is not allowed in the bucket key",
-                    "use a column of a plain type",
-                )
+                reason = f"'{name}' is {type_.type_text()}, which is not allowed in the bucket key"
+                help = "use a column of a plain type"
             elif self._table.primary and name not in self._table.primary_names:
-                reason, help = (
-                    f"the bucket key '{name}' is not in the primary key",
-                    "use a column of the primary key",
-                )
+                reason = f"the bucket key '{name}' is not in the primary key"
+                help = "use a column of the primary key"
             if reason:
                 self._at_option("bucket-key", PAIMON_BUCKET, reason, help=help)
 
@@ -273,8 +247,15 @@ class PaimonLimits:
         table = self._table
         self._check_sequence_field()
         for option in table.options:
-            if option.startswith("fields."):
-                self._check_option_name(option)
+            # Such as `fields.<column>,<column>.aggregate-function`.
+            names = option.split(".")[1].split(",") if option.startswith("fields.") else ()
+            for name in names:
+                if name not in self._types and name != "default-aggregate-function":
+                    message = f"the option `{option}` refers to '{name}', but there is no such column"
+                    help: str = "name a column of the schema"
+                    if near := closest(name, self._types):
+                        help = Help.did_you_mean_part(near, name, mark="'", is_in_key=True)
+                    self._at_option(option, PAIMON_OPTION, message, help=help, on_key=True)
         if table.options.get("changelog-producer", "none").strip().lower() != "none" and not table.primary:
             message = "only tables with a primary key can produce a changelog"
             help = Help.remove(help=_REMOVE_OR_KEY, is_safe=False)
@@ -289,23 +270,13 @@ class PaimonLimits:
                 help = Help.remove(is_safe=False)
                 self._at_option("bucket", PAIMON_OPTION, message, help=help, on_key=True)
         elif table.is_set(DATA_EVOLUTION):
-            message = "data evolution needs row tracking"
-            self._at_option(
-                DATA_EVOLUTION,
-                PAIMON_OPTION,
-                message,
-                help=Help.add_keys(f'add `{ROW_TRACKING}: "true"`', (ROW_TRACKING, '"true"')),
-            )
+            help = Help.add_keys(f'add `{ROW_TRACKING}: "true"`', (ROW_TRACKING, '"true"'))
+            self._at_option(DATA_EVOLUTION, PAIMON_OPTION, "data evolution needs row tracking", help=help)
         is_evolving = table.is_set(ROW_TRACKING) and table.is_set(DATA_EVOLUTION)
         if "vector.file.format" in table.options and not is_evolving:
             message = "storing vectors in separate files needs row tracking and data evolution"
-            self._at_option(
-                "vector.file.format",
-                PAIMON_OPTION,
-                message,
-                help=Help.add_keys(f"add {_EVOLVING}", *_EVOLVING_PAIRS),
-                on_key=True,
-            )
+            help = Help.add_keys(f"add {_EVOLVING}", *_EVOLVING_PAIRS)
+            self._at_option("vector.file.format", PAIMON_OPTION, message, help=help, on_key=True)
 
     def _check_sequence_field(self) -> None:
         """Report columns of `sequence.field` that are missing, and partition columns outside of the primary key."""
@@ -322,19 +293,6 @@ class PaimonLimits:
             help = f"add '{outside[0]}' to the primary key, or remove `sequence.field`"
             self._at_option("sequence.field", PAIMON_OPTION, message, help=help, on_key=True)
 
-    def _check_option_name(self, option: str) -> None:
-        """Report unknown columns in the name of an option such as `fields.<column>,<column>.aggregate-function`."""
-        for name in option.split(".")[1].split(","):
-            if name not in self._types and name != "default-aggregate-function":
-                message = f"the option `{option}` refers to '{name}', but there is no such column"
-                near = closest(name, self._types)
-                help = (
-                    Help.did_you_mean_part(near, name, mark="'", is_in_key=True)
-                    if near
-                    else "name a column of the schema"
-                )
-                self._at_option(option, PAIMON_OPTION, message, help=help, on_key=True)
-
     def _report_missing_column(self, option: str, name: str, text: str, code: Code) -> None:
         """Report a column that an option names and the table does not have; `text` is the option's value."""
         help = self._help_for_unknown_column(name)
@@ -347,8 +305,7 @@ class PaimonLimits:
 
     def _help_for_unknown_column(self, name: str) -> str:
         """Return the help for an unknown column: the most similar name, if there is one."""
-        near = closest(name, self._types)
-        return Help.did_you_mean(near, name, mark="'") if near else "name a column of the schema"
+        return Help.nearest(name, self._types, "name a column of the schema", mark="'")
 
     def _at_option(self, option: str, code: Code, message: str, *, help: str, on_key: bool = False) -> None:
         """Report a finding at the value of an option of the table, or at its name."""

@@ -124,25 +124,16 @@ def open_paimon_table(
     if newest is None:
         return None
     folder, schema = newest
-    chosen = SCHEMAS.version_in(
-        path,
-        schema,
-        locked,
-        stated,
-        lambda candidates: version_of_table(path, schema, candidates, report, stated),
-        report,
-    )
+    choose = partial(version_of_table, path, schema, report=report, stated=stated)
+    chosen = SCHEMAS.version_in(path, schema, locked, stated, choose, report)
     if chosen is None:
         return None
     expected = table_schema(chosen.version)
     if chosen.has_ids and expected.highest_field_id < schema.highest_field_id:
-        report.add(
-            UNUSABLE_TABLE,
-            f"{path} has used ids up to {schema.highest_field_id}, but the lock of {locked.name} gives some"
-            " of them to new fields",
-            file=path,
-            help="start from the table as it is now: schemac import " + path,
-        )
+        used = f"{path} has used ids up to {schema.highest_field_id}"
+        message = f"{used}, but the lock of {locked.name} gives some of them to new fields"
+        help = SCHEMAS.import_help.format(path)
+        report.add(UNUSABLE_TABLE, message, file=path, help=help)
         return None
     ids = SCHEMAS.ids_between(expected, schema)
     is_stated = stated is not None

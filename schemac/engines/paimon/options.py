@@ -83,7 +83,6 @@ def after_renames(options: Mapping[str, str], names: Mapping[str, str]) -> dict[
 
 OPTION_OF = {paimon.PRIMARY_KEYS.key: "primary-key", paimon.PARTITION_KEYS.key: "partition"}
 """The option that says the same as an attribute."""
-_OF_OPTIONS = ("extra", paimon.OPTIONS.key)
 
 
 class KeyColumn(NamedTuple):
@@ -100,7 +99,7 @@ class TableOptions(NamedTuple):
     partition: tuple[KeyColumn, ...]
     options: dict[str, str]
     duplicates: tuple[str, ...]
-    """Options that say again what an attribute says."""
+    """Keys of attributes that an option says again."""
 
     @property
     def primary_names(self) -> tuple[str, ...]:
@@ -138,10 +137,10 @@ def read_table(extra: Mapping[str, Any]) -> TableOptions:
         text = options.pop(option, None)
         named = attribute.read(extra)
         if named is not None:
-            duplicates.extend([option] if text is not None else [])
+            duplicates.extend([attribute.key] if text is not None else [])
             return tuple([KeyColumn(name, ("extra", attribute.key, i)) for i, name in enumerate(named)])
         names = [name.strip() for name in (text or "").split(",")]
-        return tuple([KeyColumn(name, (*_OF_OPTIONS, option)) for name in names if name])
+        return tuple([KeyColumn(name, ("extra", paimon.OPTIONS.key, option)) for name in names if name])
 
     primary, partition = key(paimon.PRIMARY_KEYS), key(paimon.PARTITION_KEYS)
     return TableOptions(primary, partition, options, tuple(duplicates))

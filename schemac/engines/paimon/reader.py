@@ -61,12 +61,12 @@ def read_table_schema(document: Any) -> TableSchema:
     for path, id in paths:
         first = paths_by_id.setdefault(id, path)
         if first is not path:
-            raise MalformedDocumentError(
-                "",
+            reason = (
                 f"{dotted(first)} and {dotted(path)} have the same id {id}; pypaimon before 2.0 numbers the"
                 " members of a ROW from 0 again, and readers cannot tell such fields apart: create a new"
-                " table with pypaimon 2 or with Java, and copy the rows",
+                " table with pypaimon 2 or with Java, and copy the rows"
             )
+            raise MalformedDocumentError("", reason)
     if (comment := document.get("comment")) is not None:
         expect(comment, str, "comment", "the comment has to be a text")
     return TableSchema(
@@ -161,19 +161,14 @@ def read(path: Path, report: Report) -> importer.ImportedSchema | None:
     latest = tables[-1]
     comments = [f"from version {latest.schema_id} of a Paimon table's schema"]
     if latest.version < VERSION:
-        comments.append(
-            f"options that had other defaults in version {latest.version} of Paimon's schema files are written out"
-        )
+        then = f"in version {latest.version} of Paimon's schema files"
+        comments.append(f"options that had other defaults {then} are written out")
     if nullable := _nullable_keys(latest):
         names = ", ".join(" ".join(name.split()) for name in nullable)
         comments.append(f"columns of the primary key may not be null: {names}")
     folder = files[-1].resolve().parent
-    return importer.ImportedSchema(
-        newest.schema,
-        tuple(comments),
-        folder.parent.name or None if folder.name == "schema" else None,
-        versions=(*history, newest),
-    )
+    name = folder.parent.name or None if folder.name == "schema" else None
+    return importer.ImportedSchema(newest.schema, tuple(comments), name, versions=(*history, newest))
 
 
 def read_schema_file(file: Path) -> TableSchema:
@@ -235,11 +230,6 @@ class _FromPaimon:
         extra = {DESCRIPTION.key: field.description, **extra, paimon.DEFAULT_VALUE.key: field.default_value}
         return member(field.name, type_, {key: value for key, value in extra.items() if value is not None})
 
-    def _part(self, type_: PaimonType, path: FieldPath, *, is_key: bool = False) -> Json | None:
-        """Return an item, key or value, with attributes next to `kind`. A key is not an Option; an attribute of its map says if it may be null."""
-        converted = self._field(type_.required() if is_key else type_, path)
-        return None if converted is None else with_attributes(*converted)
-
     def _field(self, type_: PaimonType, path: FieldPath) -> tuple[Json, Json] | None:
         """Return a type's tree and attributes, in an Option if nullable; None after reporting one without a kind."""
         if type_.root in ("GEOMETRY", "GEOGRAPHY"):
@@ -257,10 +247,12 @@ class _FromPaimon:
         if type_.root == "ROW":
             members = [self.member(field, (*path, field.name)) for field in type_.fields]
             return struct([m for m in members if m is not None]), {}
+        # A key is not an Option; an attribute of its map says if it may be null.
         inner = {
-            part: self._part(child, (*path, part), is_key=part is Part.KEY) for part, child in parts(type_)
+            part: self._field(child.required() if part is Part.KEY else child, (*path, part))
+            for part, child in parts(type_)
         }
-        trees = {part: tree for part, tree in inner.items() if tree is not None}
+        trees = {part: with_attributes(*pair) for part, pair in inner.items() if pair is not None}
         if len(trees) < len(inner):
             return None
         if Part.KEY in trees:

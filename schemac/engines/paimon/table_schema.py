@@ -126,17 +126,14 @@ def _text(value: Any, line: str) -> str:
 
 
 _SPECIAL = re.compile(r'[\x00-\x1f"\\]')
-_ESCAPES = {'"': '\\"', "\\": "\\\\", "\b": "\\b", "\t": "\\t", "\n": "\\n", "\f": "\\f", "\r": "\\r"}
+_ESCAPES = {code: f"\\u{code:04X}" for code in range(32)} | str.maketrans(
+    {'"': '\\"', "\\": "\\\\", "\b": "\\b", "\t": "\\t", "\n": "\\n", "\f": "\\f", "\r": "\\r"}
+)
 
 
 def _quoted(text: str) -> str:
     """Return a text as JSON in quotes, with only control characters, quotes and backslashes escaped."""
-    return f'"{_SPECIAL.sub(_escape, text) if _SPECIAL.search(text) else text}"'
-
-
-def _escape(match: re.Match[str]) -> str:
-    """Return the short escape sequence of a matched character, or else its code in hexadecimal."""
-    return _ESCAPES.get(match[0]) or f"\\u{ord(match[0]):04X}"
+    return f'"{text.translate(_ESCAPES) if _SPECIAL.search(text) else text}"'
 
 
 NAME = "paimon"

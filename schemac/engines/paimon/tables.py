@@ -19,7 +19,6 @@ from pathlib import Path
 from schemac.engines.paimon import live_table
 from schemac.engines.paimon.changes import SchemaChange, changes_between
 from schemac.engines.paimon.judge import ROWS
-from schemac.engines.paimon.reader import member_ids
 from schemac.engines.paimon.table_schema import TableSchema, is_table
 from schemac.language.attributes.builtin import TABLE_VERSION
 from schemac.text.source.catalogue import REFUSED_CHANGE, TABLE_CHANGED, TABLE_DRIFT, WRITE_FAILED
@@ -84,13 +83,10 @@ def plan_paimon(
     """Return the plan for a table; None after reporting why there is none."""
     target, at = new.number, table.schema_version.number
     if target < at:
-        report.add(
-            REFUSED_CHANGE,
-            f"{table.name} is at {table.schema_version.label}, and the schema of a Paimon table cannot go back to an"
-            " earlier version",
-            file=table.name,
-            help=f"lock the schema of {new.label} again as the newest version",
-        )
+        at_version = f"{table.name} is at {table.schema_version.label}"
+        message = f"{at_version}, and the schema of a Paimon table cannot go back to an earlier version"
+        help = f"lock the schema of {new.label} again as the newest version"
+        report.add(REFUSED_CHANGE, message, file=table.name, help=help)
         return None
     if not table.is_empty and tables.has_replaced_fields(table.name, table.schema_version, new, report):
         return None
@@ -117,18 +113,10 @@ def plan_paimon(
         expected = live_table.table_schema(after)
         if not table.has_ids_of_lock or table.is_part:
             expected = live_table.schema_in_table(expected, ids, schema.highest_field_id)
-            pairs = zip(
-                member_ids(live_table.table_schema(after).fields), member_ids(expected.fields), strict=True
-            )
-            ids |= {ours: theirs for (_, ours), (_, theirs) in pairs}
-        step = PaimonStep(
-            after,
-            changes_between(schema, expected),
-            notes_of(judged, _NOTED_OUTCOMES),
-            replace(expected, schema_id=schema.schema_id + 1, time_millis=0),
-        )
-        steps.append(step)
-        version, schema = after, step.schema
+            ids |= live_table.SCHEMAS.ids_between(live_table.table_schema(after), expected)
+        changes, notes = changes_between(schema, expected), notes_of(judged, _NOTED_OUTCOMES)
+        version, schema = after, replace(expected, schema_id=schema.schema_id + 1, time_millis=0)
+        steps.append(PaimonStep(after, changes, notes, schema))
     return PaimonPlan(table, tuple(steps))
 
 
@@ -170,18 +158,15 @@ def apply_paimon(
             continue
         again = live_table.open_paimon_table(name, locked, Report())
         if again is None or again.schema.schema_id < step.schema.schema_id:
-            report.add(
-                TABLE_CHANGED,
-                f"{name} was changed by somebody else in the meantime: {step.file} exists and matches no"
-                " locked version",
-                file=name,
-                help="nothing was overwritten; compare it with `schemac verify`",
-            )
+            why = f"{step.file} exists and matches no locked version"
+            message = f"{name} was changed by somebody else in the meantime: {why}"
+            help = "nothing was overwritten; compare it with `schemac verify`"
+            report.add(TABLE_CHANGED, message, file=name, help=help)
             return False
         rest = plan_paimon(again, locked, new, report)
-        return rest is not None and apply_paimon(
-            rest, locked, new, report, is_unchecked=is_unchecked, now=now
-        )
+        if rest is None:
+            return False
+        return apply_paimon(rest, locked, new, report, is_unchecked=is_unchecked, now=now)
     return True
 
 
@@ -192,17 +177,14 @@ def create(path: Path, content: bytes) -> bool:
         _write(temporary, content)
         try:
             os.link(temporary, path)
-        except FileExistsError:
-            return False
         except OSError as error:
             if error.errno not in _NO_LINKS:
                 raise
             # Whoever makes the name first has it; a reader may see a part of the file for a moment.
-            try:
-                _write(path, content)
-            except FileExistsError:
-                return False
+            _write(path, content)
             return True
+    except FileExistsError:
+        return False
     finally:
         temporary.unlink(missing_ok=True)
     try:

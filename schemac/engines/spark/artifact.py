@@ -17,7 +17,7 @@ from typing import Any
 
 from schemac.arrow.metadata import EXTENSION_METADATA, EXTENSION_NAME, compact, registered_extension_metadata
 from schemac.artifacts.targets import Artifact, ArtifactTarget, Emission
-from schemac.artifacts.type_writer import ArrowTypeWriter, TypeTable, is_lost
+from schemac.artifacts.type_writer import ArrowTypeWriter, is_lost
 from schemac.engines.spark import SPARK_LOSS, SPARK_PROPERTY, SPARK_TYPE
 from schemac.engines.spark import attributes as spark
 from schemac.engines.spark import columns as lance_spark
@@ -69,11 +69,9 @@ def schema_properties(compilation: Compilation, columns: Sequence[SparkField]) -
     for top, column in zip(compilation.lowered.fields, columns, strict=True):
         metadata, name = column.metadata, column.name
         marks: tuple[str, ...] = (lance_spark.BYTE_WIDTH,)
-        # As properties these are for vectors of floats alone; lance-spark refuses others.
-        if (
-            isinstance(column.type.json, dict)
-            and column.type.json.get("elementType") in lance_spark.VECTOR_ELEMENTS
-        ):
+        item = column.type.json.get("elementType") if isinstance(column.type.json, dict) else None
+        if item in lance_spark.VECTOR_ELEMENTS:
+            # As properties these are for vectors of floats alone; lance-spark refuses others.
             marks = (lance_spark.VECTOR_SIZE, lance_spark.FLOAT16)
         properties |= {f"{name}.{key}": str(metadata[key]) for key in marks if key in metadata}
         if lance_spark.LARGE_STRING in metadata:
@@ -96,7 +94,7 @@ DDL_FILE = "spark/create_table.sql"
 
 def to_fields(lowered: LoweredSchema, emission: Emission) -> list[SparkField]:
     """Return the columns as Spark has them; what it cannot keep is entered in the emission."""
-    writer = _Writer(emission, _TYPES, lowered)
+    writer = _Writer(emission, lowered)
     return [writer.field(top.field) for top in lowered.fields]
 
 
@@ -129,13 +127,10 @@ def _report_table(compilation: Compilation, fields: Sequence[SparkField], emissi
     written = spark.TABLE_PROPERTIES.read(extra) or {}
     for key, value in properties.items():
         if key in written and written[key] != value:
-            help = "remove it: the build writes the property itself"
-            emission.findings.at_schema(
-                SPARK_PROPERTY,
-                f"the table property {key} is '{written[key]}', but the schema makes it '{value}'",
-                *("extra", spark.TABLE_PROPERTIES.key, key),
-                help=Help.remove_attribute(help, spark.TABLE_PROPERTIES.key, key),
-            )
+            place = (spark.TABLE_PROPERTIES.key, key)
+            message = f"the table property {key} is '{written[key]}', but the schema makes it '{value}'"
+            help = Help.remove_attribute("remove it: the build writes the property itself", *place)
+            emission.findings.at_schema(SPARK_PROPERTY, message, "extra", *place, help=help)
 
 
 def struct_type(fields: Sequence[SparkField]) -> Json:
@@ -143,8 +138,14 @@ def struct_type(fields: Sequence[SparkField]) -> Json:
     return {"fields": [f.json() for f in fields], "type": "struct"}
 
 
-_TYPES = TypeTable(
-    same={
+_INSTANT = SparkType("timestamp", "TIMESTAMP")
+_CLOCK_READING = SparkType("timestamp_ntz", "TIMESTAMP_NTZ")
+
+
+class _Writer(ArrowTypeWriter[SparkType]):
+    """Finds Spark's type for each field."""
+
+    plain_types: Mapping[str, SparkType] = {
         "NA": SparkType("void", "VOID"),
         "BOOL": SparkType("boolean", "BOOLEAN"),
         "INT8": SparkType("byte", "TINYINT"),
@@ -159,25 +160,7 @@ _TYPES = TypeTable(
         "LARGE_STRING": SparkType("string", "STRING", {lance_spark.LARGE_STRING: "true"}),
         "LARGE_BINARY": SparkType("binary", "BINARY", {lance_spark.LARGE_BINARY: "true"}),
         "DATE64": SparkType("date", "DATE", {lance_spark.DATE_MILLISECOND: "true"}),
-    },
-    other={
-        "UINT8": SparkType("short", "SMALLINT"),
-        "UINT16": SparkType("integer", "INT"),
-        "UINT32": SparkType("long", "BIGINT"),
-        "UINT64": SparkType("decimal(20,0)", "DECIMAL(20,0)"),
-        "HALF_FLOAT": SparkType("float", "FLOAT"),
-        "STRING_VIEW": SparkType("string", "STRING"),
-        "BINARY_VIEW": SparkType("binary", "BINARY"),
-    },
-)
-
-
-_INSTANT = SparkType("timestamp", "TIMESTAMP")
-_CLOCK_READING = SparkType("timestamp_ntz", "TIMESTAMP_NTZ")
-
-
-class _Writer(ArrowTypeWriter[SparkType]):
-    """Finds Spark's type for each field."""
+    }
 
     def field(self, field: SchemaField) -> SparkField:
         """Return a column or member, with its metadata and comment."""
@@ -200,12 +183,9 @@ class _Writer(ArrowTypeWriter[SparkType]):
 
     def refused(self, field: SchemaField) -> SparkType:
         """Return a type that Spark has nothing for."""
-        self.emission.findings.at_type(
-            field,
-            SPARK_TYPE,
-            f"Spark has no type for {field.type.type_text()} ({field.path_text})",
-            help=Help.leave_out("Spark", builtin.TARGETS_OF.key, "spark"),
-        )
+        message = f"Spark has no type for {field.type.type_text()} ({field.path_text})"
+        help = Help.leave_out("Spark", builtin.TARGETS_OF.key, "spark")
+        self.emission.findings.at_type(field, SPARK_TYPE, message, help=help)
         return SparkType("void", "VOID")
 
     def type(self, field: SchemaField) -> SparkType:
@@ -233,13 +213,9 @@ class _Writer(ArrowTypeWriter[SparkType]):
         precision, scale = arrow_type.precision, arrow_type.scale
         if not 0 <= scale <= precision:
             rule = "at most the precision" if scale > precision else "zero or more"
-            self.emission.findings.at_type(
-                field,
-                SPARK_TYPE,
-                f"in Spark the scale of {field.path_text} has to be {rule}, not {scale}",
-                "scale",
-                help="change the scale, or leave Spark out with `schemac.dev/targets`",
-            )
+            message = f"in Spark the scale of {field.path_text} has to be {rule}, not {scale}"
+            help = "change the scale, or leave Spark out with `schemac.dev/targets`"
+            self.emission.findings.at_type(field, SPARK_TYPE, message, "scale", help=help)
         if precision > MOST_DIGITS:
             self.lose(field, f"decimal({precision}, {scale})", "string")
             return SparkType("string", "STRING")
@@ -330,13 +306,10 @@ class _Writer(ArrowTypeWriter[SparkType]):
         if deepest > MOST_QUOTATIONS:
             return {}, deepest  # which was reported where it was too deep first
         if quotations > MOST_QUOTATIONS:
-            self.emission.findings.at_type(
-                field,
-                SPARK_TYPE,
-                f"Spark keeps attributes and lengths of items in at most {MOST_QUOTATIONS} lists and maps inside each other"
-                f" ({field.path_text})",
-                help="put a struct between them, or leave Spark out with `schemac.dev/targets`",
-            )
+            most = f"in at most {MOST_QUOTATIONS} lists and maps inside each other"
+            message = f"Spark keeps attributes and lengths of items {most} ({field.path_text})"
+            help = "put a struct between them, or leave Spark out with `schemac.dev/targets`"
+            self.emission.findings.at_type(field, SPARK_TYPE, message, help=help)
             return {}, quotations
         return {key: compact(child.metadata) for key, child in marked.items()}, quotations
 
@@ -350,7 +323,7 @@ def _without_empty_metadata(texts: Mapping[str, str]) -> Mapping[str, str]:
 
 def types(compilation: Compilation, emission: Emission) -> dict[SchemaField, str]:
     """Return Spark's types as its SQL writes them."""
-    writer = _Writer(emission, _TYPES, compilation.lowered)
+    writer = _Writer(emission, compilation.lowered)
     return {
         field: writer.type(field).ddl + ("" if field.is_nullable else " NOT NULL") for field in writer.lowered
     }

@@ -187,12 +187,9 @@ def report_differences(
     if not field.children and expected_type.equals(made.type):
         return
     words, becomes = _layout(expected_type), _layout(made.type)
-    if (
-        words != becomes
-        and schema_field.path_text not in reported_paths
-        # Lance keeps JSON in its own layout, whatever the text is in.
-        and getattr(arrow.type, "extension_name", "") != "arrow.json"
-    ):
+    # Lance keeps JSON in its own layout, whatever the text is in.
+    is_json = getattr(arrow.type, "extension_name", "") == "arrow.json"
+    if words != becomes and schema_field.path_text not in reported_paths and not is_json:
         lose(schema_field, words, becomes)
     if not field.children:
         return
@@ -273,23 +270,16 @@ def report_connector(compilation: Compilation, emission: Emission, asked: frozen
         schema_field: SchemaField = field.field
         obstacles = list(_obstacles(field, connector))
         if not connector.is_since_0_5 and version >= BLOB_SINCE and has_role(schema_field.extra, Role.BLOB):
-            obstacles.append(
-                (
-                    f"refuses the CREATE TABLE of a blob in files of version {version}",
-                    'write `lance.org/storageVersion: "2.1"`, make the table with `schemac run`, or use lance-spark 0.5 or newer',
-                )
-            )
+            what = f"refuses the CREATE TABLE of a blob in files of version {version}"
+            help = 'write `lance.org/storageVersion: "2.1"`, make the table with `schemac run`, or use lance-spark 0.5 or newer'
+            obstacles.append((what, help))
         if schema_field in added:
-            obstacles.append(
-                (
-                    "stops the JVM when it reads rows that were written before their struct had this member",
-                    "add a column instead, write all rows anew, or use lance-spark 0.5 or newer",
-                )
-            )
+            what = "stops the JVM when it reads rows that were written before their struct had this member"
+            help = "add a column instead, write all rows anew, or use lance-spark 0.5 or newer"
+            obstacles.append((what, help))
         for what, help in obstacles:
-            emission.findings.at_type(
-                schema_field, SPARK_CONNECTOR, f"{schema_field.path_text}: {connector} {what}", help=help
-            )
+            message = f"{schema_field.path_text}: {connector} {what}"
+            emission.findings.at_type(schema_field, SPARK_CONNECTOR, message, help=help)
 
 
 def _added_members(compilation: Compilation) -> Iterator[SchemaField]:
@@ -330,10 +320,7 @@ def _obstacles(field: LoweredField, connector: Connector) -> Iterator[tuple[str,
         what = f"{_TABLE} a dictionary"
         if not connector.is_since_0_5:
             what = "returns the indices of a dictionary instead of its values"
-        yield (
-            what,
-            Help.remove_attribute("remove `arrow.apache.org/dictionaryEncoding`", DICTIONARY_ENCODING.key),
-        )
+        yield what, Help.remove_attribute(f"remove `{DICTIONARY_ENCODING.key}`", DICTIONARY_ENCODING.key)
     elif pa.types.is_decimal(type_) and type_.bit_width == 256:
         yield f"{_TABLE} a decimal of 256 bits", "write a precision of at most 38, without `bitWidth: 256`"
     elif pa.types.is_duration(type_) and type_.unit != "us":

@@ -87,14 +87,13 @@ class _Statement(TypeReader):
         if not self._word()[:1].isalpha():
             raise self._wrong("a type is expected here")
         word = self._next().text.lower()
-        counts = {"array": 1, "map": 2}
         if word == "struct":
             self._wants("<")
             return TypeText(word, tuple([self.column() for _ in self._items(">")]), "<")
-        if word in counts:
+        if word in ("array", "map"):
             self._wants("<")
             parts = [ColumnText("", self.type())]
-            while len(parts) < counts[word]:
+            if word == "map":
                 self._wants(",")
                 parts.append(ColumnText("", self.type()))
             self._wants(">")
@@ -168,9 +167,8 @@ class _Statement(TypeReader):
             self._elements(end=")")
         while not self.ends():
             if self._takes("AS"):
-                self._table.head.append(
-                    "the query of CREATE TABLE AS SELECT is not imported; add its columns"
-                )
+                query = "the query of CREATE TABLE AS SELECT is not imported; add its columns"
+                self._table.head.append(query)
                 self._at = len(self._words)
                 return
             clause = self._at
@@ -241,17 +239,18 @@ class _Statement(TypeReader):
         while True:
             start, word = self._at, self._word()
             is_named = word == "CONSTRAINT" and any(self._is(kind, 2) for kind in _CONSTRAINTS)
-            if not is_named and not (word in _CONSTRAINTS and self._is(_CONSTRAINTS[word], 1)):
+            is_column = not is_named and not (word in _CONSTRAINTS and self._is(_CONSTRAINTS[word], 1))
+            if is_named:
+                self._at += 1
+                self._name()
+            if is_column:
                 self._table.columns.append(self.column())
+            elif self._takes("PRIMARY", "KEY"):
+                self._table.key = self._columns()
+                self.characteristics()
             else:
-                if self._takes("CONSTRAINT"):
-                    self._name()
-                if self._takes("PRIMARY", "KEY"):
-                    self._table.key = self._columns()
-                    self.characteristics()
-                else:
-                    self._skip_to(",", *([end] if end is not None else []))
-                    self._table.head.append(f"not kept: {self._excerpt(start)}")
+                self._skip_to(",", *([end] if end is not None else []))
+                self._table.head.append(f"not kept: {self._excerpt(start)}")
             if not self._takes(","):
                 break
         if end is not None:

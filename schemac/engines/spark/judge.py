@@ -28,7 +28,7 @@ from schemac.language.logical.dataset import LogicalDataset
 from schemac.language.logical.facts import AnyFact, Fact
 from schemac.language.logical.model import Castability, SchemaField, preorder
 from schemac.text.source.catalogue import REFUSED_CHANGE
-from schemac.text.source.diagnostics import Report, Severity
+from schemac.text.source.diagnostics import Report
 from schemac.text.source.json_object import Json, without_keys
 from schemac.versions.evolution.castability import castability, misfit
 from schemac.versions.evolution.changes import (
@@ -101,12 +101,9 @@ def _judge_column_property(connector: Connector, change: Change, pair: VersionPa
     old, new = spark_column(pair.old, old_field.column), spark_column(pair.new, new_field.column)
     bare_types = [without_keys(side.type.json, ("metadata", "name", "nullable")) for side in (old, new)]
     is_same_type = bare_types[0] == bare_types[1]
-    if (
-        is_same_type
-        and change.fact in TYPE_FACTS
-        and castability(old_field.type, new_field.type) >= Castability.DEPENDS
-    ):
-        reason = f"{misfit(old_field.type, new_field.type)}, though Spark's type stays the same"
+    types = old_field.type, new_field.type
+    if is_same_type and change.fact in TYPE_FACTS and castability(*types) >= Castability.DEPENDS:
+        reason = f"{misfit(*types)}, though Spark's type stays the same"
         return depends_on_data(reason, "check the values first; `schemac apply` changes the table")
     if old == new:
         return SAFE
@@ -154,10 +151,8 @@ def _judge_column(connector: Connector, change: Change, pair: VersionPair) -> Ju
     if moved is not None:
         return _refuse(connector, what=f"would drop {moved.path_text} too, which moves out of it")
     # The description is what the comment says.
-    if change.fact is Fact.FIELD_ADDED and spark_column(pair.new, field).metadata.keys() - {
-        COMMENT,
-        DESCRIPTION.key,
-    }:
+    plain = {COMMENT, DESCRIPTION.key}
+    if change.fact is Fact.FIELD_ADDED and spark_column(pair.new, field).metadata.keys() - plain:
         return _refuse(connector, what="ignores table properties when it adds a column")
     if change.fact is Fact.BECAME_REQUIRED:
         reason = f"{connector} allows it if no row has null in {change.path}"
@@ -202,14 +197,9 @@ def _alter_columns(changes: Sequence[Change], _pair: VersionPair) -> Iterator[st
 def _add_columns(changes: Sequence[Change], pair: VersionPair) -> Iterator[str]:
     """Yield ADD COLUMNS for all new columns, in the order of the schema."""
     added = {change.new_field for change in changes}
+    # None of them has NOT NULL, for a new column that may not be null is refused.
     fields = [spark_column(pair.new, column) for column in pair.new.dataset.columns if column in added]
-    yield f"ADD COLUMNS ({', '.join(map(_column_text, fields))})"
-
-
-def _column_text(field: SparkField) -> str:
-    """Return a column as ADD COLUMNS takes it: name, type and comment."""
-    comment = "" if field.comment is None else f" COMMENT {literal(field.comment)}"
-    return f"{quoted_name(field.name)} {field.type.ddl}{comment}"
+    yield f"ADD COLUMNS ({', '.join(field.ddl(' ') for field in fields)})"
 
 
 ROWS: Mapping[AnyFact, StatementRow] = {
@@ -243,10 +233,7 @@ class SparkPlan:
 
     def to_json(self) -> Json:
         """Return the plan for programs."""
-        refused = [
-            {**change.to_json(), "reason": judgement.reason, "wayOut": judgement.way_out}
-            for change, judgement in self.refused
-        ]
+        refused = [{**c.to_json(), "reason": j.reason, "wayOut": j.way_out} for c, j in self.refused]
         return {"connector": str(self.connector), "refused": refused, "statements": list(self.statements)}
 
 
@@ -274,14 +261,8 @@ class SparkTables(Tables):
         connector = Connector.of(change.version) if change.version else KNOWN
         spark_plan = plan_spark(pair, connector)
         for impossible, judgement in spark_plan.refused if change.is_alone else ():
-            report.add(
-                REFUSED_CHANGE,
-                f"{impossible}: {judgement.reason}",
-                file=pair.new.label,
-                path=impossible.path,
-                help=judgement.way_out,
-                severity=Severity.ERROR,
-            )
+            message, file, path = f"{impossible}: {judgement.reason}", pair.new.label, impossible.path
+            report.add(REFUSED_CHANGE, message, file=file, path=path, help=judgement.way_out)
         lines = [f"  {statement};" for statement in spark_plan.statements]
         for impossible, judgement in spark_plan.refused:
             lines.append(f"  -- refused: {impossible}: {judgement.reason}; {judgement.way_out}")

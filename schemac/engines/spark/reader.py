@@ -145,9 +145,8 @@ class _Reader:
         for collation in named:
             self._notes.add(path, f"Spark's collation {collation} is not kept")
         if isinstance(json_type, dict) and json_type.get("type") == "udt":
-            self._notes.add(
-                path, f"the user-defined type {json_type.get('class', '')} is kept as its SQL type"
-            )
+            text = f"the user-defined type {json_type.get('class', '')} is kept as its SQL type"
+            self._notes.add(path, text)
             json_type = _entry(json_type, "sqlType", (str, dict), path)
         type_ = self._type(json_type, metadata, path)
         if pa.types.is_null(type_) and not nullable:
@@ -182,10 +181,9 @@ class _Reader:
             rest.setdefault(EXTENSION_METADATA, "")
         for key, value in rest.items():
             if not isinstance(value, str):
-                self._notes.add(
-                    path, f"Spark's metadata {key} is kept as the text {_formatted(compact(value))}"
-                )
-        return {key: value if isinstance(value, str) else compact(value) for key, value in rest.items()}
+                rest[key] = compact(value)
+                self._notes.add(path, f"Spark's metadata {key} is kept as the text {_formatted(rest[key])}")
+        return rest
 
     def _type(self, json_type: Any, metadata: Json, path: FieldPath) -> ArrowType:
         """Return the Arrow type of a type in Spark's JSON. Raises _MalformedError or _UnsupportedError."""
@@ -205,9 +203,8 @@ class _Reader:
             of_item = metadata.get(lance_spark.ITEM_KEYS[0])
             name = metadata.get(lance_spark.CHILD_NAME, "item")
             if not isinstance(name, str):
-                raise _MalformedError(
-                    path, f"the metadata {lance_spark.CHILD_NAME} cannot be {_formatted(name)}"
-                )
+                reason = f"the metadata {lance_spark.CHILD_NAME} cannot be {_formatted(name)}"
+                raise _MalformedError(path, reason)
             item = self._part(name, Part.ITEM, json_type, nullable, of_item, path)
             if metadata.get(lance_spark.FLOAT16) == "true" and pa.types.is_float32(item.type):
                 item = item.with_type(pa.float16())

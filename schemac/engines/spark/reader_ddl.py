@@ -100,9 +100,8 @@ def from_ddl(text: str, file: str, report: Report) -> importer.ImportedSchema | 
     try:
         tables = read_script(split_words(source.content), source.content)
     except MalformedTypeError as error:
-        others = [
-            f.name for engine in engines() for f in engine.formats if ".sql" in f.suffixes and f.name != _NAME
-        ]
+        formats = [format for engine in engines() for format in engine.formats]
+        others = [one.name for one in formats if ".sql" in one.suffixes and one.name != _NAME]
         help = f"it is read as DDL of Spark; for another dialect, add --from {', --from '.join(others)}"
         raise importer.UnreadableSourceError(str(error), source=source, span=error.span, help=help) from error
     names = importer.script_names(tables, source)
@@ -163,10 +162,8 @@ def _mark_key(table: CreateTable, columns: list[Json]) -> bool:
         return False
     for position, column in enumerate(key, start=1):
         assert column is not None
-        column["metadata"] |= {
-            lance_spark.PRIMARY_KEY: "true",
-            lance_spark.PRIMARY_KEY_POSITION: str(position),
-        }
+        position_mark = {lance_spark.PRIMARY_KEY_POSITION: str(position)}
+        column["metadata"] |= {lance_spark.PRIMARY_KEY: "true", **position_mark}
     return True
 
 
@@ -205,15 +202,12 @@ def _move_properties(columns: list[Json], properties: dict[str, str]) -> dict[st
     """Move lance-spark's properties about columns into their metadata; return the other properties."""
     rest = dict(properties)
     for column in columns:
-        property_keys = {
-            mark: f"{column['name']}.{suffix}"
-            for suffix, mark in _PROPERTY_MARKS.items()
-            if f"{column['name']}.{suffix}" in rest
-        }
-        metadata = _valid_marks({mark: rest[key] for mark, key in property_keys.items()}, column["type"])
+        keys = {mark: f"{column['name']}.{suffix}" for suffix, mark in _PROPERTY_MARKS.items()}
+        marks = {mark: rest[key] for mark, key in keys.items() if key in rest}
+        metadata = _valid_marks(marks, column["type"])
         column["metadata"].update(metadata)
         for mark in metadata:
-            del rest[property_keys[mark]]
+            del rest[keys[mark]]
     return rest
 
 
@@ -235,11 +229,8 @@ def _valid_marks(marks: dict[str, str], type_: Any) -> Json:
     is_text = isinstance(type_, str) and type_.startswith(("string", "varchar(", "char(", "variant"))
     if is_text and marks.get(lance_spark.LARGE_STRING) == "true":
         accepted[lance_spark.LARGE_STRING] = "true"
-    encoding = {
-        mark: text
-        for mark, text in marks.items()
-        if mark.startswith(lance_spark.ENCODING_PREFIX) and mark != lance_spark.BLOB
-    }
+    of_encoding = [lance_spark.ENCODING_PREFIX + name for name in lance_spark.ENCODINGS]
+    encoding = {mark: marks[mark] for mark in of_encoding if mark in marks}
     # Only what is an attribute in whole; the rest would come back as metadata that nobody checks.
     is_whole = arrow.METADATA.key not in field_attributes(encoding, String.__name__)
     return {**accepted, **encoding} if is_whole else accepted

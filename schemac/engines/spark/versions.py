@@ -27,14 +27,12 @@ class Connector:
     def of(cls, text: str) -> "Connector":
         """Return the version of a text such as `0.4.0`. Raises ValueError."""
         if text != NEXT and not _FORM.fullmatch(text):
-            raise ValueError(
-                f"`{text}` is not a version of lance-spark; write one such as 0.4.0, or `{NEXT}`"
-            )
+            why = "is not a version of lance-spark; write one such as 0.4.0"
+            raise ValueError(f"`{text}` {why}, or `{NEXT}`")
         connector = cls(text)
         if text != NEXT and connector._number > cls(NEWEST_KNOWN)._number:
-            raise ValueError(
-                f"schemac does not know lance-spark {text}; write a version up to {NEWEST_KNOWN}, or `{NEXT}`"
-            )
+            way_out = f"write a version up to {NEWEST_KNOWN}, or `{NEXT}`"
+            raise ValueError(f"schemac does not know lance-spark {text}; {way_out}")
         return connector
 
     @cached_property
