@@ -79,9 +79,9 @@ class _ReferenceChecks:
 
     def _check_fields(self, reference: Reference, other: LogicalDataset, at: tuple[str | int, ...]) -> None:
         """Check that the fields of a reference exist, have types that compare, and are a key of the other dataset."""
-        from schemac.language.constraints.rows import named_paths  # for start-up time, as above
+        from schemac.language.constraints.rows import named_fields  # for start-up time, as above
 
-        local_fields, theirs = named_paths(self._dataset.columns), named_paths(other.columns)
+        local_fields, theirs = named_fields(self._dataset.columns), named_fields(other.columns)
         names = reference.to or reference.fields
         is_sound = True
         for j, (field, name) in enumerate(zip(reference.fields, names, strict=True)):

@@ -86,9 +86,9 @@ def _unique_fields(subject: Subject) -> list[SchemaField]:
     lists = UNIQUE.read(subject.dataset.schema.extra)
     if lists is None:
         return list(dict.fromkeys(subject.key))
-    from schemac.language.constraints.rows import named_paths  # for start-up time: most manifests have none
+    from schemac.language.constraints.rows import named_fields  # for start-up time: most manifests have none
 
-    known = named_paths(subject.dataset.columns)
+    known = named_fields(subject.dataset.columns)
     listed = [known[path] for paths in lists for path in paths if path in known]
     return list(dict.fromkeys([*subject.key, *listed]))
 
@@ -133,9 +133,9 @@ def partial_reference(subject: Subject, report: Reporter) -> None:
     references = REFERENCES.read(subject.dataset.schema.extra)
     if references is None:
         return
-    from schemac.language.constraints.rows import named_paths  # for start-up time, as above
+    from schemac.language.constraints.rows import named_fields  # for start-up time, as above
 
-    known = named_paths(subject.dataset.columns)
+    known = named_fields(subject.dataset.columns)
     for n, reference in enumerate(references):
         fields = [known[path] for path in reference.fields if path in known]
         if 0 < sum(field.is_nullable for field in fields) < len(fields):
