@@ -181,15 +181,13 @@ class Ignoring:
             return []
         selection = self._project.selection
         rules = selection.rules_for(path)
-        wrong = list(self._manifest_ignores.report.diagnostics)
         # A mistake may hide what a comment is for.
         if has_schema and not any(d.is_error for d in findings):
-            looked_for = {rule.code.id for rule in rules}
-            wrong += self._manifest_ignores.unused(looked_for | _OF_CHECKS)
-        severities = {rule.code.id: selection.severity(rule) for rule in rules}
+            self._manifest_ignores.report_unused({rule.code.id for rule in rules} | _OF_CHECKS)
+        severities = {rule.code.id: selection.code(rule).severity for rule in rules}
         return [
-            replace(d, severity=severities[d.code] or d.severity, excerpt=d.excerpt, fix=d.fix)
-            for d in wrong
+            replace(d, severity=severities[d.code], excerpt=d.excerpt, fix=d.fix)
+            for d in self._manifest_ignores.report.diagnostics
             if d.code in severities
         ]
 
