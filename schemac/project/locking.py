@@ -223,14 +223,14 @@ def report_undeclared_renames(
     dataset: LogicalDataset,
     renames: Sequence[UndeclaredRename],
     report: Report,
-    severity: Severity | None = None,
+    severity: Severity = catalogue.POSSIBLE_RENAME.severity,
 ) -> None:
     """Ask about the fields that may have been renamed without a declaration."""
-    findings = Findings(report, dataset.origins)
+    findings, code = Findings(report, dataset.origins), catalogue.POSSIBLE_RENAME._replace(severity=severity)
     for rename in renames:
         asked, field = rename.question(dataset.origins.file), rename.successors[0].field
         assert field is not None
-        findings.at_name(field, catalogue.POSSIBLE_RENAME, asked.message, help=asked.help, severity=severity)
+        findings.at_name(field, code, asked.message, help=asked.help)
 
 
 def report_returned_names(
