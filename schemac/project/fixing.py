@@ -162,14 +162,13 @@ def not_ignored(
     if path_for_rules is None or own_ignores is None:
         return remaining
     rules = project.selection.rules_for(path_for_rules)
-    wrong = list(own_ignores.report.diagnostics)
     # A mistake may hide what a comment is for.
     if has_schema and not any(d.is_error for d in findings):
-        wrong += own_ignores.unused({rule.code.id for rule in rules} | _OF_CHECKS)
-    severities = {rule.code.id: project.selection.severity(rule) for rule in rules}
+        own_ignores.report_unused({rule.code.id for rule in rules} | _OF_CHECKS)
+    severities = {rule.code.id: project.selection.code(rule).severity for rule in rules}
     of_comments = [
-        replace(d, severity=severities[d.code] or d.severity, excerpt=d.excerpt, fix=d.fix)
-        for d in wrong
+        replace(d, severity=severities[d.code], excerpt=d.excerpt, fix=d.fix)
+        for d in own_ignores.report.diagnostics
         if d.code in severities
     ]
     return [*remaining, *of_comments]

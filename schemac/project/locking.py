@@ -203,14 +203,14 @@ def report_undeclared_renames(
     dataset: LogicalDataset,
     renames: Sequence[UndeclaredRename],
     report: Report,
-    severity: Severity | None = None,
+    severity: Severity = catalogue.POSSIBLE_RENAME.severity,
 ) -> None:
     """Ask about the fields that may have been renamed without a declaration."""
-    findings = Findings(report, dataset.origins)
+    findings, code = Findings(report, dataset.origins), catalogue.POSSIBLE_RENAME._replace(severity=severity)
     for rename in renames:
         (message, help), field = rename.question(dataset.origins.file), rename.successors[0].field
         assert field is not None
-        findings.at_name(field, catalogue.POSSIBLE_RENAME, message, help=help, severity=severity)
+        findings.at_name(field, code, message, help=help)
 
 
 def report_returned_names(locked: Locked, changes: Sequence[Change], report: Report) -> None:

@@ -10,7 +10,6 @@ Errors: SC342, SC343; warning SC344; SC803 unused-vocabulary.
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import replace
 from operator import attrgetter
 from typing import Any
 
@@ -106,9 +105,9 @@ class _ReferenceChecks:
 
     def _check_fields(self, reference: Reference, other: LogicalDataset, at: tuple[str | int, ...]) -> None:
         """Check that the fields of a reference exist, have types that compare, and are a key of the other dataset."""
-        from schemac.language.constraints.rows import named_paths  # for start-up time, as above
+        from schemac.language.constraints.rows import named_fields  # for start-up time, as above
 
-        local_fields, theirs = named_paths(self._dataset.columns), named_paths(other.columns)
+        local_fields, theirs = named_fields(self._dataset.columns), named_fields(other.columns)
         names = reference.to or reference.fields
         is_sound = True
         for j, (field, name) in enumerate(zip(reference.fields, names, strict=True)):
@@ -196,7 +195,6 @@ def _report_unused_vocabularies(
     if file is None or not project.vocabulary_contents:
         return
     # For start-up time: few projects have vocabularies.
-    from schemac.language.lint.codes import UNUSED_VOCABULARY
     from schemac.language.lint.structure import UNUSED_VOCABULARY_RULE, unused_domains
 
     if UNUSED_VOCABULARY_RULE not in project.selection.rules_for(""):
@@ -208,11 +206,9 @@ def _report_unused_vocabularies(
         for path, _ in one.imported.files:
             with suppress(OSError):
                 texts.append(around.read(path))
+    code = project.selection.code(UNUSED_VOCABULARY_RULE)
     for domain in unused_domains(project.vocabulary_contents, texts):
         keys = ("vocabularies", domain)
         help = Help.remove(help="check how the domain is written, or remove it", is_safe=False)
-        local_report = Report()
         message = f"no manifest has an attribute of {domain}"
-        file.report(message, keys, local_report, help, on_key=True, code=UNUSED_VOCABULARY)
-        severity = project.selection.severity(UNUSED_VOCABULARY_RULE)
-        report.extend(replace(one, severity=severity or one.severity) for one in local_report.diagnostics)
+        file.report(message, keys, report, help, on_key=True, code=code)

@@ -167,9 +167,10 @@ MAX_ITEMS = _constraint("maxItems", "maxSize", _COUNT, "the greatest number of i
 UNIQUE_ITEMS = _constraint(
     "uniqueItems", "uniqueElements", bool, "`true`: no item occurs twice in a list", fits=_ITEMS
 )
+BOUNDS = (MINIMUM, MAXIMUM, EXCLUSIVE_MINIMUM, EXCLUSIVE_MAXIMUM)
+OF_LENGTH = (MIN_LENGTH, MAX_LENGTH, MIN_ITEMS, MAX_ITEMS)
 OF_VALUES = (
-    MINIMUM, MAXIMUM, EXCLUSIVE_MINIMUM, EXCLUSIVE_MAXIMUM, MULTIPLE_OF, MIN_LENGTH, MAX_LENGTH, PATTERN, ENUM,
-    MIN_ITEMS, MAX_ITEMS, UNIQUE_ITEMS,
+    *BOUNDS, MULTIPLE_OF, MIN_LENGTH, MAX_LENGTH, PATTERN, ENUM, MIN_ITEMS, MAX_ITEMS, UNIQUE_ITEMS,
 )  # fmt: skip
 """Those of the values at one place."""
 _KEYS_OF_VALUES = frozenset(attribute.key for attribute in OF_VALUES)

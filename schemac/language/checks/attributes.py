@@ -44,26 +44,24 @@ def check_field_attributes(field: SchemaField, findings: Findings, *, is_placed:
     for key in field.doubled:
         message = f"`{key}` is given twice"
         findings.at_extra(field, key, CONFLICTING_HINTS, message, on_key=True, help="keep one of the two")
-    wrong = [
-        key
-        for key, value in field.extra.items()
-        if not _is_sound(key, value, field, partial(findings.at_extra, field, key), is_placed=is_placed)
-    ]
-    if wrong:
-        field.extra = {key: value for key, value in field.extra.items() if key not in wrong}
+    sound = sound_attributes(field.extra, field, findings, is_placed=is_placed)
+    if len(sound) < len(field.extra):
+        field.extra = sound
 
 
-def check_schema_attributes(extra: Mapping[str, Any], findings: Findings) -> ExtraAttributes:
-    """Return the sound ones among the attributes of the schema as a whole."""
+def sound_attributes(
+    extra: Mapping[str, Any], field: SchemaField | None, findings: Findings, *, is_placed: bool = True
+) -> ExtraAttributes:
+    """Return the sound ones among the attributes of a field, or of the schema as a whole if that is None."""
     return {
         key: value
         for key, value in extra.items()
-        if _is_sound(key, value, None, partial(findings.at_extra, None, key))
+        if _is_sound(key, value, field, partial(findings.at_extra, field, key), is_placed=is_placed)
     }
 
 
 def _is_sound(
-    key: str, value: Any, field: SchemaField | None, report: AddFinding, *, is_placed: bool = True
+    key: str, value: Any, field: SchemaField | None, report: AddFinding, *, is_placed: bool
 ) -> bool:
     """Whether an attribute can be used; otherwise what is wrong is reported. `field` is None for one of the schema."""
     if _is_foreign_key(key):
@@ -103,6 +101,7 @@ def _near_domain(domain: str) -> str | None:
 
 
 def _may_be_unknown(key: str, value: Any, report: AddFinding) -> bool:
+    """Whether a key that is not known can be used, as in the domains of others; what is wrong or likely meant is reported."""
     domain, _, name = key.partition("/")
     if domain in DOMAINS:
         attributes = [a for a in ATTRIBUTES.values() if domain_of(a.key) == domain]
@@ -114,24 +113,18 @@ def _may_be_unknown(key: str, value: Any, report: AddFinding) -> bool:
             help: str = Help.move_under(holder, name)
         elif fold(name) in ("required", "notnull", "nullable", "optional"):
             help = "leave it out: a value may be null where its type is an Option, and nowhere else"
+        elif near:
+            help = Help.did_you_mean(f"{domain}/{near}", key)
         else:
-            help = (
-                Help.did_you_mean(f"{domain}/{near}", key)
-                if near
-                else f"known in this domain: {', '.join(names)}"
-            )
+            help = f"known in this domain: {', '.join(names)}"
         report(UNKNOWN_ATTRIBUTE, f"`{domain}` has no attribute `{name}`", on_key=True, help=help)
         return False
-    near_domain = _near_domain(domain)
-    if near_domain is not None and f"{near_domain}/{name}" in ATTRIBUTES:
-        message = f"`{key}` is not a known attribute, but `{near_domain}/{name}` is"
-        report(LIKELY_TYPO, message, on_key=True, help=Help.did_you_mean(f"{near_domain}/{name}", key))
-    near = next(
-        (a.name for a in OPEN.values() if domain_of(a.key) == domain and closest(name, (a.name,))), None
-    )
-    if near is not None:
-        message = f"`{key}` is not a known attribute, but `{domain}/{near}` is"
-        report(LIKELY_TYPO, message, on_key=True, help=Help.did_you_mean(f"{domain}/{near}", key))
+    likely = f"{_near_domain(domain)}/{name}"
+    meant = [likely] if likely in ATTRIBUTES else []
+    meant += [a.key for a in OPEN.values() if domain_of(a.key) == domain and closest(name, (a.name,))]
+    for near_key in meant:
+        message = f"`{key}` is not a known attribute, but `{near_key}` is"
+        report(LIKELY_TYPO, message, on_key=True, help=Help.did_you_mean(near_key, key))
     return _is_json(value, report)
 
 
@@ -228,9 +221,8 @@ def _is_standard_word(
     unknown = [key for key in value if key != "kind" and not (is_link and key == "linkType")]
     for key in unknown:
         way_out = Help.did_you_mean("linkType", key) if is_link else Help.remove()
-        report(
-            INVALID_ATTRIBUTE, f"{word.kind} has no property `{key}`", *steps, key, on_key=True, help=way_out
-        )
+        message = f"{word.kind} has no property `{key}`"
+        report(INVALID_ATTRIBUTE, message, *steps, key, on_key=True, help=way_out)
     if unknown or not is_link:
         return not unknown
     if "linkType" not in value:
@@ -244,13 +236,8 @@ def _is_standard_word(
         errors = model_errors(error, builtin.LogicalTypeWord, inner)
         return _report_errors(errors, builtin.TYPE, inner, path, report)
     if typed.kind == "ObjectLink":
-        report(
-            INVALID_ATTRIBUTE,
-            "a link to a link has no meaning",
-            *path,
-            "kind",
-            help=Help.write("Multihash", key="kind", is_safe=False),
-        )
+        help = Help.write("Multihash", key="kind", is_safe=False)
+        report(INVALID_ATTRIBUTE, "a link to a link has no meaning", *path, "kind", help=help)
         return False
     return _is_logical_type(typed, inner, path, report)
 
@@ -269,16 +256,14 @@ def check_hints(field: SchemaField, findings: Findings) -> None:
     whole = [key for key in _DECIDING if key in field.extra]
     if len(whole) > 1:
         message = f"`{whole[0]}` and `{whole[1]}` cannot be used together"
-        findings.at_extra(
-            field, whole[1], CONFLICTING_HINTS, message, on_key=True, help="keep one of the two"
-        )
+        help: str = "keep one of the two"
+        findings.at_extra(field, whole[1], CONFLICTING_HINTS, message, on_key=True, help=help)
     buffer = arrow.BUFFER_ENCODING.key
     for attribute in of_role(Role.BLOB):
         if buffer in field.extra and attribute.key in field.extra:
             message = f"`{attribute.key}` determines the layout, so `{buffer}` has no effect"
-            findings.at_extra(
-                field, buffer, CONFLICTING_HINTS, message, on_key=True, help=Help.remove(what="this hint")
-            )
+            help = Help.remove(what="this hint")
+            findings.at_extra(field, buffer, CONFLICTING_HINTS, message, on_key=True, help=help)
     extension = arrow.EXTENSION_TYPE.read(field.extra)
     if extension is not None:
         _check_extension(field, extension, findings)

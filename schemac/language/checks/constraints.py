@@ -19,7 +19,7 @@ from schemac.language.constraints.expressions import MOST_DIGITS, PAGE
 from schemac.language.constraints.field_constraints import BY_KEY, Bound, Enum, Pattern, Size
 from schemac.language.constraints.parsing import ExpressionError, read_condition
 from schemac.language.constraints.patterns import PatternError
-from schemac.language.constraints.rows import named_fields, named_paths
+from schemac.language.constraints.rows import named_fields
 from schemac.language.logical.dataset import Findings
 from schemac.language.logical.model import ExtraAttributes, SchemaField
 from schemac.language.physical import pa
@@ -74,9 +74,8 @@ def _read_constraint(
         message = f"{field.path_text}: {error.message}"
         findings.at_extra(field, key, codes.UNFIT_CONSTRAINT, message, *steps, help=error.help)
     except PatternError as error:
-        findings.at_extra(
-            field, key, codes.UNPORTABLE_PATTERN, f"{field.path_text}: {error.message}", help=error.help
-        )
+        message = f"{field.path_text}: {error.message}"
+        findings.at_extra(field, key, codes.UNPORTABLE_PATTERN, message, help=error.help)
     return None
 
 
@@ -116,20 +115,17 @@ def _check_together(field: SchemaField, constraints: Sequence[Constraint], findi
             message = f"{field.path_text} has to be {low.text} and {high.text}: no value is both"
             help = f"raise `{high.attribute.key}`, or lower `{low.attribute.key}`"
             findings.at_extra(field, low.attribute.key, codes.CONTRADICTING_CONSTRAINTS, message, help=help)
-    for enum in constraints:
-        if isinstance(enum, Enum):
-            others = [one for one in constraints if one is not enum]
-            for i, value in enumerate(enum.values):
-                other = next((one for one in others if _forbids(one, value)), None)
-                if other is not None:
-                    findings.at_extra(
-                        field,
-                        enum.attribute.key,
-                        codes.CONTRADICTING_CONSTRAINTS,
-                        f"{shown(enum.type, value)} is in the list, but {field.path_text} has to be {other.text}",
-                        i,
-                        help=f"remove the value, or change `{other.attribute.key}`",
-                    )
+    for enum in (one for one in constraints if isinstance(one, Enum)):
+        others = [one for one in constraints if one is not enum]
+        for i, value in enumerate(enum.values):
+            other = next((one for one in others if _forbids(one, value)), None)
+            if other is not None:
+                message = (
+                    f"{shown(enum.type, value)} is in the list, but {field.path_text} has to be {other.text}"
+                )
+                help = f"remove the value, or change `{other.attribute.key}`"
+                key, code = enum.attribute.key, codes.CONTRADICTING_CONSTRAINTS
+                findings.at_extra(field, key, code, message, i, help=help)
 
 
 def _are_disjoint(low: Bound, high: Bound) -> bool:
@@ -158,7 +154,7 @@ def check_row_constraints(
     extra: Mapping[str, Any], columns: Sequence[SchemaField], findings: Findings
 ) -> ExtraAttributes:
     """Return the attributes of a schema without those constraints of rows that are wrong."""
-    known = named_paths(columns)
+    known = named_fields(columns)
     wrong: set[str] = set()
 
     def check_paths(key: str, paths: Sequence[str], *steps: str | int) -> None:
@@ -184,16 +180,14 @@ def check_row_constraints(
         check_paths(attributes.UNIQUE.key, paths, i)
     for i, one in enumerate(attributes.REFERENCES.read(extra) or ()):
         check_paths(attributes.REFERENCES.key, one.fields, i, "fields")
-    fields = named_fields(columns)
     for i, text in enumerate(attributes.CHECK.read(extra) or ()):
         try:
-            read_condition(text, fields)
+            read_condition(text, known)
         except ExpressionError as error:
-            wrong.add(attributes.CHECK.key)
+            key, help = attributes.CHECK.key, error.help or PAGE
+            wrong.add(key)
             message = f"the condition `{text}` cannot be used: {error.message}"
-            findings.at_schema(
-                codes.INVALID_CHECK, message, "extra", attributes.CHECK.key, i, help=error.help or PAGE
-            )
+            findings.at_schema(codes.INVALID_CHECK, message, "extra", key, i, help=help)
     return {key: value for key, value in extra.items() if key not in wrong}
 
 

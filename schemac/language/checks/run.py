@@ -23,7 +23,7 @@ from schemac.language.attributes.attribute import Family, Role
 from schemac.language.attributes.builtin import DEPRECATED
 from schemac.language.attributes.constraints import OF_ROWS, are_constrained
 from schemac.language.attributes.registry import ATTRIBUTES, are_telling, domain_of, of_role
-from schemac.language.checks.attributes import check_field_attributes, check_hints, check_schema_attributes
+from schemac.language.checks.attributes import check_field_attributes, check_hints, sound_attributes
 from schemac.language.logical.dataset import (
     VARIANTS,
     CheckedKind,
@@ -52,20 +52,6 @@ class DomainValidator(NamedTuple):
     validator: "Validator"
 
 
-def check_vocabularies(
-    extra: Mapping[str, Any],
-    fields: Sequence[SchemaField],
-    vocabularies: Sequence[DomainValidator],
-    findings: Findings,
-) -> None:
-    """Report attributes of the schema and of its fields that break the vocabulary of their domain."""
-    for vocabulary in vocabularies:
-        _check_vocabulary(vocabulary, extra, None, findings)
-        for field in fields:
-            if field.extra:
-                _check_vocabulary(vocabulary, field.extra, field, findings)
-
-
 def _check_vocabulary(
     vocabulary: DomainValidator, extra: Mapping[str, Any], field: SchemaField | None, findings: Findings
 ) -> None:
@@ -84,11 +70,10 @@ def _check_vocabulary(
             # What is missing as a whole is shown at the attributes that are there.
             first = str(steps[0]) if steps else next(iter(values))
             key, rest = f"{domain}/{first}", steps[1:]
-            message = (
-                f"the vocabulary of {domain} has no `{name}`"
-                if name
-                else f"`{key}`: {_without_capital(error)}"
+            text = (
+                error.message[0].lower() + error.message[1:] if error.message[:1].isupper() else error.message
             )
+            message = f"the vocabulary of {domain} has no `{name}`" if name else f"`{key}`: {text}"
             help = Help.nearest(name, known) if name else ""
             findings.at_extra(
                 field, key, codes.VOCABULARY_VIOLATION, message, *rest, help=help, on_key=bool(name)
@@ -108,11 +93,6 @@ def _vocabulary_errors(vocabulary: DomainValidator, values: Mapping[str, Any]) -
     except Unresolvable as error:
         return [ValidationError(f"the vocabulary refers to {error.ref}, which is not in it")]
     return sorted(validation_errors, key=lambda error: list(map(str, error.absolute_path)))
-
-
-def _without_capital(error: "ValidationError") -> str:
-    """Return the message of an error without a capital at its beginning."""
-    return error.message[0].lower() + error.message[1:] if error.message[:1].isupper() else error.message
 
 
 class AttributeChecks(NamedTuple):
@@ -141,7 +121,7 @@ def _engines_with_checks() -> tuple[tuple[str, AttributeChecks], ...]:
 def check(dataset: LogicalDataset, report: Report, vocabularies: Sequence[DomainValidator] = ()) -> None:
     """Run all checks of one schema that do not depend on an engine."""
     findings = Findings(report, dataset.origins)
-    sound = check_schema_attributes(dataset.schema.extra, findings) if dataset.schema.extra else {}
+    sound = sound_attributes(dataset.schema.extra, None, findings)
     if dataset.is_whole:
         check_named_columns(sound, dataset.columns, findings)
     check_names(dataset.columns, findings)
@@ -154,13 +134,11 @@ def check(dataset: LogicalDataset, report: Report, vocabularies: Sequence[Domain
             continue
         if field.extra:
             check_field_attributes(field, findings)
-        if unread and any(child.type_at in unread for child in field.children):
-            if field.children[0].is_member:
-                check_names(field.children, findings)
-            continue
-        check_type(field, findings)
         if field.children and field.children[0].is_member:
             check_names(field.children, findings)
+        if unread and any(child.type_at in unread for child in field.children):
+            continue
+        check_type(field, findings)
         if field.extra and are_telling(field.extra):
             telling.append(field)
             check_hints(field, findings)
@@ -181,8 +159,10 @@ def check(dataset: LogicalDataset, report: Report, vocabularies: Sequence[Domain
         check_successors(fields, telling, findings)
     readable = tuple([column for column in dataset.columns if column.type_at not in unread]) if unread else ()
     check_system_columns(replace(dataset, columns=readable) if unread else dataset, findings)
-    if vocabularies:
-        check_vocabularies(sound, fields, vocabularies, findings)
+    for vocabulary in vocabularies:
+        _check_vocabulary(vocabulary, sound, None, findings)
+        for field in fields:
+            _check_vocabulary(vocabulary, field.extra, field, findings)
 
 
 # Line ends and tabs come from headers of spreadsheets; all engines hold them.
@@ -193,37 +173,26 @@ def check_names(siblings: Sequence[SchemaField], findings: Findings) -> None:
     """Members of one struct, or the columns, have distinct names that are not blank."""
     by_name: dict[str, SchemaField] = {}
     by_folded: dict[str, SchemaField] = {}
+    help = "rename one of the two"
     for field in siblings:
         name = str(field.segment)
         if not name.strip():
             findings.at_name(field, codes.EMPTY_FIELD_NAME, "a field has no name", help="give it a name")
             continue
         if not name.isprintable() and (control := _CONTROL.search(name)):
-            character = f"U+{ord(control.group()):04X}"
-            message = f"a name may not contain the control character {character}"
-            findings.at_name(
-                field, codes.CONTROL_CHARACTER, message, help=Help.remove_character(control.group())
-            )
+            message = f"a name may not contain the control character U+{ord(control[0]):04X}"
+            findings.at_name(field, codes.CONTROL_CHARACTER, message, help=Help.remove_character(control[0]))
         first = by_name.setdefault(name, field)
         if first is not field:
-            findings.at_name(
-                field,
-                codes.DUPLICATE_FIELD_NAME,
-                f"the name '{name}' is used twice",
-                other=Other(first, "first used here"),
-                help="rename one of the two",
-            )
+            message, other = f"the name '{name}' is used twice", Other(first, "first used here")
+            findings.at_name(field, codes.DUPLICATE_FIELD_NAME, message, other=other, help=help)
             continue
         duplicate = by_folded.setdefault(name.casefold(), field)
         if duplicate is not field:
-            findings.at_name(
-                field,
-                codes.CASE_COLLISION,
-                f"'{name}' and '{duplicate.segment}' differ only in case, which"
-                f" {listed([*with_trait(Trait.IGNORES_CASE), 'SQL'])} ignore",
-                other=Other(duplicate, "the other one"),
-                help="rename one of the two",
-            )
+            ignoring = listed([*with_trait(Trait.IGNORES_CASE), "SQL"])
+            message = f"'{name}' and '{duplicate.segment}' differ only in case, which {ignoring} ignore"
+            other = Other(duplicate, "the other one")
+            findings.at_name(field, codes.CASE_COLLISION, message, other=other, help=help)
 
 
 def check_type(field: SchemaField, findings: Findings) -> None:
@@ -266,13 +235,9 @@ _OFFSETS, _OPERATIONS = zip(*VARIANTS.values(), strict=True)
 
 def check_system_columns(dataset: LogicalDataset, findings: Findings) -> None:
     """They have one of the accepted types, may not be null, are complete and come first."""
-    names, explicit = dataset.naming
-    present: dict[str, SchemaField] = {}
-    positions: dict[str, int] = {}
-    for i, field in enumerate(dataset.columns):
-        if field.segment in names:
-            present.setdefault(str(field.segment), field)
-            positions.setdefault(str(field.segment), i)
+    (names, explicit), columns = dataset.naming, dataset.columns
+    # Of several columns with one name the first one counts.
+    present = {str(field.segment): field for field in reversed(columns) if field.segment in names}
     names_present = [name for name in names[:3] if name in present]
     if len(names_present) < 2 and not explicit.intersection(names_present):
         if names.event_time in explicit:
@@ -293,9 +258,9 @@ def check_system_columns(dataset: LogicalDataset, findings: Findings) -> None:
             message = f"{are} missing, although {first} is there: {', '.join(missing)}"
             help = "add them, or insert them with `--system-columns rfc`"
             findings.at_name(present[first], codes.ODD_SYSTEM_COLUMN, message, help=help)
-        late = next((name for i, name in enumerate(names_present) if positions[name] != i), None)
+        late = next((name for i, name in enumerate(names_present) if columns.index(present[name]) != i), None)
         if late is not None:
-            message = f"the system column {late} is column number {positions[late] + 1}"
+            message = f"the system column {late} is column number {columns.index(present[late]) + 1}"
             help = f"the system columns come first, in this order: {', '.join(names)}"
             findings.at_name(present[late], codes.ODD_SYSTEM_COLUMN, message, help=help)
 
@@ -317,18 +282,12 @@ def _check_type(
     else:
         accepted = _OFFSETS if name == names.offset else _OPERATIONS
         is_accepted = type_.kind in accepted
-        right, rule = (
-            accepted[0],
-            f"in the standard it is {accepted[0]}, in the reference implementation {accepted[1]}",
-        )
+        right = accepted[0]
+        rule = f"in the standard it is {right}, in the reference implementation {accepted[1]}"
     if not is_accepted:
         message = f"the system column {name} is {type_.type_text()}; {rule}"
-        findings.at_type(
-            field,
-            codes.ODD_SYSTEM_COLUMN,
-            message,
-            help=Help.write_type(right, key="type", is_safe=False),
-        )
+        help = Help.write_type(right, key="type", is_safe=False)
+        findings.at_type(field, codes.ODD_SYSTEM_COLUMN, message, help=help)
 
 
 _NAMING_COLUMNS = tuple(attribute for attribute in ATTRIBUTES.values() if attribute.names_columns)
@@ -373,14 +332,10 @@ def check_positions(fields: Sequence[SchemaField], findings: Findings) -> None:
                 continue
             first = by_position.setdefault(value.position, field)
             if first is not field:
-                findings.at_extra(
-                    field,
-                    attribute.key,
-                    codes.DUPLICATE_KEY_POSITION,
-                    f"position {value.position} of the key is already used by {first.path_text}",
-                    "position",
-                    help=Help.write(str(max(by_position) + 1), key="position", is_safe=False),
-                )
+                message = f"position {value.position} of the key is already used by {first.path_text}"
+                help = Help.write(str(max(by_position) + 1), key="position", is_safe=False)
+                code = codes.DUPLICATE_KEY_POSITION
+                findings.at_extra(field, attribute.key, code, message, "position", help=help)
 
 
 def check_named_columns(extra: Mapping[str, Any], columns: Sequence[SchemaField], findings: Findings) -> None:
@@ -398,15 +353,12 @@ def check_named_columns(extra: Mapping[str, Any], columns: Sequence[SchemaField]
             continue
         for attribute in _NAMING_IN_TEXTS:
             for renaming in attribute.renamings(extra, old, new):
-                findings.at_schema(
-                    codes.UNKNOWN_COLUMN,
+                message, help = (
                     f"the column '{old}' is now called '{new}'",
-                    "extra",
-                    attribute.key,
-                    *renaming.steps,
-                    help=Help.write(written(renaming.text)),
-                    on_key=renaming.is_key,
+                    Help.write(written(renaming.text)),
                 )
+                steps = ("extra", attribute.key, *renaming.steps)
+                findings.at_schema(codes.UNKNOWN_COLUMN, message, *steps, help=help, on_key=renaming.is_key)
 
 
 def check_object_link(field: SchemaField, findings: Findings) -> None:

@@ -223,25 +223,18 @@ def survey(
                 one = offence(check.path, check.rule, f"a row for which {check.text}", check)
                 one.add(wrong, rows.filter(mask))
         for target in targets:
-            _find_missing_targets(target, batch, rows, offence)
+            reference, missing = target.reference, without_target(target.reference, batch, target.keys)
+            if len(missing):
+                first = missing.slice(0, _MOST_EXAMPLES).to_pylist()
+                wrong = [_key_text(batch, reference.fields, i) for i in first]
+                text = f"those of a row of {reference.dataset}"
+                one = offence(reference.path, REFERENCE_RULE, text, reference)
+                one.add(wrong, rows.take(missing))
         for unique, several in zip(constraints.unique, hashes, strict=True):
             several.append(_row_hashes([node.evaluate(batch) for node in unique.fields]))
     for unique, several in zip(constraints.unique, hashes, strict=True):
         _find_duplicates(unique, several, scan, offence)
     return tuple(offences.values())
-
-
-def _find_missing_targets(target: ReferenceValues, batch: Any, rows: Any, offence: _Offences) -> None:
-    """Look for the values of a batch among those of the other table."""
-    reference = target.reference
-    missing = without_target(reference, batch, target.keys)
-    if len(missing):
-        wrong = [
-            _key_text(batch, reference.fields, place)
-            for place in missing.slice(0, _MOST_EXAMPLES).to_pylist()
-        ]
-        text = f"those of a row of {reference.dataset}"
-        offence(reference.path, REFERENCE_RULE, text, reference).add(wrong, rows.take(missing))
 
 
 def without_target(reference: ReferenceTo, batch: Any, target: Any) -> Any:
@@ -333,19 +326,12 @@ def _value_hashes(array: Any) -> Any:
     if pa.types.is_int64(array.type):
         return compute().fill_null(array, 0).to_numpy(zero_copy_only=False).astype("u8")
     encoded = array.dictionary_encode() if not pa.types.is_dictionary(array.type) else array
-    known = [
-        int.from_bytes(
-            hashlib.blake2b(repr(_without_sign_of_zero(value)).encode(), digest_size=8).digest(), "little"
-        )
-        for value in encoded.dictionary.to_pylist()
-    ]
+    values = encoded.dictionary.to_pylist()
+    # Zero without its sign: 0.0 and -0.0 are equal.
+    texts = [repr(value + 0.0 if isinstance(value, float) else value).encode() for value in values]
+    known = [int.from_bytes(hashlib.blake2b(text, digest_size=8).digest(), "little") for text in texts]
     places = compute().fill_null(encoded.indices, 0).to_numpy(zero_copy_only=False)
     return np.array([*known, 0], "u8")[places]
-
-
-def _without_sign_of_zero(value: Any) -> Any:
-    """Return a value, zero without its sign: 0.0 and -0.0 are equal."""
-    return value + 0.0 if isinstance(value, float) else value
 
 
 def all_there(arrays: Sequence[Any]) -> Any:

@@ -274,17 +274,10 @@ class Enum(Constraint):
     def broken(self, values: Any) -> Any:
         """Return the values that are not among them."""
         comparables = comparable_array(values)
-        if self.type.family is Family.BOOLEAN:
-            return (
-                compute().not_equal(comparables, pa.scalar(self.values[0]))
-                if len(self.values) == 1
-                else pa.array([False] * len(comparables), pa.bool_())
-            )
         if self.type.family is Family.FLOAT:
             # To `is_in`, -0.0 is not 0.0.
-            return compute().invert(
-                reduce(compute().or_, [compute().equal(comparables, v) for v in self.values])
-            )
+            equal = [compute().equal(comparables, value) for value in self.values]
+            return compute().invert(reduce(compute().or_, equal))
         values = [comparable_value(value, scale_of(self.type)) for value in self.values]
         # To `is_in` null is a value like any other.
         is_among = compute().is_in(comparables, value_set=pa.array(values, comparables.type))

@@ -36,7 +36,7 @@ from schemac.language.constraints.expressions import (
     result_type,
 )
 from schemac.language.kinds.plain import Decimal, Int64
-from schemac.language.logical.model import SchemaField
+from schemac.language.logical.model import SchemaField, dotted
 from schemac.text.source.phrases import Help, closest, fields_text, with_article
 
 _COMPARISONS = {"=": "=", "==": "=", "<>": "<>", "!=": "<>", "<": "<", "<=": "<=", ">": ">", ">=": ">="}
@@ -69,7 +69,7 @@ class Unread(NamedTuple):
     source_text: str
 
 
-def read_condition(text: str, fields: Mapping[tuple[str, ...], SchemaField]) -> Node:
+def read_condition(text: str, fields: Mapping[str, SchemaField]) -> Node:
     """Read a condition over the fields of a schema that are in structs only. Raises ExpressionError."""
     parser = _Parser(text, fields)
     node = parser.condition(parser.disjunction())
@@ -86,7 +86,7 @@ _Part = Node | Unread
 class _Parser:
     """Reads one condition from left to right, by recursive descent."""
 
-    def __init__(self, text: str, fields: Mapping[tuple[str, ...], SchemaField]) -> None:
+    def __init__(self, text: str, fields: Mapping[str, SchemaField]) -> None:
         self.text, self.fields = text, fields
         self.tokens: list[ConditionToken] = []
         at, end = 0, len(text.rstrip())
@@ -94,9 +94,8 @@ class _Parser:
             match = CONDITION_TOKEN.match(text, at)
             if match is None:
                 at += len(text[at:]) - len(text[at:].lstrip())
-                raise ExpressionError(
-                    f"`{text[at]}` (character {at + 1}) cannot be read", instead_of(text[at])
-                )
+                message = f"`{text[at]}` (character {at + 1}) cannot be read"
+                raise ExpressionError(message, instead_of(text[at]))
             kind = str(match.lastgroup)
             self.tokens.append(ConditionToken(kind, match[kind], match.start(kind)))
             at = match.end()
@@ -142,10 +141,8 @@ class _Parser:
             raise ExpressionError(f"`{part.source_text}` alone is not a condition", "compare a field with it")
         if isinstance(part, Operand):
             self.refuse_unsupported_word()
-            text = _operand_text(part)
-            raise ExpressionError(
-                f"`{text}` is neither true nor false", f"compare it, such as `{_sample(part)}`"
-            )
+            message = f"`{_operand_text(part)}` is neither true nor false"
+            raise ExpressionError(message, f"compare it, such as `{_sample(part)}`")
         return part
 
     def disjunction(self) -> _Part:
@@ -276,25 +273,22 @@ class _Parser:
         path = tuple(
             word.text[1:-1].replace("``", "`") if word.kind == "quoted" else word.text for word in words
         )
-        field = self.fields.get(path)
+        field = self.fields.get(dotted(path))
         if field is None:
             name = ".".join(word.text for word in words)
-            near = closest(name, self._names())
+            plain = [text for text, one in self.fields.items() if not one.children]
+            near = closest(name, plain)
             if self.token is not None and self.token.text == "(":
                 raise ExpressionError(f"there is no function `{name}`", instead_of_function(name))
             if name.lower() in INSTEAD:
                 message = f"`{name}` (character {first.at + 1}) is not supported, and no field has that name"
                 raise ExpressionError(message, instead_of(name))
-            above = self.fields.get(path[:1])
-            help: str = Help.did_you_mean_part(near, name) if near else fields_text(self._names())
+            above = self.fields.get(dotted(path[:1]))
+            help: str = Help.did_you_mean_part(near, name) if near else fields_text(plain)
             if above is not None and above.type.family in (Family.LIST, Family.MAP):
                 help = f"`{path[0]}` has no single value in a row; set constraints on its items instead, such as `schemac.dev/enum`"
             raise ExpressionError(f"there is no field `{name}`", help)
         return FieldNode.of(field)
-
-    def _names(self) -> list[str]:
-        """Return the fields that have one value."""
-        return [str(FieldNode.of(field)) for field in self.fields.values() if not field.children]
 
 
 def compared(operator: str, left: _Part, right: _Part) -> ComparisonNode:
@@ -302,12 +296,9 @@ def compared(operator: str, left: _Part, right: _Part) -> ComparisonNode:
     if isinstance(left, Unread) and isinstance(right, Unread):
         raise ExpressionError(f"`{left.source_text} {operator} {right.source_text}` does not compare a field")
     if isinstance(left, Unread):
-        assert not isinstance(right, Unread)
-        right = _operand(right)
-        left = _literal(left, right)
+        left = _literal(left, _operand(right))
     elif isinstance(right, Unread):
-        left = _operand(left)
-        right = _literal(right, left)
+        right = _literal(right, _operand(left))
     left, right = _operand(left), _operand(right)
     _refuse_unlike(operator, left, right)
     return ComparisonNode(operator, left, right)
@@ -337,9 +328,8 @@ def _operand(part: Node | Unread) -> Operand:
     if isinstance(part, Operand):
         if part.type.family in _COMPARED and scale_of(part.type) >= 0:
             return part
-        raise ExpressionError(
-            f"`{_operand_text(part)}` is {with_article(part.type.type_text())}, which cannot be compared"
-        )
+        text = with_article(part.type.type_text())
+        raise ExpressionError(f"`{_operand_text(part)}` is {text}, which cannot be compared")
     raise ExpressionError("a condition in parentheses cannot be compared", "compare fields and values")
 
 
@@ -348,23 +338,18 @@ def _literal(unread: Unread, other: Operand) -> LiteralNode:
     type_ = other.type
     if type_.family in _EXACT:
         if not isinstance(unread.authored, str) or unread.source_text.startswith("'"):
-            help = (
-                "write it without quotes"
-                if _is_number(unread.source_text[1:-1])
-                else "compare it with a number"
-            )
-            raise ExpressionError(
-                f"{unread.source_text} is not a number, but `{_operand_text(other)}` is one", help
-            )
+            is_in_quotes = _is_number(unread.source_text[1:-1])
+            message = f"{unread.source_text} is not a number, but `{_operand_text(other)}` is one"
+            help = "write it without quotes" if is_in_quotes else "compare it with a number"
+            raise ExpressionError(message, help)
         return _number(unread)
     is_quoted = unread.source_text.startswith("'")
     if type_.family is Family.TEXT and not is_quoted:
         message = f"{unread.source_text} is not text, but `{_operand_text(other)}` is"
         raise ExpressionError(message, f"write '{unread.source_text}'")
     if type_.family is Family.DATE and not is_quoted:
-        raise ExpressionError(
-            f"{unread.source_text} is not a date", "write a date in quotes, such as '2020-01-31'"
-        )
+        help = "write a date in quotes, such as '2020-01-31'"
+        raise ExpressionError(f"{unread.source_text} is not a date", help)
     try:
         return LiteralNode(type_, read_value(type_, unread.authored))
     except UnfitValueError as error:
@@ -388,10 +373,8 @@ def _number(unread: Unread) -> LiteralNode:
     precision = max(len(whole.lstrip("0")) + len(fraction), 1)
     if precision > MOST_DIGITS:
         raise ExpressionError(f"{unread.source_text} has more than {MOST_DIGITS} digits")
-    return LiteralNode(
-        Decimal(precision=max(precision, len(fraction)), scale=len(fraction)),
-        decimal.Decimal(unread.authored),
-    )
+    type_ = Decimal(precision=precision, scale=len(fraction))
+    return LiteralNode(type_, decimal.Decimal(unread.authored))
 
 
 def _refuse_unlike(operator: str, left: Operand, right: Operand) -> None:

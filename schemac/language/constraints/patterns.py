@@ -20,6 +20,7 @@ _CLASSES = {
     "D": "^0-9", "W": "^A-Za-z0-9_", "S": "^ \\t\\n\\r\\f",
 }  # fmt: skip
 """What the letters of classes are for ASCII, as it is written in a class."""
+_OTHER_CHARACTERS = "matches different characters in Python than in RE2 and Java"
 _REPEAT = re.compile(r"\{(?P<low>[0-9]*)(?P<comma>,?)(?P<high>[0-9]*)\}")
 _MOST_REPEATS = 1000
 """RE2 refuses more, also of repeats in repeats."""
@@ -77,15 +78,16 @@ class _Reader:
         """The next character; empty at the end."""
         return self.text[self.at : self.at + 1]
 
-    def emit(self, portable: str, java: str | None = None) -> None:
-        """Add a piece of the pattern for all engines, and its form for Java where that differs."""
+    def emit(self, portable: str, java: str | None = None, *, read: int = 1) -> None:
+        """Add a piece for all engines, and its form for Java where that differs; `read` characters are then behind it."""
         self.portable.append(portable)
         self.java.append(portable if java is None else java)
+        self.at += read
 
     def mend(self, written: str, portable: str, why: str) -> None:
-        """Take something else for what was written, and remember why."""
+        """Take something else for what comes next, and remember why."""
         self.problem = self.problem or f"`{written}` {why}"
-        self.emit(portable)
+        self.emit(portable, read=len(written))
 
     def literally(self, at: int, count: int = 1) -> Help:
         """Return the pattern with backslashes before characters that have a special meaning."""
@@ -110,7 +112,6 @@ class _Reader:
                 )
             if self.next == "|":
                 self.emit("|")
-                self.at += 1
                 continue
             most = max(most, self.fragment(depth))
         if depth:
@@ -134,16 +135,12 @@ class _Reader:
             raise self.differs(self.next)
         elif self.next == "]":
             self.mend("]", "\\]", "outside of a class is read differently by RE2, Java and Python")
-            self.at += 1
         elif self.next == ".":
             self.mend(".", "[^\\n]", "matches different characters in Java than in RE2 and Python")
-            self.at += 1
         elif self.next == "$":
             self.emit("$", "\\z")
-            self.at += 1
         else:
             self.emit(self.next)
-            self.at += 1
         return self.quantifier(inside, is_anchor)
 
     def quantifier(self, inside: int, is_anchor: bool) -> int:
@@ -165,7 +162,7 @@ class _Reader:
         if inside * repeats > _MOST_REPEATS:
             message = f"it repeats something {inside * repeats} times, but RE2 allows at most {_MOST_REPEATS}"
             raise PatternError(message, "use `minLength` and `maxLength` for the length of a text")
-        self.emit(self.text[start : self.at])
+        self.emit(self.text[start : self.at], read=0)
         return inside * repeats
 
     def counted(self) -> int:
@@ -192,35 +189,30 @@ class _Reader:
                 "write groups as `(…)` or `(?:…)`; look-arounds, named groups and flags are not supported",
             )
         start = self.at
-        self.emit(opening)
-        self.at += len(opening)
+        self.emit(opening, read=len(opening))
         inside = self.alternatives(depth + 1, start)
         self.emit(")")
-        self.at += 1
         return inside
 
     def escape(self) -> None:
         """Read a backslash with its letter, outside of a class. Raises PatternError."""
         written, letter = self.text[self.at : self.at + 2], self.text[self.at + 1 : self.at + 2]
-        self.at += 2
         if letter in _CLASSES:
-            message = "matches different characters in Python than in RE2 and Java"
-            self.mend(written, f"[{_CLASSES[letter]}]", message)
+            self.mend(written, f"[{_CLASSES[letter]}]", _OTHER_CHARACTERS)
         elif letter and letter in _CONTROLS:
-            self.emit(written)
+            self.emit(written, read=2)
         elif letter and letter in _PUNCTUATION:
             # Some engines refuse a backslash before what needs none.
             needs_one = letter in "\\^$.|?*+()[]{}"
-            self.emit(written if needs_one else letter)
+            self.emit(written if needs_one else letter, read=2)
         else:
             raise _foreign_escape(written)
 
     def char_class(self) -> None:
         """Read a class of characters in square brackets. Raises PatternError."""
         start = self.at
-        is_negated = self.text.startswith("[^", self.at)
-        self.emit("[^" if is_negated else "[")
-        self.at += 2 if is_negated else 1
+        opening = "[^" if self.text.startswith("[^", self.at) else "["
+        self.emit(opening, read=len(opening))
         if self.next == "]":
             raise self.differs("]")
         while self.next != "]":
@@ -228,39 +220,32 @@ class _Reader:
                 raise PatternError(f"the class at character {start + 1} is not closed", self.literally(start))
             low = self.class_member(is_first=self.text[self.at - 1] in "[^")
             if self.next == "-" and self.text[self.at + 1 : self.at + 2] != "]" and low:
-                self.at += 1
                 self.emit("-")
                 high = self.class_member(is_first=False)
                 if not high or _character(high) < _character(low):
                     raise PatternError(f"`{low}-{high}` is not a valid character range")
         self.emit("]")
-        self.at += 1
 
     def class_member(self, *, is_first: bool) -> str:
         """Read one character of a class; a class of several is empty."""
         if self.next == "\\":
             written, letter = self.text[self.at : self.at + 2], self.text[self.at + 1 : self.at + 2]
-            self.at += 2
             if letter in ("d", "w", "s"):
-                self.mend(
-                    written, _CLASSES[letter], "matches different characters in Python than in RE2 and Java"
-                )
+                self.mend(written, _CLASSES[letter], _OTHER_CHARACTERS)
                 return ""
             if not letter or letter not in _CONTROLS | _PUNCTUATION:
                 raise _foreign_escape(written)
-            plain = letter in _PUNCTUATION and letter not in "\\^[]-&~|"
-            self.emit(letter if plain else written, _java_of(letter if plain else written))
+            member = letter if letter in _PUNCTUATION and letter not in "\\^[]-&~|" else written
+            self.emit(member, _java_of(member), read=2)
             return written
-        character = self.next
-        self.at += 1
-        if character == "[" or (character in "&~|-" and self.next == character):
+        character, following = self.next, self.text[self.at + 1 : self.at + 2]
+        if character == "[" or (character in "&~|-" and following == character):
             pair = character if character == "[" else character * 2
             message = f"`{pair}` in a class is read differently by Java and Python"
-            raise PatternError(message, self.literally(self.at - 1, len(pair)))
-        if character == "-" and not is_first and self.next != "]":
-            raise PatternError(
-                "a `-` in the middle of a class may be read as a range", self.literally(self.at - 1)
-            )
+            raise PatternError(message, self.literally(self.at, len(pair)))
+        if character == "-" and not is_first and following != "]":
+            message = "a `-` in the middle of a class may be read as a range"
+            raise PatternError(message, self.literally(self.at))
         self.emit(character, _java_of(character))
         return character
 

@@ -15,7 +15,7 @@ from schemac.language.attributes.registry import has_role
 from schemac.language.constraints.constraint import compute
 from schemac.language.constraints.expressions import FieldNode, Node
 from schemac.language.constraints.parsing import ExpressionError, read_condition
-from schemac.language.logical.model import SchemaField, dotted, is_in_structs, preorder
+from schemac.language.logical.model import SchemaField, is_in_structs, preorder
 
 UNIQUE_RULE, REFERENCE_RULE, CHECK_RULE = "unique", "references", "check"
 DUPLICATE_RULE = "duplicate"
@@ -91,26 +91,20 @@ class RowConstraints:
         return bool(self.unique or self.references or self.checks)
 
 
-def named_fields(columns: Sequence[SchemaField]) -> dict[tuple[str, ...], SchemaField]:
-    """Return the fields that have one value in every row, by their paths."""
+def named_fields(columns: Sequence[SchemaField]) -> dict[str, SchemaField]:
+    """Return the fields that have one value in every row, by their paths as people write them."""
     return {
-        tuple(map(str, field.path)): field
+        field.path_text: field
         for field in preorder(columns)
         if is_in_structs(field) and not any(has_role(field.extra, role) for role in _HIDDEN)
     }
-
-
-def named_paths(columns: Sequence[SchemaField]) -> dict[str, SchemaField]:
-    """Return the same by their paths as people write them."""
-    return {dotted(path): field for path, field in named_fields(columns).items()}
 
 
 def row_constraints(extra: Mapping[str, Any], columns: Sequence[SchemaField]) -> RowConstraints:
     """Return the constraints of the rows of a checked schema; those that name a field which is not there are left out."""
     if not any(attribute.key in extra for attribute in attributes.OF_ROWS):
         return RowConstraints()
-    named = named_fields(columns)
-    fields = {dotted(path): field for path, field in named.items()}
+    fields = named_fields(columns)
 
     def nodes(paths: Sequence[str]) -> tuple[FieldNode, ...] | None:
         return tuple([FieldNode.of(fields[path]) for path in paths]) if fields.keys() >= {*paths} else None
@@ -119,17 +113,11 @@ def row_constraints(extra: Mapping[str, Any], columns: Sequence[SchemaField]) ->
     for text in attributes.CHECK.read(extra) or ():
         # The schema was checked as a whole; this may be a part of it.
         with suppress(ExpressionError):
-            checks.append(Check(text, read_condition(text, named)))
-    lists = attributes.UNIQUE.read(extra) or ()
-    references = attributes.REFERENCES.read(extra) or ()
-    return RowConstraints(
-        tuple([Unique(field_nodes) for paths in lists if (field_nodes := nodes(paths))]),
-        tuple(
-            [
-                ReferenceTo(field_nodes, one.dataset, tuple(one.to or one.fields))
-                for one in references
-                if (field_nodes := nodes(one.fields))
-            ]
-        ),
-        tuple(checks),
-    )
+            checks.append(Check(text, read_condition(text, fields)))
+    unique = [Unique(of) for paths in attributes.UNIQUE.read(extra) or () if (of := nodes(paths))]
+    references = [
+        ReferenceTo(of, one.dataset, tuple(one.to or one.fields))
+        for one in attributes.REFERENCES.read(extra) or ()
+        if (of := nodes(one.fields))
+    ]
+    return RowConstraints(tuple(unique), tuple(references), tuple(checks))

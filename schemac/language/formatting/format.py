@@ -21,10 +21,10 @@ from schemac.language.formatting.tree import (
 )
 from schemac.language.kinds.registry import BY_NAME
 from schemac.language.logical.model import TYPE_KEYS
-from schemac.language.manifest.documents import is_library, schemas_of
+from schemac.language.manifest.documents import schemas_of
 from schemac.text.source.diagnostics import Report, SourceText
 from schemac.text.source.json_object import Json, rewritten
-from schemac.text.syntax.document import Document, parse
+from schemac.text.syntax.document import parse
 from schemac.text.syntax.events import is_plain, resolve
 
 WIDTH = 100
@@ -38,11 +38,10 @@ def document_text(tree: CommentedDocument, *, is_first: bool) -> str:
     lines = _squeeze_blanks(tree.lead, is_start=is_first)
     if tree.is_marked:
         lines.append(_with_comment("---", tree.mark))
-    lines += (
-        _block_lines(tree.root, 0)
-        if not _is_on_line(tree.root, 0)
-        else [_one_line(tree.root, is_in_flow=False) or ""]
-    )
+    if _is_on_line(tree.root, 0):
+        lines.append(_one_line(tree.root, is_in_flow=False) or "")
+    else:
+        lines += _block_lines(tree.root, 0)
     if not tree.is_marked and not tree.lead:
         lines = _without_first_blanks(lines)
     foot = _squeeze_blanks(tree.foot)
@@ -76,27 +75,23 @@ def _entry_lines(entry: CommentedEntry, depth: int) -> list[str]:
     indent = _INDENT * depth
     start = f"{indent}-" if entry.key is None else f"{indent}{_scalar_text(entry.key, is_in_flow=False)}:"
     value, tail = entry.value, entry.tail
+    comments = _join_comments(entry.head, tail)
     space = " " if value.raw or value.properties or not value.is_scalar else ""
     if value.is_scalar:
         # The comment of the key's line goes to the end of the one line that there is.
-        return _scalar_lines(f"{start}{space}", value, depth, _join_comments(entry.head, tail))
+        return _scalar_lines(f"{start}{space}", value, depth, comments)
     is_bare = not (entry.head and entry.key is not None)
     if is_bare and _is_on_line(value, len(start) + 1):
-        return [
-            _with_comment(f"{start} {_one_line(value, is_in_flow=False)}", _join_comments(entry.head, tail))
-        ]
+        return [_with_comment(f"{start} {_one_line(value, is_in_flow=False)}", comments)]
     if not value.entries:
         empty = "{}" if value.is_mapping else "[]"
         inside = [f"{_INDENT * (depth + 1)}{line}" for line in value.foot if line]
-        return [
-            *inside,
-            _with_comment(f"{start} {_anchor(value)}{empty}", _join_comments(entry.head, tail)),
-        ]
+        return [*inside, _with_comment(f"{start} {_anchor(value)}{empty}", comments)]
     properties = f" {value.properties}" if value.properties else ""
     lines = _block_lines(value, depth + 1)
     # The comment of a line that is broken stays with what the line begins with.
     above = [f"{indent}{tail}"] if tail and entry.key is None else []
-    head = _join_comments(entry.head, tail) if entry.key is not None else entry.head
+    head = comments if entry.key is not None else entry.head
     if entry.key is None and not properties and not head:
         # The first entry of an item stands on the line of its dash.
         first, *rest = _without_first_blanks(lines)
@@ -121,10 +116,8 @@ def _one_line(node: CommentedNode, *, is_in_flow: bool) -> str | None:
     parts: list[str] = []
     for entry in node.entries:
         value = _one_line(entry.value, is_in_flow=True)
-        if value is None:
-            return None
         key = _one_line(entry.key, is_in_flow=True) if entry.key is not None else ""
-        if key is None:
+        if value is None or key is None:
             return None
         parts.append(value if entry.key is None else f"{key}: {value}" if value else f"{key}:")
     inside = ", ".join(parts)
@@ -247,14 +240,11 @@ def _arrange_type(node: CommentedNode, depth: int) -> CommentedNode:
     # Without quotes a kind may be something else to YAML, as `Null` is.
     if kind is not None and is_bare and (kind.style is not None or isinstance(resolve(kind.raw), str)):
         return kind
-    if not node.is_flow and not node.properties and _is_small(node):
-        was = [one.is_flow for one in _collections(node)]
+    # As deep as a type stands in a struct of a struct; where it is deeper, it is laid out by lines.
+    is_short = _is_small(node) and _fits_on_line(node, 2 * depth + len("itemType: "))
+    if is_short and not node.is_flow and not node.properties:
         for one in _collections(node):
             one.is_flow = True
-        # As deep as a type stands in a struct of a struct; where it is deeper, it is laid out by lines.
-        if not _fits_on_line(node, 2 * depth + len("itemType: ")):
-            for one, is_flow in zip(_collections(node), was, strict=True):
-                one.is_flow = is_flow
     return node
 
 
@@ -265,9 +255,7 @@ def _order_keys(node: CommentedNode, first: Sequence[str]) -> None:
     keys = [entry.key.value if entry.key is not None else "" for entry in node.entries]
     if len(set(keys)) < len(keys):
         return
-    ordered = [key for key in first if key in keys]
-    ordered += [key for key in keys if key not in ordered and key != _LAST]
-    ordered += [_LAST] if _LAST in keys else []
+    ordered = sorted(keys, key=lambda key: (key == _LAST, first.index(key) if key in first else len(first)))
     if ordered == keys:
         return
     by_key = dict(zip(keys, node.entries, strict=True))
@@ -319,14 +307,12 @@ def formatted(text: str, name: str = "<text>") -> str:
     unix = body.replace("\r\n", "\n")
     source, report = SourceText(unix, name), Report()
     documents = parse(source, report)
-    if report.has_errors or not documents or not all(map(is_manifest, documents)):
+    if report.has_errors or not documents or not all(map(schemas_of, documents)):
         return text
     try:
         trees = Reader(unix, documents[0].positions.event_source).trees()
         for tree, document in zip(trees, documents, strict=True):
-            # A file of groups alone is laid out as a schema is.
-            paths = [()] if is_library(document.value) else schemas_of(document)
-            for path in paths:
+            for path in schemas_of(document):
                 node: CommentedNode | None = tree.root
                 for step in path:
                     node = node.child(step) if node is not None else None
@@ -341,11 +327,6 @@ def formatted(text: str, name: str = "<text>") -> str:
         raise AssertionError(f"the layout of {name} would change what it means")
     is_windows = body.count("\r\n") * 2 > unix.count("\n")
     return mark + (laid_out.replace("\n", "\r\n") if is_windows else laid_out)
-
-
-def is_manifest(document: Document) -> bool:
-    """Whether a document holds schemas or groups."""
-    return is_library(document.value) or bool(schemas_of(document))
 
 
 def _short_type(object: Json) -> Any:

@@ -33,7 +33,8 @@ _CLIPPED = re.compile(r"\A([|>][0-9]?)((?:[ \t].*)?\n)")
 _PROPERTIES = re.compile(r"(?:[&!][^\s,\[\]{}]*[ \t]*)+")
 _ALIGNED = 3
 """Blanks before a comment that stays where its author put it."""
-_COMMENT = re.compile(r"#[^\n]*")
+_BETWEEN = re.compile(r"#[^\n]*|.", re.DOTALL)
+"""A comment, or any other character, between two events."""
 
 
 class UntakenError(Exception):
@@ -285,20 +286,16 @@ class Reader:
 
     def _read_to(self, to: int) -> None:
         """Take the comments and blank lines before a place."""
-        at, text = self._at, self._text
-        is_alone = at == 0 or text[at - 1] == "\n"
+        is_alone = self._at == 0 or self._text[self._at - 1] == "\n"
         has_content = not is_alone
-        while at < to:
-            sign = text[at]
-            if sign == "\n":
+        for match in _BETWEEN.finditer(self._text, self._at, to):
+            text, at = match[0], match.start()
+            if text == "\n":
                 if not has_content:
                     self._lines.append(CommentLine("", 0))
                 is_alone, has_content = True, False
-                at += 1
-            elif sign == "#":
-                match = _COMMENT.match(text, at, to)
-                assert match is not None
-                comment = match[0].rstrip()
+            elif text.startswith("#"):
+                comment = text.rstrip()
                 if (is_alone and not has_content) or self._trailing or self._lines:
                     self._lines.append(CommentLine(comment, self._column(at)))
                 else:
@@ -307,12 +304,10 @@ class Reader:
                     comment_node.column = self._column(at) if is_aligned else 0
                     self._trailing = comment_node
                 has_content = True
-                at = match.end()
             else:
-                if sign == "-":
+                if text == "-":
                     self._dash = self._column(at)
-                has_content = has_content or sign not in " \t"
-                at += 1
+                has_content = has_content or text not in " \t"
         self._at = max(self._at, to)
 
     def _take_lines(self) -> list[str]:

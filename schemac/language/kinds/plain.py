@@ -37,8 +37,7 @@ class PlainType(Invariable):
 
     def to_arrow(self, children: Sequence[ArrowField], hints: Hints, defaults: ArrowDefaults) -> ArrowType:
         """Return the one Arrow type of this kind."""
-        factory = getattr(pa, self.arrow_name)
-        arrow_type: ArrowType = factory()
+        arrow_type: ArrowType = getattr(pa, self.arrow_name)()
         return arrow_type
 
     @classmethod
@@ -230,24 +229,17 @@ class Decimal(LogicalType, CheckedKind):
     def check(self, field: SchemaField, findings: Findings) -> None:
         """Check that the width holds the precision; a scale above it is legal but odd."""
         encoding = read_hints(field.extra).decimal
-        if encoding is not None and self.precision > MOST_DIGITS[encoding.bit_width]:
-            findings.at_extra(
-                field,
-                DECIMAL_ENCODING.key,
-                DECIMAL_WIDTH,
-                f"{self.precision} digits do not fit in {encoding.bit_width} bits, which hold"
-                f" {MOST_DIGITS[encoding.bit_width]}",
-                "bitWidth",
-                help=Help.write(str(_width(self.precision, at_least=32)), key="bitWidth"),
-            )
+        width = encoding.bit_width if encoding is not None else 256
+        if self.precision > MOST_DIGITS[width]:
+            message = f"{self.precision} digits do not fit in {width} bits, which hold {MOST_DIGITS[width]}"
+            help: str = Help.write(str(_width(self.precision, at_least=32)), key="bitWidth")
+            findings.at_extra(field, DECIMAL_ENCODING.key, DECIMAL_WIDTH, message, "bitWidth", help=help)
         if self.scale > self.precision:
             message = (
                 f"{field.path_text} has {self.scale} digits after the point, but only {self.precision} in all"
             )
-            help = (
-                f"{listed(with_trait(Trait.REFUSES_SCALE_ABOVE_PRECISION))} refuse this;"
-                f" `precision: {self.scale}` would be enough"
-            )
+            refusing = listed(with_trait(Trait.REFUSES_SCALE_ABOVE_PRECISION))
+            help = f"{refusing} refuse this; `precision: {self.scale}` would be enough"
             findings.at_type(field, SCALE_ABOVE_PRECISION, message, "scale", help=help)
 
     def type_text(self) -> str:
@@ -266,10 +258,9 @@ class Decimal(LogicalType, CheckedKind):
         if not pa.types.is_decimal(type_):
             return None
         properties = {"precision": type_.precision, "scale": type_.scale}
-        hint = {DECIMAL_ENCODING.key: {"bitWidth": type_.bit_width}}
-        return AuthoredType(
-            properties, hint if type_.bit_width != _width(type_.precision, at_least=128) else {}
-        )
+        is_usual = type_.bit_width == _width(type_.precision, at_least=128)
+        hint = {} if is_usual else {DECIMAL_ENCODING.key: {"bitWidth": type_.bit_width}}
+        return AuthoredType(properties, hint)
 
     def facts(self, new: Self) -> Iterator[Fact]:
         """Yield how the precision and how the scale changed."""

@@ -42,19 +42,16 @@ class Date(Invariable):
 
     def to_arrow(self, children: Sequence[ArrowField], hints: Hints, defaults: ArrowDefaults) -> ArrowType:
         """Return date32 or date64."""
-        in_milliseconds = (
-            hints.date.unit == "Millisecond" if hints.date is not None else defaults.date == "date64"
-        )
-        return pa.date64() if in_milliseconds else pa.date32()
+        is_wide = defaults.date == "date64" if hints.date is None else hints.date.unit == "Millisecond"
+        return pa.date64() if is_wide else pa.date32()
 
     @classmethod
     def from_arrow(cls, type_: Any) -> AuthoredType | None:
         """Return the kind, for date64 with a hint of milliseconds."""
         if not pa.types.is_date(type_):
             return None
-        return AuthoredType(
-            {}, {DATE_ENCODING.key: {"unit": "Millisecond"}} if pa.types.is_date64(type_) else {}
-        )
+        hint = {DATE_ENCODING.key: {"unit": "Millisecond"}} if pa.types.is_date64(type_) else {}
+        return AuthoredType({}, hint)
 
     def samples(self) -> tuple[int, ...]:
         """Return days since 1970: the bounds of 32 bits and of the years 1 to 9999."""

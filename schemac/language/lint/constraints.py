@@ -42,9 +42,8 @@ def equal_bounds(subject: Subject, report: Reporter) -> None:
     for field, constraints in subject.constraints:
         low, high = _of(attributes.MINIMUM, constraints), _of(attributes.MAXIMUM, constraints)
         if low is not None and high is not None and low.limit == high.limit:
-            report.attribute(
-                field, attributes.MAXIMUM.key, f"{field.path_text} has to be {low.text} and {high.text}"
-            )
+            message = f"{field.path_text} has to be {low.text} and {high.text}"
+            report.attribute(field, attributes.MAXIMUM.key, message)
 
 
 @rule(codes.REDUNDANT_CONSTRAINT, category=CONSTRAINTS, is_default=True)
@@ -74,11 +73,8 @@ def unanchored_pattern(subject: Subject, report: Reporter) -> None:
 def open_state(subject: Subject, report: Reporter) -> None:
     """Readers of a field `status` need to know all its values."""
     for field, words in subject.named_words:
-        is_open = (
-            field.type.family is Family.TEXT
-            and not {attributes.ENUM.key, attributes.PATTERN.key} & field.extra.keys()
-        )
-        if is_open and words and words[-1] in STATES:
+        is_listed = attributes.ENUM.key in field.extra or attributes.PATTERN.key in field.extra
+        if field.type.family is Family.TEXT and not is_listed and words and words[-1] in STATES:
             help = f"list them in `{attributes.ENUM.key}`"
             report.name(field, f"the values of {field.path_text} are not listed", help=help)
 
@@ -142,10 +138,7 @@ def unclassified_personal_data(subject: Subject, report: Reporter) -> None:
 def stored_secret(subject: Subject, report: Reporter) -> None:
     """Passwords and tokens belong into a store for secrets."""
     for field in subject.fields:
-        if (
-            field.type.family in (Family.TEXT, Family.BYTES)
-            and has_word(field, SECRETS)
-            and not has_word(field, _HASHES)
-        ):
+        is_secret = has_word(field, SECRETS) and not has_word(field, _HASHES)
+        if is_secret and field.type.family in (Family.TEXT, Family.BYTES):
             message = f"{field.path_text} looks like a secret"
             report.name(field, message, help="keep secrets out of tables, or store a hash")

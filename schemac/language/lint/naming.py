@@ -55,11 +55,9 @@ def long_name(subject: Subject, report: Reporter) -> None:
     """PostgreSQL cuts names after 63 bytes, other systems after some more."""
     most = subject.settings.max_name_length
     for field in subject.fields:
-        if len(str(field.segment)) > most:
-            message = (
-                f"the name '{field.segment}' has {len(str(field.segment))} characters; {most} are allowed"
-            )
-            report.name(field, message)
+        name = str(field.segment)
+        if len(name) > most:
+            report.name(field, f"the name '{name}' has {len(name)} characters; {most} are allowed")
 
 
 @rule(codes.SHORT_NAME, category=NAMING)
@@ -77,9 +75,8 @@ def reserved_word(subject: Subject, report: Reporter) -> None:
     for field in subject.fields:
         titles = [title for title, reserved in words.items() if str(field.segment).lower() in reserved]
         if titles:
-            report.name(
-                field, f"'{field.segment}' is a reserved word of {' and '.join(titles)}", help=_RENAME
-            )
+            message = f"'{field.segment}' is a reserved word of {' and '.join(titles)}"
+            report.name(field, message, help=_RENAME)
 
 
 @rule(codes.FLAG_WITHOUT_VERB, category=NAMING)
@@ -105,9 +102,8 @@ def singular_list(subject: Subject, report: Reporter) -> None:
     for field, words in subject.named_words:
         is_list = field.type.family is Family.LIST and getattr(field.type, "fixed_length", None) is None
         if is_list and words and not is_plural(words[-1]):
-            report.name(
-                field, f"'{field.segment}' is a list", help=f"call it something like '{plural_of(words[-1])}'"
-            )
+            help = f"call it something like '{plural_of(words[-1])}'"
+            report.name(field, f"'{field.segment}' is a list", help=help)
 
 
 @rule(codes.PLURAL_VALUE, category=NAMING)
@@ -149,9 +145,8 @@ def near_duplicate_name(subject: Subject, report: Reporter) -> None:
             duplicate = first.setdefault(folded, field)
             if folded and duplicate is not field and str(duplicate.segment).casefold() != name.casefold():
                 message = f"'{name}' and '{duplicate.segment}' differ only in separators"
-                report.name(
-                    field, message, help="rename one of the two", other=Other(duplicate, "the other one")
-                )
+                other = Other(duplicate, "the other one")
+                report.name(field, message, help="rename one of the two", other=other)
 
 
 @rule(codes.REPEATED_PREFIX, category=NAMING)

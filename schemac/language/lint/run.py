@@ -12,7 +12,7 @@ Source: a distribution names its rules under the entry point group `schemac.lang
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from functools import cache
 from pathlib import Path
@@ -86,15 +86,14 @@ class Ignores:
                 remaining.append(diagnostic)
         return remaining
 
-    def unused(self, looked_for: Collection[str]) -> Iterator[Diagnostic]:
-        """Yield a finding for each code that a comment ignores and that is not found; `looked_for` are those that could be."""
+    def report_unused(self, looked_for: Collection[str]) -> None:
+        """Report each code that a comment ignores and that is not found; `looked_for` are those that could be."""
         for one in self.found:
             for name in one.names:
                 if name in one.used or name not in looked_for:
                     continue
-                report = Report()
                 place = "in this file" if one.line == 0 else "here"
-                report.add(
+                self.report.add(
                     UNUSED_IGNORE,
                     f"there is no {name} {self._codes[name].slug} {place}",
                     source=self._source,
@@ -102,7 +101,6 @@ class Ignores:
                     help="remove it",
                     fix=self._without(one, name),
                 )
-                yield from report.diagnostics
 
     def _read(self) -> Iterator[Ignore]:
         """Yield the comments that ignore codes, not those inside of scalars; invalid ones are reported."""
@@ -271,13 +269,13 @@ class Selection:
                 refused |= self._named(words)
         return [rule for rule in self._selected if rule.code.id not in refused]
 
-    def severity(self, rule: Rule) -> Severity | None:
-        """Return the severity that the project sets for a rule; the most specific name counts."""
-        if not self.settings.severity:
-            return None
-        named = [word for word in self.settings.severity if rule.code.id in self._named((word,))]
+    def code(self, rule: Rule) -> Code:
+        """Return the code of a rule, with the severity that the project sets for it; the most specific name counts."""
+        named = [word for word in self.settings.severity if _is_named(rule, word)]
         most = max(named, key=lambda word: (word == rule.code.slug, len(word)), default=None)
-        return None if most is None else Severity(self.settings.severity[most])
+        if most is None:
+            return rule.code
+        return rule.code._replace(severity=Severity(self.settings.severity[most]))
 
     def unknown(self) -> Iterator[tuple[tuple[str, ...], str, str]]:
         """Yield what names no rule: the keys that lead to it in the settings, the word, and the nearest one that does."""
@@ -288,24 +286,16 @@ class Selection:
             ("ignore",): settings.ignore,
             **{("per-path", pattern): words for pattern, words in settings.per_path.items()},
         }
+        known = [DEFAULT, ALL, *(rule.category for rule in self.rules)]
+        known += [name for rule in self.rules for name in (rule.code.id, rule.code.slug)]
         places = [((*keys, str(i)), word) for keys, words in lists.items() for i, word in enumerate(words)]
         for keys, word in (*places, *((("severity", word), word) for word in settings.severity)):
-            if not self._is_known(word):
-                yield keys, word, self._near(word)
+            if not self._named((word,)):
+                yield keys, word, closest(word, known) or ""
 
     def _named(self, words: Iterable[str]) -> set[str]:
         """Return the ids of all rules that some words name."""
         return {rule.code.id for word in words for rule in self.rules if _is_named(rule, word)}
-
-    def _is_known(self, word: str) -> bool:
-        """Whether a word of the settings names any rule."""
-        return word in (DEFAULT, ALL) or any(_is_named(rule, word) for rule in self.rules)
-
-    def _near(self, word: str) -> str:
-        """Return the word nearest to an unknown one; empty if none is near."""
-        known = [DEFAULT, ALL, *(rule.category for rule in self.rules)]
-        known += [name for rule in self.rules for name in (rule.code.id, rule.code.slug)]
-        return closest(word, dict.fromkeys(known)) or ""
 
 
 def _is_named(rule: Rule, word: str) -> bool:
@@ -323,9 +313,8 @@ def lint(dataset: LogicalDataset, selection: Selection, path: str, report: Repor
         return
     subject = Subject(dataset, selection.settings)
     for rule in selection.rules_for(path):
-        report_of_rule = Report()
         try:
-            rule.check(subject, Reporter(rule.code, Findings(report_of_rule, dataset.origins)))
+            rule.check(subject, Reporter(selection.code(rule), Findings(report, dataset.origins)))
         except ValidationError:
             # The checks have said which attribute is wrong; what a rule makes of it is known once that is mended.
             pass
@@ -333,18 +322,9 @@ def lint(dataset: LogicalDataset, selection: Selection, path: str, report: Repor
             if rule.code.id.startswith("SC8"):
                 raise
             raise EngineError(f"the rule {rule.code.id} failed: {reason_of(error)}") from error
-        _extend(report, report_of_rule, selection.severity(rule))
-
-
-def _extend(report: Report, report_of_rule: Report, severity: Severity | None) -> None:
-    """Add what a rule found to a report, with the severity that the project sets for the rule; None keeps the rule's own."""
-    report.extend(replace(d, severity=severity or d.severity) for d in report_of_rule.diagnostics)
 
 
 def lint_groups(files: Iterable[GroupFile], selection: Selection, path: str, report: Report) -> None:
     """Report the findings of the rules about groups that are enabled for a manifest: in its own and in those that it imports."""
-    for rule in selection.rules_for(path):
-        if rule is missing_group_description:
-            report_of_rule = Report()
-            undescribed_groups(files, report_of_rule)
-            _extend(report, report_of_rule, selection.severity(rule))
+    if missing_group_description in selection.rules_for(path):
+        undescribed_groups(files, selection.code(missing_group_description), report)

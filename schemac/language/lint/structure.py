@@ -18,7 +18,7 @@ from schemac.language.lint.rule import Reporter, Rule, Subject, description_of, 
 from schemac.language.lint.words import words_of
 from schemac.language.logical.model import SchemaField
 from schemac.language.manifest.groups import GroupFile
-from schemac.text.source.diagnostics import Report
+from schemac.text.source.diagnostics import Code, Report
 
 STRUCTURE, KEYS = "structure", "keys"
 
@@ -86,9 +86,9 @@ def _unique_fields(subject: Subject) -> list[SchemaField]:
     lists = UNIQUE.read(subject.dataset.schema.extra)
     if lists is None:
         return list(dict.fromkeys(subject.key))
-    from schemac.language.constraints.rows import named_paths  # for start-up time: most manifests have none
+    from schemac.language.constraints.rows import named_fields  # for start-up time: most manifests have none
 
-    known = named_paths(subject.dataset.columns)
+    known = named_fields(subject.dataset.columns)
     listed = [known[path] for paths in lists for path in paths if path in known]
     return list(dict.fromkeys([*subject.key, *listed]))
 
@@ -100,9 +100,8 @@ def late_key(subject: Subject, report: Reporter) -> None:
     first = columns[: len(subject.key)]
     for field in subject.key:
         if field in columns and field not in first:
-            report.name(
-                field, f"{field.path_text} is a part of the key, but column number {columns.index(field) + 1}"
-            )
+            number = columns.index(field) + 1
+            report.name(field, f"{field.path_text} is a part of the key, but column number {number}")
 
 
 @rule(codes.WIDE_KEY, category=KEYS)
@@ -133,9 +132,9 @@ def partial_reference(subject: Subject, report: Reporter) -> None:
     references = REFERENCES.read(subject.dataset.schema.extra)
     if references is None:
         return
-    from schemac.language.constraints.rows import named_paths  # for start-up time, as above
+    from schemac.language.constraints.rows import named_fields  # for start-up time, as above
 
-    known = named_paths(subject.dataset.columns)
+    known = named_fields(subject.dataset.columns)
     for n, reference in enumerate(references):
         fields = [known[path] for path in reference.fields if path in known]
         if 0 < sum(field.is_nullable for field in fields) < len(fields):
@@ -155,9 +154,8 @@ _EMPTY_WORDS = frozenset(["the", "a", "an", "of", "this", "is", "it", "field", "
 def missing_dataset_description(subject: Subject, report: Reporter) -> None:
     """One sentence about what a row is."""
     if not subject.dataset.schema.extra.get(DESCRIPTION.key):
-        report.schema(
-            f"{subject.dataset.name} has no description", help="write `description:` next to `fields:`"
-        )
+        help = "write `description:` next to `fields:`"
+        report.schema(f"{subject.dataset.name} has no description", help=help)
 
 
 @rule(codes.MISSING_FIELD_DESCRIPTION, category=DESCRIPTIONS)
@@ -174,12 +172,11 @@ def missing_group_description(_subject: Subject, _reporter: Reporter) -> None:
     """What the fields of a group are for together; groups are in texts, not in datasets (`undescribed_groups`)."""
 
 
-def undescribed_groups(files: Iterable[GroupFile], report: Report) -> None:
+def undescribed_groups(files: Iterable[GroupFile], code: Code, report: Report) -> None:
     """Report the groups of texts that have no description, wherever they are defined."""
     for file in files:
         for definition in file.groups.values():
             if not definition.group.description:
-                code = codes.MISSING_GROUP_DESCRIPTION
                 message = f"the group '{definition.name}' has no description"
                 help = "write `description:` next to its `fields:`"
                 definition.document.report(code, message, definition.path, report, help, on_key=True)

@@ -72,9 +72,8 @@ def clock_without_zone(subject: Subject, report: Reporter) -> None:
         is_reading = field.type.family is Family.TIMESTAMP and getattr(field.type, "timezone", "") is None
         if is_reading and CLOCK_ZONE.key not in field.extra:
             help = f"write `{CLOCK_ZONE.key}` with the zone of the clock, or leave `timezone: null` out"
-            report.type(
-                field, f"{field.path_text} has no zone, and no zone of its clock", "timezone", help=help
-            )
+            message = f"{field.path_text} has no zone, and no zone of its clock"
+            report.type(field, message, "timezone", help=help)
 
 
 @rule(codes.ZONE_OTHER_THAN_UTC, category=TYPES)
@@ -97,11 +96,8 @@ def vector_without_length(subject: Subject, report: Reporter) -> None:
         item = field.children[0].type
         is_short = getattr(item, "bits", 64) <= _MOST_VECTOR_BITS
         named = field if field.is_member else field.column
-        if (
-            item.family is Family.FLOAT
-            and is_short
-            and has_word(named, frozenset({"embedding", "embeddings", "vector"}))
-        ):
+        is_vector = has_word(named, frozenset({"embedding", "embeddings", "vector"}))
+        if item.family is Family.FLOAT and is_short and is_vector:
             help = "write `fixedLength:` with the number of its items"
             report.type(field, f"{field.path_text} is a vector of any length", help=help)
 

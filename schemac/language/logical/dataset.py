@@ -18,7 +18,7 @@ from schemac.language.attributes.attribute import Role
 from schemac.language.attributes.builtin import DESCRIPTION
 from schemac.language.attributes.registry import are_telling, of_role
 from schemac.language.logical.model import Schema, SchemaField, preorder
-from schemac.text.source.diagnostics import Code, Label, Report, Severity, SourceText, Span, label
+from schemac.text.source.diagnostics import Code, Label, Report, SourceText, Span, label
 from schemac.text.source.json_object import TreePath
 
 if TYPE_CHECKING:
@@ -173,14 +173,7 @@ class Findings:
         self.origins = origins
 
     def at_name(
-        self,
-        field: SchemaField,
-        code: Code,
-        message: str,
-        *,
-        help: str = "",
-        other: Other | None = None,
-        severity: Severity | None = None,
+        self, field: SchemaField, code: Code, message: str, *, help: str = "", other: Other | None = None
     ) -> None:
         """Report a finding about a field's name, or about a nameless field as a whole."""
         path = (*field.declared_at, "name") if field.is_member else field.declared_at
@@ -189,7 +182,7 @@ class Findings:
             there = self.origins.location((*other.field.declared_at, "name"))
             if there is not None:
                 labels = (label(other.message, there.source, there.span), *there.labels)
-        self._add(field, path, code, message, help, labels=labels, severity=severity)
+        self._add(field, path, code, message, help, labels=labels)
 
     def at_type(
         self, field: SchemaField, code: Code, message: str, *steps: str | int, help: str = ""
@@ -242,7 +235,6 @@ class Findings:
         *,
         on_key: bool = False,
         labels: tuple[Label, ...] = (),
-        severity: Severity | None = None,
     ) -> None:
         """Report a finding at a path in the file; `on_key` marks the key there, not its value."""
         self.report.add(
@@ -253,7 +245,6 @@ class Findings:
             path=field.path_text if field is not None else "",
             help=help,
             labels=labels,
-            severity=severity,
         )
 
 

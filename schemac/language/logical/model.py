@@ -11,7 +11,6 @@ Source: the standard's DataSchema, DataField and DataType (RFC-016). The kind `O
 
 from abc import abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
-from copy import copy
 from enum import Enum, IntEnum
 from typing import Any, ClassVar, NamedTuple, Self, TypeVar
 
@@ -302,12 +301,6 @@ class SchemaField:
         self.doubled = doubled
         parts = type_.parts()
         self.children = tuple([SchemaField(self, part) for part in parts]) if parts else ()
-
-    def without_attributes(self) -> "SchemaField":
-        """Return the same place with nothing declared there but its type."""
-        bare = copy(self)
-        bare.extra = _NO_EXTRA
-        return bare
 
     @property
     def is_nullable(self) -> bool:

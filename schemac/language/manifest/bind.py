@@ -10,6 +10,7 @@ Errors: SC1xx of the text, SC2xx of the grammar. The report then has errors, and
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from copy import deepcopy
 from dataclasses import replace
+from functools import partial, reduce
 from pathlib import PurePath
 from typing import Any, NamedTuple
 
@@ -31,26 +32,16 @@ from schemac.text.source.diagnostics import Code, Report, Severity, SourceText, 
 from schemac.text.source.json_object import TreePath
 from schemac.text.source.phrases import Help, fold
 from schemac.text.syntax.compose import whole_types
-from schemac.text.syntax.document import Document, parse
+from schemac.text.syntax.document import Document, child_of, parse
 from schemac.text.syntax.model import KnownWords, model_errors
 
 _STAND_IN = {"kind": "String"}
 
 
-class Recovered(NamedTuple):
-    """The part of a schema that can be read."""
-
-    schema: Schema
-    indices: list[int]
-    """Which of the fields in the text it has."""
-    unread: frozenset[TreePath]
-    """Where types stand in for those that cannot be read."""
-    is_whole: bool
-    """Whether it has all fields, with all of their types."""
-
-
-def recover(standard: Any, mistakes: Iterable[TreePath]) -> Recovered | None:
-    """Return what can be read of a schema in the standard's form, with mistakes at these paths; None if it has no fields."""
+def recover(
+    dataset_of: Callable[..., LogicalDataset], standard: Any, mistakes: Iterable[TreePath]
+) -> LogicalDataset | None:
+    """Return what can be read of a dataset whose schema, in the standard's form, has mistakes at these paths; None if it has no fields."""
     schema = deepcopy(standard)
     written_fields = schema.get("fields") if isinstance(schema, dict) else None
     if not isinstance(written_fields, list):
@@ -61,12 +52,7 @@ def recover(standard: Any, mistakes: Iterable[TreePath]) -> Recovered | None:
         if len(path) < 3:
             # Of the schema as a whole, or of a field that is none.
             continue
-        parent: Any = schema
-        for step in path[:-1]:
-            try:
-                parent = parent[step]
-            except (KeyError, IndexError, TypeError):
-                parent = None
+        parent: Any = reduce(child_of, path[:-1], schema)
         if isinstance(parent, dict) and is_type:
             parent[path[-1]] = dict(_STAND_IN)
             unread.add(path)
@@ -80,8 +66,12 @@ def recover(standard: Any, mistakes: Iterable[TreePath]) -> Recovered | None:
             continue
     extra = schema.get("extra", {})
     readable = Schema(fields=tuple(fields.values()), extra=extra if isinstance(extra, dict) else {})
-    is_whole = len(fields) == len(written_fields) and not unread
-    return Recovered(readable, list(fields), frozenset(unread), is_whole)
+    return dataset_of(
+        schema=readable,
+        columns=columns(readable, list(fields)),
+        is_whole=len(fields) == len(written_fields) and not unread,
+        unread=frozenset(unread),
+    )
 
 
 def _innermost_type(mistake: TreePath) -> tuple[TreePath, bool]:
@@ -122,14 +112,8 @@ class DocumentFindings:
         """Add a finding about a value, or about its key."""
         location = self._document.location(path, on_key=on_key)
         is_foreign = code in (UNKNOWN_DOCUMENT, EMPTY_DOCUMENT) and not self._is_named
-        self._report.add(
-            code,
-            message,
-            location=location,
-            path=self._path_text(path),
-            help=help,
-            severity=Severity.NOTE if is_foreign else None,
-        )
+        path_text, severity = self._path_text(path), Severity.NOTE if is_foreign else None
+        self._report.add(code, message, location=location, path=path_text, help=help, severity=severity)
 
     def _path_text(self, path: TreePath) -> str:
         """Return the field that a tree path leads into."""
@@ -137,12 +121,9 @@ class DocumentFindings:
         segments: list[str | Part] = []
         before: str | int = ""
         for segment in path:
-            if isinstance(value, dict):
-                value = value.get(str(segment))
-            elif isinstance(value, list) and isinstance(segment, int) and segment < len(value):
-                value = value[segment]
-            else:
+            if not isinstance(value, dict | list):
                 break
+            value = child_of(value, segment)
             if before == "fields" and isinstance(segment, int):
                 name = value.get("name") if isinstance(value, dict) else None
                 segments.append(name if isinstance(name, str) else f"[{segment}]")
@@ -239,8 +220,7 @@ class Binder(NamedTuple):
             for body in Documents(document, stem, strict, is_named, findings).bodies():
                 expander = Expander(scope, report, is_strict=strict) if scope is not None else None
                 expanded = expander.expand(document, body.path) if expander is not None else document
-                add = DocumentFindings(expanded, report, is_named=is_named)
-                dataset = _dataset(expanded, body, strict, add)
+                dataset = _dataset(expanded, body, strict, DocumentFindings(expanded, report))
                 if dataset is not None:
                     is_whole = dataset.is_whole and (expander is None or expander.is_whole)
                     datasets.append(dataset if is_whole else replace(dataset, is_whole=False))
@@ -248,20 +228,13 @@ class Binder(NamedTuple):
             _check_groups(scope, strict, report)
         datasets = with_distinct_names(datasets)
         unique_by_name(datasets, report)
-        if not documents and not report.has_errors:
-            report.add(
-                EMPTY_DOCUMENT,
-                f"{source.name} is empty",
-                file=source.name,
-                help="write `fields:` with the columns of the dataset",
-                severity=None if is_named else Severity.NOTE,
-            )
-        elif (
-            not datasets
-            and is_named
-            and not report.has_errors
-            and not any(is_library(d.value) for d in documents)
-        ):
+        if report.has_errors:
+            return datasets
+        if not documents:
+            message, help = f"{source.name} is empty", "write `fields:` with the columns of the dataset"
+            severity = None if is_named else Severity.NOTE
+            report.add(EMPTY_DOCUMENT, message, file=source.name, help=help, severity=severity)
+        elif not datasets and is_named and not any(is_library(document.value) for document in documents):
             message = f"{source.name} contains no schema"
             report.add(NO_SCHEMA, message, file=source.name, help="add a SetDataSchema event, or `fields:`")
         return datasets
@@ -342,7 +315,7 @@ def expanded_text(documents: Sequence[Document], source: SourceText, reuse: Reus
         if document.value is None or is_library(document.value):
             continue
         value: Any = document.value
-        add = DocumentFindings(document, report, is_named=True)
+        add = DocumentFindings(document, report)
         for body in Documents(document, stem, False, True, add).bodies():
             expanded = Expander(scope, report).expand(document, body.path) if scope is not None else document
             schema = _standard(expanded, body, False, add)
@@ -379,24 +352,14 @@ def _dataset(document: Document, body: Body, strict: bool, add: DocumentFindings
     """Return the dataset of a schema, whose groups have been inserted, as far as it can be read."""
     standard = _standard(document, body, strict, add)
     origins = Origins(document.source.name, document, body.path, body.named_at or None)
+    dataset_of = partial(
+        LogicalDataset, body.name, origins=origins, naming=body.naming, is_source=body.is_source
+    )
     try:
         schema = Schema.model_validate(standard, by_name=False)
     except ValidationError as error:
         errors = model_errors(error, Schema, standard, _WORDS if strict else _FRIENDLY_WORDS)
         for e in errors:
             add(e.code, (*body.path, *e.path), e.message, help=e.help, on_key=e.on_key)
-        recovered = recover(standard, [e.path for e in errors])
-    else:
-        recovered = Recovered(schema, list(range(len(schema.fields))), frozenset(), is_whole=True)
-    if recovered is None:
-        return None
-    return LogicalDataset(
-        body.name,
-        recovered.schema,
-        columns(recovered.schema, recovered.indices),
-        origins,
-        recovered.is_whole,
-        recovered.unread,
-        body.naming,
-        body.is_source,
-    )
+        return recover(dataset_of, standard, [e.path for e in errors])
+    return dataset_of(schema=schema, columns=columns(schema))

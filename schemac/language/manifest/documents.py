@@ -55,16 +55,14 @@ class Body(NamedTuple):
     """Whether this is what a Source resource reads; it may have the name of a Dataset."""
 
 
-class Documents:
-    """Finds the schema bodies of one document."""
+class Documents(NamedTuple):
+    """Finds the schema bodies of one document; `add` reports what is wrong with it."""
 
-    def __init__(self, document: Document, stem: str, is_strict: bool, is_named: bool, add: Any) -> None:
-        self._value = document.value
-        self._file = document.source.name
-        self._stem = stem
-        self._is_strict = is_strict
-        self._is_named = is_named
-        self._add = add
+    document: Document
+    stem: str
+    is_strict: bool
+    is_named: bool
+    add: Any
 
     def bodies(self) -> list[Body]:
         """Return all bodies, in the order of the text; names that are not valid are reported."""
@@ -80,35 +78,31 @@ class Documents:
             if reason:
                 message, help = f"{message}: {reason}", way_out
             if body.named_at:
-                self._add(codes.INVALID_DATASET_NAME, body.named_at, message, help=help)
+                self.add(codes.INVALID_DATASET_NAME, body.named_at, message, help=help)
             else:
                 help = f"add a `name:`, or rename the file: {help}"
-                self._add(codes.INVALID_DATASET_NAME, (*body.path, "fields"), message, help=help, on_key=True)
+                self.add(codes.INVALID_DATASET_NAME, (*body.path, "fields"), message, help=help, on_key=True)
         return bodies
 
     def _bodies(self) -> list[Body]:
         """Return the schema bodies, before their names are checked; none if the document is no manifest, most often after reporting that."""
-        value = self._value
-        if value is None or (value == [] and self._is_named):
+        value = self.document.value
+        if value is None or (value == [] and self.is_named):
             what = "empty" if value is None else "a list without events"
             help = "write `fields:` with the columns of the dataset"
             return self._refuse(codes.EMPTY_DOCUMENT, (), f"the document is {what}", help=help)
         if isinstance(value, list):
-            if not self._is_named and not any(isinstance(event, dict) and "kind" in event for event in value):
+            if not self.is_named and not any(isinstance(event, dict) and "kind" in event for event in value):
                 return self._refuse(codes.UNKNOWN_DOCUMENT, (), "this list has no events")
-            return self._events({(i,): event for i, event in enumerate(value)}, Body(self._stem, ()))
+            return self._events({(i,): event for i, event in enumerate(value)}, Body(self.stem, ()))
         if not isinstance(value, dict):
-            return self._refuse(
-                codes.UNKNOWN_DOCUMENT,
-                (),
-                f"a manifest is a mapping, not {sort_of(value)}",
-                help="write `fields:`",
-            )
+            message = f"a manifest is a mapping, not {sort_of(value)}"
+            return self._refuse(codes.UNKNOWN_DOCUMENT, (), message, help="write `fields:`")
         if is_pipeline(value):
             # A pipeline lies beside its manifest; whoever checks a folder need not hear of it.
-            if self._is_named:
+            if self.is_named:
                 help = "check it with `schemac check`, and run it with `schemac run`"
-                self._add(codes.UNKNOWN_DOCUMENT, (), "this is a pipeline, not a manifest", help=help)
+                self.add(codes.UNKNOWN_DOCUMENT, (), "this is a pipeline, not a manifest", help=help)
             return []
         if "$schema" in value:
             return self._resource(value)
@@ -120,30 +114,25 @@ class Documents:
             return []
         if is_overlay(value):
             # An overlay may lie beside its manifests, as a pipeline may.
-            if self._is_named:
+            if self.is_named:
                 help = "name it with `--overlay`, in addition to the manifests"
-                self._add(codes.UNKNOWN_DOCUMENT, (), "this is an overlay, not a manifest", help=help)
+                self.add(codes.UNKNOWN_DOCUMENT, (), "this is an overlay, not a manifest", help=help)
             return []
-        if kind == "DatasetSnapshot":
-            return self._snapshot(value)
-        if kind == "MetadataEvent":
-            return self._metadata_event(value)
+        if kind in DOCUMENT_KINDS:
+            return self._envelope(value, kind)
         if not isinstance(kind, str):
             self._unknown(value)
             return []
         near = closest(kind, (*DOCUMENT_KINDS, *EVENTS)) if "apiVersion" not in value else None
         if kind in _EVENT_SPELLINGS or near in EVENTS:
-            return self._events({(): value}, Body(self._stem, ()))
-        return self._refuse(
-            codes.UNKNOWN_DOCUMENT,
-            ("kind",),
-            f"there is no document kind '{kind}'",
-            help=Help.did_you_mean(near, kind) if near else _BEGINNINGS,
-        )
+            return self._events({(): value}, Body(self.stem, ()))
+        help = Help.did_you_mean(near, kind) if near else _BEGINNINGS
+        message = f"there is no document kind '{kind}'"
+        return self._refuse(codes.UNKNOWN_DOCUMENT, ("kind",), message, help=help)
 
     def _refuse(self, code: Code, at: TreePath, message: str, **options: Any) -> list[Body]:
         """Report why there is no body, and return none."""
-        self._add(code, at, message, **options)
+        self.add(code, at, message, **options)
         return []
 
     def _unknown(self, value: Json) -> None:
@@ -158,46 +147,42 @@ class Documents:
         help = _BEGINNINGS
         if isinstance(value.get("schema"), dict):
             help = Help.add_key("kind", "SetDataSchema", reason=" beside `schema:`")
-        self._add(codes.UNKNOWN_DOCUMENT, (), "this is not a document that contains a schema", help=help)
+        self.add(codes.UNKNOWN_DOCUMENT, (), "this is not a document that contains a schema", help=help)
 
     def _library(self, value: Json) -> None:
         """Check the keys of a document that holds groups alone; `schemac.language.manifest.groups` reads what they have."""
         for key in value:
             if key not in OF_LIBRARIES:
                 self._unknown_key((key,), closest(key, ("imports", "groups", "fields")), OF_LIBRARIES)
-        if self._is_strict:
+        if self.is_strict:
             help = "run `schemac expand` on the manifests that use them"
-            self._add(codes.FRIENDLY_FORM, ("groups",), "the standard has no groups", help=help, on_key=True)
+            self.add(codes.FRIENDLY_FORM, ("groups",), "the standard has no groups", help=help, on_key=True)
 
     def _bare(self, value: Json) -> list[Body]:
         """Return the body of a mapping with `fields`; strict mode reports its `name`."""
-        if self._is_strict and "name" in value:
+        if self.is_strict and "name" in value:
             message = "the standard has no `name` next to `fields`"
-            self._add(codes.FRIENDLY_FORM, ("name",), message, help="use a DatasetSnapshot", on_key=True)
+            self.add(codes.FRIENDLY_FORM, ("name",), message, help="use a DatasetSnapshot", on_key=True)
         return [self._named(value, ("name",))]
 
-    def _snapshot(self, value: Json) -> list[Body]:
-        """Return the bodies of a DatasetSnapshot; none after reporting that it is not whole."""
-        is_whole = self._has_shape(value, (), "DatasetSnapshot", "a DatasetSnapshot")
-        if not self._version_is_known(value) or not is_whole:
+    def _envelope(self, value: Json, kind: str) -> list[Body]:
+        """Return the bodies of a DatasetSnapshot or a MetadataEvent; none after reporting that it is not whole."""
+        is_whole = self._has_shape(value, (), kind, f"a {kind}")
+        version = value.get("version", 1)
+        if version != 1 or version is True:
+            message = f"version {sort_of(version).removeprefix('the number ')} of {kind} is unknown"
+            help = Help.write("1", key="version", is_safe=False)
+            return self._refuse(codes.UNSUPPORTED_VERSION, ("version",), message, help=help)
+        if not is_whole:
             return []
         content = value["content"]
+        if kind == "MetadataEvent":
+            return self._events({("content",): content}, Body(self.stem, ()))
         if not isinstance(content, dict):
-            return self._refuse(
-                codes.WRONG_TYPE, ("content",), f"`content` has to be a mapping, not {sort_of(content)}"
-            )
-        noun = "the content of a DatasetSnapshot"
-        self._has_shape(content, ("content",), "DatasetSnapshotContent", noun)
-        self._dataset_kind(content.get("kind", "Root"), ("content", "kind"))
-        named = self._named(content, ("content", "name"))
-        return self._metadata(content.get("metadata", []), ("content", "metadata"), named)
-
-    def _metadata_event(self, value: Json) -> list[Body]:
-        """Return the bodies of a MetadataEvent; none after reporting that it is not whole."""
-        is_whole = self._has_shape(value, (), "MetadataEvent", "a MetadataEvent")
-        if not self._version_is_known(value) or not is_whole:
-            return []
-        return self._events({("content",): value["content"]}, Body(self._stem, ()))
+            message = f"`content` has to be a mapping, not {sort_of(content)}"
+            return self._refuse(codes.WRONG_TYPE, ("content",), message)
+        self._has_shape(content, ("content",), "DatasetSnapshotContent", "the content of a DatasetSnapshot")
+        return self._dataset(content, ("content",), self._named(content, ("content", "name")))
 
     def _resource(self, value: Json) -> list[Body]:
         """Return the bodies of a Dataset or a Source; none after reporting any other resource."""
@@ -214,21 +199,31 @@ class Documents:
         if not is_whole:
             return []
         if not isinstance(spec, dict):
-            return self._refuse(
-                codes.WRONG_TYPE, ("spec",), f"`spec` has to be a mapping, not {sort_of(spec)}"
-            )
+            message = f"`spec` has to be a mapping, not {sort_of(spec)}"
+            return self._refuse(codes.WRONG_TYPE, ("spec",), message)
         if resource == "Source":
             return self._read_schema(spec, ("spec",), named._replace(is_source=True))
-        self._dataset_kind(spec.get("kind", "Root"), ("spec", "kind"))
-        return self._metadata(spec.get("metadata", []), ("spec", "metadata"), named)
+        return self._dataset(spec, ("spec",), named)
 
-    def _metadata(self, events: Any, at: TreePath, named: Body) -> list[Body]:
-        """Return the bodies of a list of events; none after reporting that it is no list."""
+    def _dataset(self, spec: Json, at: TreePath, named: Body) -> list[Body]:
+        """Return the bodies of a dataset by its nature and its events; none after reporting that these are no list.
+
+        A nature that is not Root or Derivative is reported, in strict mode also another spelling.
+        """
+        kind, events = spec.get("kind", "Root"), spec.get("metadata", [])
+        words = {spelling: word for word in get_args(DatasetKind) for spelling in spellings(word)}
+        if not isinstance(kind, str) or kind not in words:
+            root = Help.write("Root", key="kind", is_safe=False)
+            help = Help.nearest(kind, get_args(DatasetKind), root) if isinstance(kind, str) else root
+            message = f"the kind of a dataset is Root or Derivative, not {sort_of(kind)}"
+            self.add(codes.UNKNOWN_VALUE, (*at, "kind"), message, help=help)
+        elif self.is_strict and kind not in words.values():
+            message = f"the standard spells '{kind}' as {words[kind]}"
+            self.add(codes.LENIENT_SPELLING, (*at, "kind"), message, help=Help.write(words[kind]))
         if not isinstance(events, list):
-            return self._refuse(
-                codes.WRONG_TYPE, at, f"`metadata` has to be a list of events, not {sort_of(events)}"
-            )
-        return self._events({(*at, i): event for i, event in enumerate(events)}, named)
+            message = f"`metadata` has to be a list of events, not {sort_of(events)}"
+            return self._refuse(codes.WRONG_TYPE, (*at, "metadata"), message)
+        return self._events({(*at, "metadata", i): event for i, event in enumerate(events)}, named)
 
     def _events(self, events: dict[TreePath, Any], named: Body) -> list[Body]:
         """Return the bodies of events, by their paths; of several SetDataSchema the last one is the schema, as in a chain of blocks."""
@@ -267,24 +262,24 @@ class Documents:
         help: str
         if not isinstance(event, dict):
             message = f"an event is a mapping, not {sort_of(event)}"
-            self._add(codes.WRONG_TYPE, at, message, help="write `- kind: SetDataSchema`")
+            self.add(codes.WRONG_TYPE, at, message, help="write `- kind: SetDataSchema`")
         elif "kind" not in event:
             near = next((key for key in event if closest(key, ("kind",))), None)
             if near is not None:
                 self._unknown_key((*at, near), "kind")
             else:
                 help = Help.add_key("kind", "SetDataSchema")
-                self._add(codes.MISSING_PROPERTY, at, "an event needs a `kind`", help=help)
+                self.add(codes.MISSING_PROPERTY, at, "an event needs a `kind`", help=help)
         elif not isinstance(written, str):
             message = f"the `kind` of an event has to be a text, not {sort_of(written)}"
             help = Help.write("SetDataSchema", key="kind", is_safe=False)
-            self._add(codes.WRONG_TYPE, (*at, "kind"), message, help=help)
+            self.add(codes.WRONG_TYPE, (*at, "kind"), message, help=help)
         elif kind is None:
             help = Help.nearest(written, EVENTS, f"the events are {', '.join(EVENTS)}")
-            self._add(codes.UNKNOWN_EVENT, (*at, "kind"), f"there is no event '{written}'", help=help)
-        elif kind != written and self._is_strict:
+            self.add(codes.UNKNOWN_EVENT, (*at, "kind"), f"there is no event '{written}'", help=help)
+        elif kind != written and self.is_strict:
             message = f"the standard spells '{written}' as {kind}"
-            self._add(codes.LENIENT_SPELLING, (*at, "kind"), message, help=Help.write(kind))
+            self.add(codes.LENIENT_SPELLING, (*at, "kind"), message, help=Help.write(kind))
         return kind
 
     def _set_data_schema(self, event: Json, at: TreePath, named: Body) -> list[Body]:
@@ -314,33 +309,11 @@ class Documents:
         if isinstance(read["schema"], list):
             message = "`schema` of a read step is a mapping with `fields`, not a list"
             help = (
-                f"`schemac import {shlex.quote(self._file)} --out new.yaml` writes such fields for lines of DDL and "
+                f"`schemac import {shlex.quote(self.document.source.name)} --out new.yaml` writes such fields for lines of DDL and "
                 "keeps the rest of the file; or move the lines unchanged under `ddlSchema:`"
             )
             return self._refuse(codes.WRONG_TYPE, place, message, help=help)
         return [named._replace(path=place)]
-
-    def _dataset_kind(self, kind: Any, at: TreePath) -> None:
-        """Report a kind of dataset that is not Root or Derivative, in strict mode also another spelling."""
-        words = {spelling: word for word in get_args(DatasetKind) for spelling in spellings(word)}
-        if not isinstance(kind, str) or kind not in words:
-            root = Help.write("Root", key="kind", is_safe=False)
-            help = Help.nearest(kind, get_args(DatasetKind), root) if isinstance(kind, str) else root
-            message = f"the kind of a dataset is Root or Derivative, not {sort_of(kind)}"
-            self._add(codes.UNKNOWN_VALUE, at, message, help=help)
-        elif self._is_strict and kind not in words.values():
-            message = f"the standard spells '{kind}' as {words[kind]}"
-            self._add(codes.LENIENT_SPELLING, at, message, help=Help.write(words[kind]))
-
-    def _version_is_known(self, value: Json) -> bool:
-        """Whether an envelope has version 1; any other is reported."""
-        version = value.get("version", 1)
-        if version == 1 and version is not True:
-            return True
-        message = f"version {sort_of(version).removeprefix('the number ')} of {value['kind']} is unknown"
-        help = Help.write("1", key="version", is_safe=False)
-        self._add(codes.UNSUPPORTED_VERSION, ("version",), message, help=help)
-        return False
 
     def _has_shape(self, value: Json, at: TreePath, envelope: str, noun: str) -> bool:
         """Whether a mapping has the keys that an envelope needs. A misspelled key is one finding, not two."""
@@ -361,28 +334,30 @@ class Documents:
                 is_whole = False
                 if key not in meant:
                     place = next(((*at, first) for first in ("kind", "$schema") if first in value), at)
-                    self._add(codes.MISSING_PROPERTY, place, f"{noun} needs `{key}`", help=f"add `{key}:`")
+                    self.add(codes.MISSING_PROPERTY, place, f"{noun} needs `{key}`", help=f"add `{key}:`")
         return is_whole
 
     def _unknown_key(self, at: TreePath, near: str | None, known: tuple[str, ...] = ()) -> None:
         """Report a key that does not belong there, with the near one that was meant or else all that are allowed."""
         help = Help.did_you_mean(near, str(at[-1]), _MEANT) if near else f"allowed here: {', '.join(known)}"
-        self._add(codes.UNKNOWN_KEY, at, f"the key `{at[-1]}` does not belong here", help=help, on_key=True)
+        self.add(codes.UNKNOWN_KEY, at, f"the key `{at[-1]}` does not belong here", help=help, on_key=True)
 
     def _named(self, holder: Json, at: TreePath) -> Body:
         """Return a body with the name that a mapping gives it, else with the stem of the file's name."""
         written = holder.get("name")
         if written is None:
-            return Body(self._stem, ())
+            return Body(self.stem, ())
         if isinstance(written, str):
             return Body(written, (), at)
         message = f"{sort_of(written)} is not a valid dataset name"
-        self._add(codes.INVALID_DATASET_NAME, at, message, help=Help.quote())
-        return Body(self._stem, (), at)
+        self.add(codes.INVALID_DATASET_NAME, at, message, help=Help.quote())
+        return Body(self.stem, (), at)
 
 
 def schemas_of(document: Document) -> list[TreePath]:
-    """Return the paths of the schemas in a document, without reporting its mistakes."""
+    """Return the paths of the schemas in a document, without reporting its mistakes; () for one of groups alone."""
+    if is_library(document.value):
+        return [()]
     bodies = Documents(document, "dataset", False, False, lambda *_, **__: None).bodies()
     return [body.path for body in bodies]
 
@@ -470,13 +445,9 @@ def _has_columns(value: Mapping[str, Any]) -> bool:
         return True
     if "fields" in value:
         return "apiVersion" not in value
-    lists = [
-        items
-        for key, items in value.items()
-        if isinstance(items, list) and closest(str(key), ("fields",), _MEANT)
-    ]
     return any(
         isinstance(item, dict) and "name" in item and bool({"type", "kind"} & item.keys())
-        for items in lists
+        for key, items in value.items()
+        if isinstance(items, list) and closest(str(key), ("fields",), _MEANT)
         for item in items
     )

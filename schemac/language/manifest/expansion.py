@@ -32,8 +32,8 @@ class Argument(NamedTuple):
     """How many values it has inside."""
 
 
-def arguments_of(definition: Definition, values: Mapping[str, Argument]) -> dict[str, Argument]:
-    """Return the argument of each parameter; those without a value are left out."""
+def arguments_of(definition: Definition, values: Mapping[str, Argument]) -> dict[str, Argument] | None:
+    """Return the argument of each parameter, those without a value left out; None for a group without parameters."""
     arguments: dict[str, Argument] = {}
     for name, parameter in definition.group.parameters.items():
         if name in values:
@@ -41,7 +41,7 @@ def arguments_of(definition: Definition, values: Mapping[str, Argument]) -> dict
         elif not parameter.is_required:
             path = (*definition.path, "parameters", name, "default")
             arguments[name] = Argument(parameter.default, ValueOrigin(definition.document, path))
-    return arguments
+    return arguments if definition.group.parameters else None
 
 
 MAX_VALUES = 1_000_000
@@ -94,11 +94,9 @@ class Expander:
 
     def group(self, definition: Definition) -> Document | None:
         """Return a schema with the fields of a group alone, at the path (); None if it needs arguments."""
-        group = definition.group
-        if any(parameter.is_required for parameter in group.parameters.values()):
+        if any(parameter.is_required for parameter in definition.group.parameters.values()):
             return None
-        arguments = arguments_of(definition, {}) if group.parameters else None
-        frame = ExpansionFrame(definition.document, self._scope, (definition,), arguments)
+        frame = ExpansionFrame(definition.document, self._scope, (definition,), arguments_of(definition, {}))
         schema = MappingNode()
         fields = self._of_group(definition, frame, 1)
         schema.put("fields", fields, ValueOrigin(definition.document, (*definition.path, "fields")))
@@ -154,12 +152,8 @@ class Expander:
     ) -> tuple[Any, ValueOrigin | None]:
         """Return a value with the arguments in it, and the groups in its structs; and its origin if it is an argument."""
         self._count += 1
-        if isinstance(value, str):
-            return (
-                self._text(value, frame, path)
-                if frame.arguments is not None and "$" in value
-                else (value, None)
-            )
+        if isinstance(value, str) and frame.arguments is not None and "$" in value:
+            return self._text(value, frame, path)
         if not isinstance(value, dict | list):
             return value, None
         if depth > MAX_DEPTH:
@@ -201,8 +195,7 @@ class Expander:
 
     def _part(self, name: str, frame: ExpansionFrame, path: TreePath) -> str:
         """Return an argument as a part of a text."""
-        assert frame.arguments is not None
-        argument = frame.arguments.get(name)
+        argument = (frame.arguments or {}).get(name)
         if argument is None:
             # What is no parameter is said where the group is defined.
             return ""
@@ -246,11 +239,9 @@ class Expander:
         values = {n: self._argument(v, frame, (*here, "with", n)) for n, v in use.arguments.items()}
         if not self._fit(definition, values, frame.origin(here)):
             return SequenceNode()
-        arguments = arguments_of(definition, values) if definition.group.parameters else None
         via = Via(f"in group '{definition.name}', used here", frame.document, (*here, "use"))
-        inner = ExpansionFrame(
-            definition.document, scope, (*frame.groups, definition), arguments, (via, *frame.via)
-        )
+        groups, arguments = (*frame.groups, definition), arguments_of(definition, values)
+        inner = ExpansionFrame(definition.document, scope, groups, arguments, (via, *frame.via))
         return self._of_group(definition, inner, depth)
 
     def _fit(self, definition: Definition, values: Mapping[str, Argument], use: ValueOrigin) -> bool:
@@ -303,11 +294,9 @@ class Expander:
             # It may well stand in the file that cannot be read.
             return
         names = frame.scope.names
-        others = (
-            f"the groups here are {', '.join(names)}"
-            if names
-            else "write `imports:` with the file that has it"
-        )
+        others = "write `imports:` with the file that has it"
+        if names:
+            others = f"the groups here are {', '.join(names)}"
         help = Help.nearest(name, names, f"{others}, or define it under `groups:`")
         origin = frame.origin((*here, "use"))
         self._add(origin, codes.UNKNOWN_GROUP, f"there is no group '{name}'", help=help)

@@ -50,11 +50,6 @@ def _type(kind: Kind, **properties: Any) -> Json:
     return {"kind": kind.__name__, **properties}
 
 
-def _family_of(tree: Json) -> Family:
-    """Return the family of a type in JSON."""
-    return BY_NAME[tree["kind"]].family
-
-
 class Meaning(NamedTuple):
     """A type in the form of a manifest."""
 
@@ -86,14 +81,12 @@ def suggest_type(text: str, is_nested: bool = False) -> str | None:
     # Where nothing says whether a part may be null, its system says yes, and a kind without `Option` says no.
     is_certain = result.tree == meaning(written, are_parts_marked=True).tree
     is_safe = is_certain and _is_known(written) and not result.remark
-    if result.extra and is_nested:
-        whole = {**result.tree, "extra": dict(result.extra)}
-        return Help.write_type(flow(whole), reason=result.remark, is_safe=is_safe)
-    if set(result.tree) == {"kind"} and not result.extra and not result.remark:
+    whole = {**result.tree, "extra": dict(result.extra)} if result.extra else result.tree
+    if set(whole) == {"kind"} and not result.remark:
         synonyms = {fold(text): flow(result.tree)} if _is_known(written) else {}
         return Help.did_you_mean(flow(result.tree), text, synonyms)
-    if not result.extra:
-        return Help.write_type(flow(result.tree), reason=result.remark, is_safe=is_safe)
+    if is_nested or not result.extra:
+        return Help.write_type(flow(whole), reason=result.remark, is_safe=is_safe)
     extra = {key: flow(value) for key, value in result.extra.items()}
     with_extra = f" with `extra: {flow(dict(result.extra))}` next to the field's name"
     return Help.retype_with_attributes(
@@ -112,8 +105,7 @@ def suggest_meaning(written: TypeText) -> Meaning | None:
 def meaning(written: TypeText, *, are_parts_marked: bool = False) -> Meaning:
     """Return the type of a text."""
     meaning = _Reader(are_parts_marked).of(written)
-    is_nullable = written.is_nullable or _family_of(meaning.tree) is Family.NULL
-    return meaning._replace(tree=_optional(meaning.tree)) if is_nullable else meaning
+    return meaning._replace(tree=_optional(meaning.tree, is_nullable=bool(written.is_nullable)))
 
 
 def flow(value: Any) -> str:
@@ -129,9 +121,11 @@ def flow(value: Any) -> str:
     return scalar(value) if isinstance(value, str) else str(value)
 
 
-def _optional(tree: Json) -> Json:
-    """Return a type with an Option around it; an Option as it is."""
-    return tree if _family_of(tree) is Family.OPTION else _type(Option, inner=tree)
+def _optional(tree: Json, *, is_nullable: bool) -> Json:
+    """Return a type with an Option around it if it may be null, as a Null always may; an Option as it is."""
+    family = BY_NAME[tree["kind"]].family
+    is_bare = family is Family.OPTION or not (is_nullable or family is Family.NULL)
+    return tree if is_bare else _type(Option, inner=tree)
 
 
 def _is_known(written: TypeText) -> bool:
@@ -186,11 +180,7 @@ class _Reader:
             is_nullable = False
         elif is_nullable is None:
             is_nullable = is_open
-        tree = (
-            _optional(meaning.tree)
-            if is_nullable or _family_of(meaning.tree) is Family.NULL
-            else meaning.tree
-        )
+        tree = _optional(meaning.tree, is_nullable=is_nullable)
         return {**tree, "extra": dict(meaning.extra)} if meaning.extra else tree
 
     def is_open(self, written: TypeText) -> bool:
@@ -212,10 +202,8 @@ class _Reader:
             is_open = items[1].type.head.lower() != "false"
         length: Json = {"fixedLength": numbers[0]} if numbers else {}
         if items and fold(items[0].type.head) == "bfloat16":
-            item = self.part(
-                ColumnText("", TypeText(Float32.__name__, is_nullable=items[0].type.is_nullable)),
-                is_open=is_open,
-            )
+            short_float = TypeText(Float32.__name__, is_nullable=items[0].type.is_nullable)
+            item = self.part(ColumnText("", short_float), is_open=is_open)
             length = length or {"fixedLength": 768}
             return Meaning(_type(kind, itemType=item, **length), _first_attribute("bfloat16"))
         example = _type(Float32 if numbers else String)
@@ -238,11 +226,8 @@ class _Reader:
         key, value, *rest = written.arguments
         is_open = rest[0].type.head.lower() != "false" if rest else self.is_open(written)
         is_sorted = bool(rest) and rest[0].type.head == "keys_sorted"
-        tree = _type(
-            kind,
-            keyType=self.part(key, is_open=False, is_key=True),
-            valueType=self.part(value, is_open=is_open),
-        )
+        key_type, value_type = self.part(key, is_open=False, is_key=True), self.part(value, is_open=is_open)
+        tree = _type(kind, keyType=key_type, valueType=value_type)
         return Meaning({**tree, "keysSorted": True} if is_sorted else tree)
 
     def struct(self, written: TypeText, kind: Kind = Struct) -> Meaning:
@@ -395,7 +380,7 @@ def _option_meaning(reader: _Reader, written: TypeText, kind: Kind) -> Meaning:
             raise _MeaninglessError
         return Meaning(_type(kind, inner=_type(String)))
     meaning = reader.of(written.types[0])
-    return meaning._replace(tree=_optional(meaning.tree))
+    return meaning._replace(tree=_optional(meaning.tree, is_nullable=True))
 
 
 def _dictionary_meaning(reader: _Reader, written: TypeText) -> Meaning:

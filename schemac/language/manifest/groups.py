@@ -196,20 +196,13 @@ def report_clash(
     second: Definition, first: Definition, report: Report, imported: Location | None = None
 ) -> None:
     """Report that two groups have one name; `imported` is the location of the second import, if both are imported."""
-    there, here = (
-        first.document.location(first.path, on_key=True),
-        second.document.location(second.path, on_key=True),
-    )
+    there = first.document.location(first.path, on_key=True)
+    here = second.document.location(second.path, on_key=True)
     also = () if imported is None else (label("imported here", imported.source, imported.span),)
     elsewhere = "" if there.source.name == here.source.name else f" in {there.source.name}"
-    report.add(
-        codes.DUPLICATE_GROUP,
-        f"the group '{second.name}' is already defined{elsewhere}",
-        source=here.source,
-        span=here.span,
-        help="rename one of the two",
-        labels=(label("first defined here", there.source, there.span), *also),
-    )
+    message = f"the group '{second.name}' is already defined{elsewhere}"
+    labels = (label("first defined here", there.source, there.span), *also)
+    report.add(codes.DUPLICATE_GROUP, message, location=here, help="rename one of the two", labels=labels)
 
 
 def check_definition(definition: Definition, report: Report) -> None:
@@ -226,11 +219,9 @@ def check_definition(definition: Definition, report: Report) -> None:
             named.add(name)
             if name not in group.parameters:
                 near = closest(name, group.parameters)
-                help = (
-                    Help.did_you_mean_part(f"$({near})", f"$({name})")
-                    if near
-                    else "write `$$(` for a text `$(`"
-                )
+                help: str = "write `$$(` for a text `$(`"
+                if near:
+                    help = Help.did_you_mean_part(f"$({near})", f"$({name})")
                 message = f"the group '{definition.name}' has no parameter `{name}`"
                 add(codes.INVALID_ARGUMENT, path, message, help)
     for name in group.parameters.keys() - named:
@@ -271,11 +262,6 @@ def _texts_in(value: Any) -> set[str]:
 
 def _holders(document: Document) -> Iterator[tuple[TreePath, Json]]:
     """Yield the mappings that may have groups and imports."""
-    value = document.value
-    if is_library(value):
-        assert isinstance(value, dict)
-        yield (), value
-        return
     # What is wrong with the documents themselves is said where they are bound.
     for path in schemas_of(document):
         holder = document.part(path)

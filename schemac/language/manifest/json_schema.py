@@ -33,12 +33,17 @@ from schemac.language.manifest.groups import KEYS, GroupField, GroupLibrary, Use
 from schemac.language.manifest.json_schema_conditions import (
     condition_definitions,
     condition_rules,
+    either,
+    has,
     inside_options,
     json_schema,
+    of_extra,
+    ref,
     rules_of_field,
     rules_of_kind,
     rules_of_mapping,
     spelled_words,
+    type_object,
     word_choice,
     words_of,
 )
@@ -70,7 +75,7 @@ def attribute_definitions(*, strict: bool) -> Json:
         for family in _FAMILIES
     }
     # What JSON can hold, at every depth: YAML has infinity as well.
-    inside = {"$ref": "#/$defs/JsonValue"}
+    inside = ref("JsonValue")
     values["JsonValue"] = {
         "if": {"type": "number"},
         "then": {"minimum": -sys.float_info.max, "maximum": sys.float_info.max},
@@ -93,25 +98,20 @@ def _attribute_mapping(keys: Iterable[str], family: Family | None = None) -> Jso
     names = "|".join(re.escape(key) for key in known)
     return {
         "type": "object",
-        "properties": {key: {"$ref": f"#/$defs/{_value_name(key).replace(' ', '%20')}"} for key in known},
+        "properties": {key: ref(_value_name(key).replace(" ", "%20")) for key in known},
         "propertyNames": {"pattern": f"^{KEY_PATTERN}$"},
         "patternProperties": {f"^(?!(?:{names})$)(?:{closed})/": False},
-        "additionalProperties": {"$ref": "#/$defs/JsonValue"},
+        "additionalProperties": ref("JsonValue"),
         **({"allOf": rules} if rules else {}),
     }
 
 
 def attributes_by_type(key: str) -> list[Json]:
     """Return the rules that choose the attributes under `extra` by the type under a key, `type` or `inner`."""
-    rules: list[Json] = []
-    for family in _FAMILIES:
-        condition = {"properties": {key: {"$ref": f"#/$defs/{_type_name(family)}"}}, "required": [key]}
-        rules.append({"if": condition, "then": {"properties": {"extra": family_attributes(family)}}})
-    known = {"properties": {key: {"anyOf": [{"$ref": f"#/$defs/{_type_name(f)}"} for f in _FAMILIES]}}}
-    unknown = {"properties": {"extra": {"$ref": "#/$defs/FieldAttributes"}}}
+    types = {family: ref(_type_name(family)) for family in _FAMILIES}
     return [
-        *rules,
-        {"if": {**known, "required": [key]}, "then": True, "else": unknown},
+        *({"if": has(key, of), "then": of_extra(family_attributes(family))} for family, of in types.items()),
+        either(has(key, {"anyOf": list(types.values())}), True, of_extra(ref("FieldAttributes"))),
         *condition_rules(key),
     ]
 
@@ -120,9 +120,8 @@ def type_definitions() -> Json:
     """Return what a type of each family is, inside of its Options."""
     definitions: Json = {}
     for family in _FAMILIES:
-        name, words = _type_name(family), {"enum": words_of(family)}
-        body = {"type": "object", "properties": {"kind": words}, "required": ["kind"]}
-        definitions[name] = inside_options(name, words, body)
+        name, words = _type_name(family), words_of(family)
+        definitions[name] = inside_options(name, {"enum": words}, type_object(words))
     return {**definitions, **condition_definitions()}
 
 
@@ -133,7 +132,7 @@ def _type_name(family: Family) -> str:
 
 def family_attributes(family: Family) -> Json:
     """Return a reference to the attributes that fit a family."""
-    return {"$ref": f"#/$defs/{family.value.capitalize()}Attributes"}
+    return ref(f"{family.value.capitalize()}Attributes")
 
 
 def _attribute_value(attribute: Attribute[Any], *, strict: bool) -> Json:
@@ -221,58 +220,43 @@ def manifest_schema(*, strict: bool) -> Json:
     }
 
 
-def _ref(name: str) -> Json:
-    """Return a reference to a definition."""
-    return {"$ref": f"#/$defs/{name}"}
-
-
 def _document_schema(*, strict: bool) -> Json:
     """Return what a document is, by its outermost keys."""
-    kinds = {"DatasetSnapshot": _ref("DatasetSnapshot"), "MetadataEvent": _ref("MetadataEvent")}
+    kinds = {"DatasetSnapshot": ref("DatasetSnapshot"), "MetadataEvent": ref("MetadataEvent")}
     with_kind: Json = {
         "properties": {"kind": word_choice([*kinds, *EVENTS]) if not strict else {"enum": [*kinds, *EVENTS]}},
         "allOf": [
-            *({"if": _has("kind", {"const": kind}), "then": body} for kind, body in kinds.items()),
-            {"if": _has("kind", {"enum": spelled_words(EVENTS)}), "then": _ref("Event")},
+            *({"if": has("kind", {"const": kind}), "then": body} for kind, body in kinds.items()),
+            {"if": has("kind", {"enum": spelled_words(EVENTS)}), "then": ref("Event")},
         ],
     }
-    resources = _either(
-        _has("$schema", {"pattern": "/Source/?$"}), _ref("SourceResource"), _ref("DatasetResource")
+    resources = either(
+        has("$schema", {"pattern": "/Source/?$"}), ref("SourceResource"), ref("DatasetResource")
     )
-    plain = _ref("Schema" if strict else "BareSchema")
+    plain = ref("Schema" if strict else "BareSchema")
     if not strict:
         is_library = {"required": ["groups"], "not": {"required": ["fields"]}}
-        plain = _either(is_library, _ref("GroupLibrary"), plain)
-    of_kind = _either({"required": ["kind"]}, with_kind, plain)
-    mapping = _either({"required": ["$schema"]}, resources, of_kind)
-    return {"type": ["object", "array"], **_either({"type": "array"}, {"items": _ref("Event")}, mapping)}
-
-
-def _either(condition: Json, then: Json, otherwise: Json) -> Json:
-    """Return a schema whose second or third part applies, as the condition is met or not."""
-    return {"if": condition, "then": then, "else": otherwise}
-
-
-def _has(key: str, value: Json) -> Json:
-    """Return the condition that a mapping has a value under a key."""
-    return {"properties": {key: value}, "required": [key]}
+        plain = either(is_library, ref("GroupLibrary"), plain)
+    of_kind = either({"required": ["kind"]}, with_kind, plain)
+    mapping = either({"required": ["$schema"]}, resources, of_kind)
+    return {"type": ["object", "array"], **either({"type": "array"}, {"items": ref("Event")}, mapping)}
 
 
 def _event_schema() -> Json:
     """Return one event of the standard."""
-    is_schema = _has("kind", {"enum": spelled_words(["SetDataSchema"])})
-    is_source = _has("kind", {"enum": spelled_words(SOURCE_EVENTS)})
+    is_schema = has("kind", {"enum": spelled_words(["SetDataSchema"])})
+    is_source = has("kind", {"enum": spelled_words(SOURCE_EVENTS)})
     is_read = {
         **is_source,
         "properties": {**is_source["properties"], "read": {"type": "object", "required": ["schema"]}},
     }
     is_read["required"] = ["kind", "read"]
-    read = {"properties": {"schema": _ref("Schema")}, "description": "how the source is read"}
+    read = {"properties": {"schema": ref("Schema")}, "description": "how the source is read"}
     name = {"description": "what the source is called", "type": "string", **SOURCE_NAME_RULE}
     return {
         "type": "object",
         "properties": {"kind": {"description": "which event of the standard this is"}},
-        **_either(is_schema, _ref("SetDataSchema"), _ref("OtherEvent")),
+        **either(is_schema, ref("SetDataSchema"), ref("OtherEvent")),
         "allOf": [{"if": is_read, "then": {"properties": {"read": read, "sourceName": name}}}],
     }
 
@@ -283,11 +267,11 @@ def _of_groups(definitions: Json) -> Json:
     group_definitions["Group"]["properties"]["fields"]["items"] = _field_or_use("GroupField")
     extra = group_definitions["Group"]["properties"]["extra"]
     group_definitions["Group"]["properties"]["extra"] = {
-        **_ref("GroupAttributes"),
+        **ref("GroupAttributes"),
         "description": extra["description"],
     }
-    group_definitions["GroupField"]["properties"]["type"] |= _either(
-        {"anyOf": [_PLACEHOLDER, {"type": "object"}]}, {}, _ref("Type")
+    group_definitions["GroupField"]["properties"]["type"] |= either(
+        {"anyOf": [_PLACEHOLDER, {"type": "object"}]}, {}, ref("Type")
     )
     with_groups: Json = {}
     for name, definition in definitions.items():
@@ -305,7 +289,7 @@ def _of_groups(definitions: Json) -> Json:
 def _field_or_use(field: str) -> Json:
     """Return the schema of an item of `fields`: a use of a group, or a field by the name of its definition."""
     use = {"label": "use", "description": "the fields of a group", "body": {"use": "$1"}}
-    return {**_either({"required": ["use"]}, _ref("Use"), _ref(field)), "defaultSnippets": [use]}
+    return {**either({"required": ["use"]}, ref("Use"), ref(field)), "defaultSnippets": [use]}
 
 
 def _type_schema(refused: list[str], reason: str, *, strict: bool) -> Json:
@@ -315,12 +299,12 @@ def _type_schema(refused: list[str], reason: str, *, strict: bool) -> Json:
     kinds = word_choice(BY_NAME, (), texts.values()) if not strict else {"enum": list(BY_NAME)}
     names = word_choice(bare, (), [texts[name] for name in bare]) if not strict else {"enum": bare}
     of_kinds = [
-        {"if": _has("kind", {"enum": [name] if strict else spelled_words([name])}), "then": _ref(name)}
+        {"if": has("kind", {"enum": [name] if strict else spelled_words([name])}), "then": ref(name)}
         for name in BY_NAME
         if name not in refused
     ]
     of_kinds.append(
-        {"if": _has("kind", {"enum": spelled_words(refused)}), "then": {"not": {}, "errorMessage": reason}}
+        {"if": has("kind", {"enum": spelled_words(refused)}), "then": {"not": {}, "errorMessage": reason}}
     )
     long = {
         "type": "object",
@@ -348,9 +332,9 @@ def _with_reference(schema: Json) -> Json:
     """Return the union of all kinds, where pydantic wrote it out, as a reference to one definition; so with events."""
     text = {"description": schema["description"]} if "description" in schema else {}
     if "oneOf" in schema and len(schema.get("discriminator", {}).get("mapping", {})) == len(BY_NAME):
-        return {**_ref("Type"), **text}
-    if schema.get("anyOf") == [_ref("SetDataSchema"), _ref("OtherEvent")]:
-        return {**_ref("Event"), **text}
+        return {**ref("Type"), **text}
+    if schema.get("anyOf") == [ref("SetDataSchema"), ref("OtherEvent")]:
+        return {**ref("Event"), **text}
     return schema
 
 
@@ -363,7 +347,7 @@ def _spell_kind(definition: Json, name: str, *, strict: bool) -> None:
     for key in ("inner", "keyType"):
         if key in properties:
             text = properties[key].get("description", "")
-            properties[key] = {**_ref("InnerType" if key == "inner" else "KeyType"), "description": text}
+            properties[key] = {**ref("InnerType" if key == "inner" else "KeyType"), "description": text}
     if strict:
         properties.pop("extra")
         if "timezone" in properties:
@@ -403,19 +387,19 @@ def _describe_extra(definition: Json, *, on_schema: bool, strict: bool) -> None:
     """Complete the definition of a field or a schema in place: its attributes and their rules, and the description beside them."""
     properties = definition["properties"]
     if on_schema:
-        properties["extra"] = {**_ref("SchemaAttributes"), "description": _EXTRA}
-        definition["allOf"] = [*definition.get("allOf", ()), {"properties": {"fields": _ref("Columns")}}]
+        properties["extra"] = {**ref("SchemaAttributes"), "description": _EXTRA}
+        definition["allOf"] = [*definition.get("allOf", ()), {"properties": {"fields": ref("Columns")}}]
     else:
         properties["extra"] = {"type": "object", "description": _EXTRA}
         # The attributes of a field stand beside its name, not inside of its type.
-        without_extra = {"if": {"type": "object"}, "then": {"properties": {"extra": False}}}
+        without_extra = {"if": {"type": "object"}, "then": of_extra(False)}
         properties["type"] = {
-            "allOf": [_ref("Type"), without_extra],
+            "allOf": [ref("Type"), without_extra],
             "description": properties["type"].get("description", ""),
         }
         definition["allOf"] = [*attributes_by_type("type"), *rules_of_field()]
     if not strict:
         properties["description"] = {"description": DESCRIPTION.summary, "type": "string"}
-        doubled = {"properties": {"extra": {"required": [DESCRIPTION.key]}}}
+        doubled = of_extra({"required": [DESCRIPTION.key]})
         definition["not"] = {**doubled, "required": ["description", "extra"]}
         definition["errorMessage"] = "there are two descriptions; keep one of them"

@@ -56,7 +56,27 @@ def json_schema(annotation: Any) -> Json:
     return schema
 
 
-_INSIDE = {"$ref": "#/$defs/InsideType"}
+def ref(name: str) -> Json:
+    """Return a reference to a definition."""
+    return {"$ref": f"#/$defs/{name}"}
+
+
+def either(condition: Json, then: Json | bool, otherwise: Json) -> Json:
+    """Return a schema whose second or third part applies, as the condition is met or not."""
+    return {"if": condition, "then": then, "else": otherwise}
+
+
+def has(key: str, value: Json) -> Json:
+    """Return the condition that a mapping has a value under a key."""
+    return {"properties": {key: value}, "required": [key]}
+
+
+def of_extra(rule: Json | bool) -> Json:
+    """Return the rule that the attributes of a field or type keep another one."""
+    return {"properties": {"extra": rule}}
+
+
+_INSIDE = ref("InsideType")
 _KEY_PARTS = {attribute.key: False for attribute in of_role(Role.KEY_PART)}
 
 
@@ -71,11 +91,6 @@ class KindCondition(NamedTuple):
     kinds: tuple[str, ...]
     """Kinds that it is about."""
 
-    @property
-    def reference(self) -> Json:
-        """A reference to its definition."""
-        return {"$ref": f"#/$defs/{self.name}"}
-
 
 def words_of(family: Family) -> list[str]:
     """Return the names of the kinds of a family in all their spellings."""
@@ -84,11 +99,10 @@ def words_of(family: Family) -> list[str]:
 
 def inside_options(name: str, *bodies: Json) -> Json:
     """Return the definition of types, which may have Options around them."""
-    option = {"kind": {"enum": words_of(Family.OPTION)}, "inner": {"$ref": f"#/$defs/{name}"}}
-    return {"anyOf": [*bodies, {"type": "object", "properties": option, "required": ["kind", "inner"]}]}
+    return {"anyOf": [*bodies, type_object(words_of(Family.OPTION), {"inner": ref(name)}, ["inner"])]}
 
 
-def _type_object(words: list[str], properties: Json | None = None, required: Iterable[str] = ()) -> Json:
+def type_object(words: list[str], properties: Json | None = None, required: Iterable[str] = ()) -> Json:
     """Return the schema of a type that is written as a mapping, of one of some kinds."""
     properties = {"kind": {"enum": words}, **(properties or {})}
     return {"type": "object", "properties": properties, "required": ["kind", *required]}
@@ -97,20 +111,20 @@ def _type_object(words: list[str], properties: Json | None = None, required: Ite
 def kind_conditions() -> tuple[KindCondition, ...]:
     """Return the conditions of all kinds: of lengths, decimals and integers, of vectors and of keys."""
     of_bytes, of_lists = words_of(Family.BYTES), words_of(Family.LIST)
-    useless = [arrow.BUFFER_ENCODING.key, *(attribute.key for attribute in _OF_LENGTH)]
+    useless = [arrow.BUFFER_ENCODING.key, *(attribute.key for attribute in constraints.OF_LENGTH)]
     fixed = KindCondition(
         "FixedLengthType",
-        _type_object([*of_bytes, *of_lists], _LENGTH, ["fixedLength"]),
+        type_object([*of_bytes, *of_lists], {"fixedLength": _LENGTH}, ["fixedLength"]),
         dict.fromkeys(useless, False),
         (*_kinds_of(Family.BYTES), *_kinds_of(Family.LIST)),
     )
-    of_a_uuid = {"properties": {"fixedLength": {"const": arrow.UUID_LENGTH}}, "required": ["fixedLength"]}
-    no_uuid = {"anyOf": [{"enum": of_bytes}, {**_type_object(of_bytes), "not": of_a_uuid}]}
+    of_a_uuid = has("fixedLength", {"const": arrow.UUID_LENGTH})
+    no_uuid = {"anyOf": [{"enum": of_bytes}, {**type_object(of_bytes), "not": of_a_uuid}]}
     no_uuids = _without_extensions(["arrow.uuid"])
     result = [fixed, KindCondition("BytesOfOtherLengthType", no_uuid, no_uuids, _kinds_of(Family.BYTES))]
     for width, digits in list(MOST_DIGITS.items())[:-1]:
         precision = {"precision": {"type": "integer", "minimum": digits + 1}}
-        body = _type_object(words_of(Family.DECIMAL), precision, ["precision"])
+        body = type_object(words_of(Family.DECIMAL), precision, ["precision"])
         narrow = {arrow.DECIMAL_ENCODING.key: {"properties": {"bitWidth": {"not": {"const": width}}}}}
         result.append(KindCondition(f"DecimalOver{digits}Type", body, narrow, _kinds_of(Family.DECIMAL)))
     # The bounds of integers are numbers that they have; texts are left to the compiler.
@@ -119,7 +133,7 @@ def kind_conditions() -> tuple[KindCondition, ...]:
         samples: Any = BY_NAME[name].variants()[0].samples()
         within = {"minimum": min(samples), "maximum": max(samples)}
         bounds: Json = {a.key: within for a in (constraints.MINIMUM, constraints.MAXIMUM)}
-        body = {"anyOf": [{"enum": words}, _type_object(words)]}
+        body = {"anyOf": [{"enum": words}, type_object(words)]}
         result.append(
             KindCondition(f"{name}Type", body, {**bounds, constraints.ENUM.key: {"items": within}}, (name,))
         )
@@ -131,7 +145,7 @@ def _kinds_of(family: Family) -> tuple[str, ...]:
     return tuple(name for name, kind in BY_NAME.items() if kind.family is family)
 
 
-_LENGTH = {"fixedLength": {"type": "integer"}}
+_LENGTH: Json = {"type": "integer"}
 
 
 def _without_extensions(names: list[str]) -> Json:
@@ -147,11 +161,14 @@ def _vector_conditions() -> Iterator[KindCondition]:
     floats = {name: kind for name, kind in BY_NAME.items() if kind.family is Family.FLOAT}
     names = [name for name, kind in floats.items() if getattr(kind, "bits", 64) <= 32]
     words, of_items = words_of(Family.LIST), spelled_words(names)
-    item = {"anyOf": [{"enum": of_items}, {"$ref": "#/$defs/ShortFloatType"}]}
-    vector = {"properties": {**_LENGTH, "itemType": item}, "required": ["fixedLength", "itemType"]}
-    body = {**_type_object(words), "not": vector}
+    item = {"anyOf": [{"enum": of_items}, ref("ShortFloatType")]}
+    vector = {
+        "properties": {"fixedLength": _LENGTH, "itemType": item},
+        "required": ["fixedLength", "itemType"],
+    }
+    body = {**type_object(words), "not": vector}
     yield KindCondition("NoVectorType", body, dict.fromkeys(keys, False), _kinds_of(Family.LIST))
-    yield KindCondition("ShortFloatType", {"anyOf": [{"enum": of_items}, _type_object(of_items)]}, {}, ())
+    yield KindCondition("ShortFloatType", {"anyOf": [{"enum": of_items}, type_object(of_items)]}, {}, ())
 
 
 def _key_conditions() -> Iterator[KindCondition]:
@@ -159,11 +176,8 @@ def _key_conditions() -> Iterator[KindCondition]:
     if not _KEY_PARTS:
         return
     nested = [word for family in NESTED - {Family.LIST} for word in words_of(family)]
-    lists = {
-        **_type_object(words_of(Family.LIST)),
-        "not": {"properties": _LENGTH, "required": ["fixedLength"]},
-    }
-    body = {"anyOf": [_type_object([*sorted(nested), *words_of(Family.OPTION)]), lists]}
+    lists = {**type_object(words_of(Family.LIST)), "not": has("fixedLength", _LENGTH)}
+    body = {"anyOf": [type_object([*sorted(nested), *words_of(Family.OPTION)]), lists]}
     kinds = tuple(name for name, kind in BY_NAME.items() if kind.family in (*NESTED, Family.OPTION))
     yield KindCondition("NoKeyType", body, _KEY_PARTS, kinds)
 
@@ -191,10 +205,7 @@ def _steps_of(*kinds: type[LogicalType]) -> list[str]:
 def condition_rules(key: str) -> list[Json]:
     """Return the rules of attributes next to a type, which is under `type` or `inner`."""
     return [
-        {
-            "if": {"properties": {key: condition.reference}, "required": [key]},
-            "then": {"properties": {"extra": {"properties": condition.attributes}}},
-        }
+        {"if": has(key, ref(condition.name)), "then": of_extra({"properties": condition.attributes})}
         for condition in kind_conditions()
         if condition.attributes
     ]
@@ -204,14 +215,14 @@ def rules_of_kind(name: str) -> list[Json]:
     """Return the rules of a kind's own attributes, and of what is inside of it."""
     kind = BY_NAME[name]
     rules: list[Json] = [
-        {"if": condition.body, "then": {"properties": {"extra": {"properties": condition.attributes}}}}
+        {"if": condition.body, "then": of_extra({"properties": condition.attributes})}
         for condition in kind_conditions()
         if name in condition.kinds and kind.family is not Family.OPTION
     ]
     steps = _steps_of(kind)
     if kind.family in (Family.OPTION, Family.LIST, Family.MAP):
         rules.append({"properties": dict.fromkeys(steps, _INSIDE)})
-    no_column: Json = {"properties": {"extra": {"properties": {builtin.TYPE.key: _no_word("ObjectLink")}}}}
+    no_column = of_extra({"properties": {builtin.TYPE.key: _no_word("ObjectLink")}})
     if kind.family is Family.STRUCT:
         rules.append({"properties": {"fields": {"items": no_column}}})
     elif kind.family in (Family.LIST, Family.MAP):
@@ -233,7 +244,7 @@ def columns_definition() -> Json:
     for key, position in product(keys, range(1, _MOST_KEY_FIELDS + 1)):
         item: Json = {"const": position}
         for step in ("position", key, "extra"):
-            item = {"type": "object", "properties": {step: item}, "required": [step]}
+            item = {"type": "object", **has(step, item)}
         items.append(item)
     return {
         "allOf": [
@@ -286,7 +297,7 @@ def _of_family(family: Family) -> Json:
         if family in families:
             rules[constraints.ENUM.key] = {"items": {"type": type_}}
     if family in _CALENDAR:
-        rules |= {bound.key: {"type": "string"} for bound in _BOUNDS}
+        rules |= {bound.key: {"type": "string"} for bound in constraints.BOUNDS}
     return rules
 
 
@@ -294,22 +305,15 @@ _CALENDAR = TEMPORAL - {Family.DURATION}
 """Families whose bounds are written as texts."""
 _ENUM_TYPES = {frozenset({Family.BOOLEAN}): "boolean", _CALENDAR | {Family.TEXT}: "string"}
 """What the items of an `enum` are written as."""
-_BOUNDS = (
-    constraints.MINIMUM,
-    constraints.MAXIMUM,
-    constraints.EXCLUSIVE_MINIMUM,
-    constraints.EXCLUSIVE_MAXIMUM,
-)
-_OF_LENGTH = (constraints.MIN_LENGTH, constraints.MAX_LENGTH, constraints.MIN_ITEMS, constraints.MAX_ITEMS)
 
 
 def rules_of_field() -> list[Json]:
     """Return the rule that no attribute is both next to a type and inside of its Option."""
     is_inside: Json = {}
     for key in ("extra", "inner", "type"):
-        is_inside = {"type": "object", "properties": {key: is_inside}, "required": [key]}
+        is_inside = {"type": "object", **has(key, is_inside)}
     rules = [
-        {"if": _inner_has(key), "then": {"properties": {"extra": {"properties": {key: False}}}}}
+        {"if": _inner_has(key), "then": of_extra({"properties": {key: False}})}
         for key, attribute in ATTRIBUTES.items()
         if attribute.on_field
     ]
@@ -319,5 +323,4 @@ def rules_of_field() -> list[Json]:
 
 def _inner_has(key: str) -> Json:
     """Return the condition that a type has an attribute inside of its Option."""
-    extra = {"properties": {"extra": {"required": [key]}}}
-    return {"properties": {"type": {"properties": {"inner": extra}}}}
+    return {"properties": {"type": {"properties": {"inner": of_extra({"required": [key]})}}}}

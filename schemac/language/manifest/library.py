@@ -7,7 +7,7 @@ Errors: SC232 duplicate-group, SC233 reuse-cycle, SC234 unreadable-import, and w
 """
 
 import posixpath
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from schemac.language.manifest.groups import Definition, GroupFile, Import, report_clash
@@ -19,38 +19,23 @@ from schemac.text.source.text import MAX_BYTES, decode_text, reason_of
 from schemac.text.syntax.document import Document, parse
 
 
-@dataclass(frozen=True)
-class Read:
-    """An imported file: its content, or why it could not be read."""
-
-    content: bytes | OSError
-    file: GroupFile | None = None
-    """None if it is not a text."""
-    diagnostics: tuple[Diagnostic, ...] = ()
-    """What is wrong with it as a text."""
-
-
 @dataclass
 class Library:
     """The imported files of a run, by `Files.key`."""
 
     contents: Contents = field(default_factory=Contents)
-    read: dict[str, Read] = field(default_factory=dict)
+    read: dict[str, tuple[GroupFile | None, Report]] = field(default_factory=dict)
 
-    def file(self, files: Files, path: str) -> Read:
-        """Return a file with its groups; it is parsed once."""
+    def file(self, files: Files, path: str) -> tuple[GroupFile | None, Report]:
+        """Return the groups of a file, None if it is no text that can be read, and what is wrong with it; it is parsed once."""
         key = files.key(path)
-        if key in self.read:
-            return self.read[key]
-        content, name, report = self.contents.of(files, path), files.name(path), Report()
-        source = (
-            decode_text(content[: MAX_BYTES + 1], name, report) if not isinstance(content, OSError) else None
-        )
-        file = None
-        if source is not None:
-            file = GroupFile(parse(source, report))
-            report.extend(file.report.diagnostics)
-        self.read[key] = Read(content, file, report.diagnostics)
+        if key not in self.read:
+            content, file, report = self.contents.of(files, path), None, Report()
+            if not isinstance(content, OSError):
+                source = decode_text(content[: MAX_BYTES + 1], files.name(path), report)
+                file = GroupFile(parse(source, report)) if source is not None else None
+            report.extend(file.report.diagnostics if file is not None else ())
+            self.read[key] = file, report
         return self.read[key]
 
 
@@ -70,22 +55,16 @@ class Reuse:
     """Those of the imported files, by `Files.key`."""
 
 
-@dataclass(frozen=True)
-class ImportStep:
-    """An import on the way to a file, by the file that has it."""
-
-    key: str
-    """Of that file, as `Files.key` has it."""
-    import_: Import
-
-
 class GroupScope:
     """The groups that a file knows: its own, and those of the files that it imports."""
 
     def __init__(
-        self, file: GroupFile, path: str, reuse: Reuse, report: Report, above: tuple[ImportStep, ...] = ()
+        self, file: GroupFile, path: str, reuse: Reuse, report: Report, above: Mapping[str, Import] = {}
     ) -> None:
-        """Read the imports of a file; what is wrong with them is in the report."""
+        """Read the imports of a file; what is wrong with them is in the report.
+
+        `above` are the imports that lead to it from the text, by `Files.key` of the files that have them.
+        """
         self.file = file
         self.path = path
         """Of the file; empty for the text that a run began with."""
@@ -118,13 +97,12 @@ class GroupScope:
 
     def unused_imports(self, used: Collection[str]) -> list[Import]:
         """Return the imports that have none of the groups of these names; a file with mistakes may be meant to have them."""
-        by = {id(import_) for name, (_, import_, _) in self._imported.items() if name in used}
-        read = {
-            id(import_)
+        needed = {id(import_) for name, (_, import_, _) in self._imported.items() if name in used}
+        return [
+            import_
             for import_, scope in self._read
-            if scope.is_whole and not scope.file.report.has_errors
-        }
-        return [import_ for import_ in self.file.imports if id(import_) in read - by]
+            if id(import_) not in needed and scope.is_whole and not scope.file.report.has_errors
+        ]
 
     def _open_import(self, import_: Import, report: Report) -> None:
         """Read an imported file; one that cannot be read, or imports itself, is reported."""
@@ -134,23 +112,22 @@ class GroupScope:
             return
         files = self._reuse.files
         assert files is not None
-        read = self._reuse.library.file(files, path)
-        self._reuse.imports[path] = self._reuse.library.contents.digest(files, path)
-        report.extend(read.diagnostics)
-        if isinstance(read.content, OSError):
-            name = files.name(path)
-            help = read.content.help if isinstance(read.content, OutsideError) else ""
-            self._report_unreadable(
-                import_, f"cannot read {name}: {reason_of(read.content)}", report, help=help
-            )
-        if read.file is None:
+        library = self._reuse.library
+        (file, read_report), content = library.file(files, path), library.contents.of(files, path)
+        self._reuse.imports[path] = library.contents.digest(files, path)
+        report.extend(read_report.diagnostics)
+        if isinstance(content, OSError):
+            help = content.help if isinstance(content, OutsideError) else ""
+            help = help or "write the path of the file, from the folder of the one that imports it"
+            message = f"cannot read {files.name(path)}: {reason_of(content)}"
+            import_.document.report(UNREADABLE_IMPORT, message, import_.at, report, help)
+        if file is None:
             self.is_whole = False
             return
-        way = (*self._above, ImportStep(_file_key(self.path, self._reuse), import_))
-        keys = [step.key for step in way]
-        if (key := _file_key(path, self._reuse)) in keys:
+        way = {**self._above, files.key(self.path): import_}
+        if (key := files.key(path)) in way:
             # The last import of the circle is reported, and the others of it are shown.
-            circle = [step.import_ for step in way[keys.index(key) :]]
+            circle = list(way.values())[list(way).index(key) :]
             locations = [import_.document.location(import_.at) for import_ in circle]
             through = ", ".join(location.source.name for location in locations[1:])
             message = f"{files.name(path)} imports itself" + (f" through {through}" if through else "")
@@ -159,11 +136,7 @@ class GroupScope:
             report.add(REUSE_CYCLE, message, location=locations[-1], labels=tuple(labels), help=help)
             self.is_whole = False
             return
-        self._add_groups(read.file, path, way, report)
-
-    def _add_groups(self, file: GroupFile, path: str, way: tuple[ImportStep, ...], report: Report) -> None:
-        """Add the groups of an imported file, after the imports of that; two of a name are reported."""
-        key, import_ = _file_key(path, self._reuse), way[-1].import_
+        # Its groups come after the imports of it; two of a name are reported.
         scope = self._reuse.scopes.get(key)
         if scope is None:
             scope = self._reuse.scopes[key] = GroupScope(file, path, self._reuse, report, way)
@@ -189,19 +162,8 @@ class GroupScope:
             help = "write the path from the folder of this file, with `/`, such as ../groups/audit.yaml"
         else:
             return posixpath.normpath(posixpath.join(posixpath.dirname(self.path), import_.path))
-        self._report_unreadable(import_, message, report, help=help)
+        import_.document.report(UNREADABLE_IMPORT, message, import_.at, report, help)
         return None
-
-    def _report_unreadable(self, import_: Import, message: str, report: Report, *, help: str = "") -> None:
-        """Report at an import why it cannot be read; the default help is on its path."""
-        location = import_.document.location(import_.at)
-        help = help or "write the path of the file, from the folder of the one that imports it"
-        report.add(UNREADABLE_IMPORT, message, source=location.source, span=location.span, help=help)
-
-
-def _file_key(path: str, reuse: Reuse) -> str:
-    """Return the key of a file; the text itself has the path ``."""
-    return path if reuse.files is None else reuse.files.key(path)
 
 
 def scope_of(documents: Sequence[Document], reuse: Reuse, report: Report) -> GroupScope | None:

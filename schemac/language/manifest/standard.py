@@ -11,10 +11,12 @@ an account before a slash.
 """
 
 import re
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from itertools import takewhile
 from typing import Any, Literal, get_args
+
+from pydantic.fields import FieldInfo
 
 from schemac.language.attributes.attribute import spellings
 from schemac.language.attributes.builtin import DESCRIPTION
@@ -42,15 +44,15 @@ from schemac.text.syntax.model import sort_of
 AddFinding = Callable[..., None]
 
 
-def _written_keys(kind: type[LogicalType]) -> set[str]:
-    """Return the keys of a kind as manifests write them."""
-    return {field.alias or name for name, field in kind.model_fields.items()}
+def _properties(kind: type[LogicalType]) -> dict[str, FieldInfo]:
+    """Return the properties of a kind, by the keys that manifests write."""
+    return {field.alias or name: field for name, field in kind.model_fields.items()}
 
 
 _TYPE_PARAMETERS = {
-    name: tuple(key for key in TYPE_KEYS if key in _written_keys(kind)) for name, kind in BY_NAME.items()
+    name: tuple(key for key in TYPE_KEYS if key in _properties(kind)) for name, kind in BY_NAME.items()
 }
-_HAS_UNIT = frozenset(name for name, kind in BY_NAME.items() if "unit" in _written_keys(kind))
+_HAS_UNIT = frozenset(name for name, kind in BY_NAME.items() if "unit" in _properties(kind))
 _UNITS = {spelling: unit for unit in ARROW_UNITS for spelling in spellings(unit)}
 _PLURALS = {spelling + "s": unit for spelling, unit in _UNITS.items()}
 
@@ -158,12 +160,9 @@ class Standardizer:
             help = Help.write("UTC", key="timezone", is_safe=False)
             self._add(FRIENDLY_FORM, (*at, "timezone"), message, help=help)
         if self._is_strict and value.get("fixedLength", 0) is None:
-            self._add(
-                FRIENDLY_FORM,
-                (*at, "fixedLength"),
-                "in the standard `fixedLength` needs a number",
-                help=Help.remove(": a variable length is the default"),
-            )
+            message = "in the standard `fixedLength` needs a number"
+            help = Help.remove(": a variable length is the default")
+            self._add(FRIENDLY_FORM, (*at, "fixedLength"), message, help=help)
         if "extra" in value:
             return self._without_misplaced_extra({**value, **changed}, at, is_nested)
         return {**value, **changed} if changed else value
@@ -182,7 +181,7 @@ class Standardizer:
 
     def _kind(self, written: str, at: TreePath) -> str:
         """Return a kind as the standard spells it; strict mode reports other spellings, and kinds that the standard does not have."""
-        kind = self._word(written, BY_NAME, SPELLINGS, at)
+        kind = self._word(written, SPELLINGS, at)
         if self._is_strict and kind in BY_NAME and BY_NAME[kind].standard_number is None:
             self._add(FRIENDLY_FORM, at, f"the standard has no kind {kind}", help="compile without --strict")
         return kind
@@ -194,19 +193,16 @@ class Standardizer:
             message = f"units are written in the singular, not '{written}'"
             self._add(PLURAL_UNIT, at, message, help=Help.write(singular))
             return singular
-        return self._word(written, ARROW_UNITS, _UNITS, at)
+        return self._word(written, _UNITS, at)
 
-    def _word(self, written: str, words: Collection[str], known: dict[str, str], at: TreePath) -> str:
+    def _word(self, written: str, words: Mapping[str, str], at: TreePath) -> str:
         """Return a word as the standard spells it, an unknown one as it is; strict mode reports another spelling."""
-        if written in words:
-            return written
-        word = known.get(written)
-        if word is None:
+        word = words.get(written, written)
+        if word == written:
             return written
         if self._is_strict:
-            self._add(
-                LENIENT_SPELLING, at, f"the standard spells '{written}' as {word}", help=Help.write(word)
-            )
+            message = f"the standard spells '{written}' as {word}"
+            self._add(LENIENT_SPELLING, at, message, help=Help.write(word))
         return word
 
     def _null(self, at: TreePath, is_nested: bool) -> Json:
@@ -253,13 +249,12 @@ def complete_type(written: Mapping[str, Any]) -> str | None:
         return None
     (document,) = parse(SourceText(kind.example, "<example>"), Report())
     example: Any = document.value
-    needed = [f.alias or name for name, f in kind.model_fields.items() if f.is_required()]
     if not isinstance(example, dict):
         return None
-    names = [f.alias or name for name, f in kind.model_fields.items()]
-    missing = [key for key in needed if key not in written]
+    properties = _properties(kind)
+    missing = [key for key, field in properties.items() if field.is_required() and key not in written]
     whole = {**{key: example[key] for key in missing if key in example}, **written}
-    for key in [key for key in written if key not in names]:
+    for key in [key for key in written if key not in properties]:
         value = whole.pop(key)
         alike = [name for name in missing if _are_alike(example.get(name), value)]
         is_doubled = isinstance(value, dict) and value.get("kind") == kind.__name__ == Option.__name__
@@ -268,7 +263,7 @@ def complete_type(written: Mapping[str, Any]) -> str | None:
         meant = near or (parts[0] if len(parts) == 1 else None)
         if meant is not None:
             whole[meant] = value
-    return flow({key: whole[key] for key in names if key in whole})
+    return flow({key: whole[key] for key in properties if key in whole})
 
 
 def _are_alike(one: Any, other: Any) -> bool:
@@ -315,17 +310,11 @@ def trouble_with(name: str) -> tuple[str, str]:
     """Return why the folder of a name cannot be made, and the way out; both empty if its characters alone decide."""
     if not _NAME.fullmatch(name):
         return "", ""
-    account, _, last = name.casefold().rpartition("/")
+    (account, _, last), why = name.casefold().rpartition("/"), "the name becomes the name of a folder"
     if any(len(part.encode()) > _LONGEST_PART for part in name.split("/")):
-        return (
-            f"it is {len(name.encode())} bytes long",
-            f"use at most {_LONGEST_PART} bytes: the name becomes the name of a folder",
-        )
+        return f"it is {len(name.encode())} bytes long", f"use at most {_LONGEST_PART} bytes: {why}"
     if (account or last) == "artifacts.json" or (account and last == "losses.json"):
-        return (
-            "a build writes a file with this name",
-            "use another name: the name becomes the name of a folder",
-        )
+        return "a build writes a file with this name", f"use another name: {why}"
     return "", ""
 
 

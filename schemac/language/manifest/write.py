@@ -45,13 +45,8 @@ def write_manifest(
     With `is_strict` it is a DatasetSnapshot, with descriptions as attributes; the schema may have nothing that the
     standard does not have.
     """
-    writer = _Writer(notes_at, is_strict)
-    top = (
-        writer.snapshot(dataset)
-        if is_strict
-        else CommentedMap(name=_name_scalar(dataset.name), **writer.holder(dataset.schema, 0))
-    )
-    return "".join(f"# {_comment_line(text)}\n" for text in comments) + _yaml_text(top)
+    head = "".join(f"# {_comment_line(text)}\n" for text in comments)
+    return head + _yaml_text(_Writer(notes_at, is_strict).document(dataset))
 
 
 def write_fields(schema: Schema, notes_at: NotesAt) -> str:
@@ -91,8 +86,10 @@ class _Writer:
         self._notes_at = notes_at
         self._is_strict = is_strict
 
-    def snapshot(self, dataset: LogicalDataset) -> CommentedMap:
-        """Return the dataset in the standard's envelope."""
+    def document(self, dataset: LogicalDataset) -> CommentedMap:
+        """Return the dataset with its name beside the fields, or in strict mode in the standard's envelope."""
+        if not self._is_strict:
+            return CommentedMap(name=_name_scalar(dataset.name), **self.holder(dataset.schema, 0))
         column = 2 * _MAPPING + _SEQUENCE
         event = CommentedMap(kind="SetDataSchema", schema=CommentedMap(self.holder(dataset.schema, column)))
         content = CommentedMap(name=_name_scalar(dataset.name), kind="Root", metadata=CommentedSeq([event]))
@@ -162,11 +159,13 @@ def _ruamel_value(value: Any) -> Any:
     """Return a value of JSON in ruamel's containers, which know their style, with texts in quotes where they need them."""
     if isinstance(value, dict):
         return CommentedMap({_ruamel_value(key): _ruamel_value(item) for key, item in value.items()})
-    is_misread = isinstance(value, str) and (value.startswith((":", "?")) or _has_escapes(value))
-    if is_misread or (isinstance(value, str) and value.lower() in _OLD_BOOLEANS):
+    if isinstance(value, str):
         # The emitter leaves these plain: in flow style the C parser takes the sign for an indicator, older readers take
         # some words for booleans, and what a terminal obeys can be escaped in double quotes alone.
-        return DoubleQuotedScalarString(value)
+        is_misread = value.startswith((":", "?")) or value.lower() in _OLD_BOOLEANS
+        return (
+            DoubleQuotedScalarString(value) if is_misread or printable(value, keep="\n") != value else value
+        )
     return CommentedSeq([_ruamel_value(item) for item in value]) if isinstance(value, list) else value
 
 
@@ -212,8 +211,3 @@ def _yaml_text(tree: CommentedMap) -> str:
     yaml.dump(tree, stream)
     # What is not harmless stands in double quotes, where these escapes mean the character.
     return printable(stream.getvalue(), keep="\n")
-
-
-def _has_escapes(text: str) -> bool:
-    """Whether a text has characters that only double quotes can hold."""
-    return printable(text, keep="\n") != text

@@ -51,7 +51,7 @@ class Document:
         for step in path:
             part_origin = value.origins.get(step) if isinstance(value, MappingNode | SequenceNode) else None
             origin = origin.child(step) if part_origin is None else part_origin
-            value = _child(value, step)
+            value = child_of(value, step)
         return origin
 
     def span(self, path: TreePath) -> Span:
@@ -175,7 +175,7 @@ class SequenceNode(list[Any]):
         return list, (list(self),)
 
 
-def _child(value: Any, step: str | int) -> Any:
+def child_of(value: Any, step: str | int) -> Any:
     """Return the part of a value; None where there is none."""
     try:
         return value[step]

@@ -156,7 +156,7 @@ def row_rules(
         *rules.checks,
     ]
     return tuple(
-        [ConstraintRule(one.path, one, tuple([fields[n.path] for n in one.fields])) for one in constraints]
+        [ConstraintRule(one.path, one, tuple([fields[str(n)] for n in one.fields])) for one in constraints]
     )
 
 
@@ -179,7 +179,7 @@ def _texts_by_meaning(
     fields = rows.named_fields(columns)
 
     def of(node: FieldNode) -> Hashable:
-        return identity(fields[node.path]), comparison_class(node.type)
+        return identity(fields[str(node)]), comparison_class(node.type)
 
     for written in version.dataset.schema.extra.get(key) or ():
         rules = rows.row_constraints({key: [written]}, columns)
