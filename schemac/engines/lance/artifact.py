@@ -22,7 +22,7 @@ from schemac.artifacts.targets import Artifact, ArtifactTarget, Emission
 from schemac.engines.lance import LANCE_LOSS
 from schemac.engines.lance._generated.lance import file_pb2 as pb
 from schemac.engines.lance.attributes import BLOB_MARK, BRAIN_FLOAT
-from schemac.engines.lance.fields import encoded, node_ids, nodes_of, words_by_field
+from schemac.engines.lance.fields import encoded, lance_ids, nodes_of, words_by_field
 from schemac.engines.lance.limits import LanceLimits
 from schemac.language.logical.model import FieldPath, SchemaField
 from schemac.language.physical import ArrowField, ArrowSchema, ArrowType, LoweredSchema, pa
@@ -35,9 +35,12 @@ BINARY, TEXT = "lance/schema.binpb", "lance/schema.txtpb"
 
 def to_message(lowered: LoweredSchema, field_ids: Mapping[SchemaField, Numbers] | None = None) -> "pb.Schema":
     """Return the schema as Lance writes it. Raises ValueError for a type that Lance has no word for."""
-    nodes = nodes_of(lowered)
+    nodes, owned = nodes_of(lowered)
     if field_ids is not None:
-        ids = node_ids(lowered, nodes, field_ids)
+        ids = [-1] * len(nodes)
+        for field, indices in owned.items():
+            for index, id in zip(indices, lance_ids(field_ids[field]), strict=True):
+                ids[index] = id
         for node, id in zip(nodes, ids, strict=True):
             node.id, node.parent_id = id, ids[node.parent_id] if node.parent_id >= 0 else -1
     return pb.Schema(fields=nodes, metadata=encoded(lowered.metadata))
