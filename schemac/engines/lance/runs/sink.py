@@ -20,15 +20,16 @@ import pyarrow as pa
 from schemac.engines.lance import transactions
 from schemac.engines.lance._generated.lance import file_pb2 as pb
 from schemac.engines.lance.artifact import decode, encode, to_message
-from schemac.engines.lance.attributes import storage_version
+from schemac.engines.lance.attributes import BRAIN_FLOAT, storage_version
 from schemac.engines.lance.dataset import find_dataset, lance_errors, open_dataset, options_for
+from schemac.engines.lance.fields import NAME_KEY
 from schemac.engines.lance.runs import merge as merging
 from schemac.engines.lance.runs import recovery
 from schemac.engines.lance.tables.fields import differences, lance_fields_of
 from schemac.engines.lance.transactions import DATA, Commit, CommitStage, file_names
 from schemac.language.attributes.attribute import Extra
 from schemac.language.logical.model import SchemaField
-from schemac.language.physical import LoweredSchema
+from schemac.language.physical import LoweredSchema, with_parts
 from schemac.rows.runs.errors import PipelineError
 from schemac.rows.runs.history import MOVED_OUT, UNFINISHED, CommittedRun
 from schemac.rows.runs.identity import RunIdentity
@@ -372,17 +373,10 @@ def as_lance_reads(schema: pa.Schema) -> pa.Schema:
 
 def _as_lance_reads(field: pa.Field) -> pa.Field:
     """Return a field whose vector items, also those inside of it, are as Lance gives them back."""
-    data_type = field.type
-    if pa.types.is_fixed_size_list(data_type):
-        item = data_type.value_field
-        named = (item.metadata or {}).get(b"ARROW:extension:name") == b"lance.bfloat16"
+    if pa.types.is_fixed_size_list(field.type):
+        item = field.type.value_field
+        named = (item.metadata or {}).get(NAME_KEY) == BRAIN_FLOAT.encode()
         if named and not isinstance(item.type, pa.BaseExtensionType):
             item = pa.field("item", item.type, metadata={**item.metadata, b"ARROW:extension:metadata": b""})
-            return field.with_type(pa.list_(item, data_type.list_size))
-    elif pa.types.is_struct(data_type):
-        return field.with_type(pa.struct([_as_lance_reads(member) for member in data_type]))
-    elif pa.types.is_large_list(data_type):
-        return field.with_type(pa.large_list(_as_lance_reads(data_type.value_field)))
-    elif pa.types.is_list(data_type):
-        return field.with_type(pa.list_(_as_lance_reads(data_type.value_field)))
-    return field
+            return field.with_type(pa.list_(item, field.type.list_size))
+    return field.with_type(with_parts(field.type, _as_lance_reads))
