@@ -222,47 +222,35 @@ def checks(
         field, before = change.new_field, change.old_field
         if field is None or before is None or judgement.outcome is not Outcome.DATA:
             continue
-        for check in _checks(engine.ROWS[change.fact].subject, pair, before, field, rounded, ways):
-            key = (check.title, check.subject)
-            if key not in seen:
-                seen.add(key)
-                yield check
+        for subject, question, query in _questions(change, pair, rounded, ways):
+            if (field.path_text, subject) not in seen:
+                seen.add((field.path_text, subject))
+                yield steps.CheckStep(
+                    field.path_text, question=question, query=query, field=field, subject=subject
+                )
 
 
-def _checks(
-    subject: steps.CheckSubject | None,
-    pair: VersionPair,
-    before: SchemaField,
-    field: SchemaField,
-    rounded: frozenset[str],
-    ways: Sequence[LockedVersionPair],
-) -> Iterator[steps.CheckStep]:
-    """Yield the checks of stored values for one change: of nulls, of places in structs, or of fit."""
+def _questions(
+    change: Change, pair: VersionPair, rounded: frozenset[str], ways: Sequence[LockedVersionPair]
+) -> Iterator[tuple[steps.CheckSubject, str, str]]:
+    """Yield what is asked of the values for one change: about nulls, places in structs, or fit; each with the filter that answers it."""
+    before, field = change.fields
+    subject = engine.ROWS[change.fact].subject
     nulls = "it may not be null"
     if subject is steps.CheckSubject.NULLS:
-        yield steps.CheckStep(
-            field.path_text, question=nulls, query=steps.null_filter(before), field=field, subject=subject
-        )
+        yield subject, nulls, steps.null_filter(before)
     elif subject is steps.CheckSubject.PLACE:
+        name = steps.column_name(before)
         if engine.leaves_nullable_struct(field, pair):
-            query = f"{steps.column_name(before)} IS NULL"
-            yield steps.CheckStep(
-                field.path_text, question=nulls, query=query, field=field, subject=steps.CheckSubject.NULLS
-            )
+            yield steps.CheckSubject.NULLS, nulls, f"{name} IS NULL"
         for above in engine.nullable_structs_entered(field, pair):
-            query = f"{steps.column_name(above)} IS NULL AND {steps.column_name(before)} IS NOT NULL"
             question = f"{above.path_text} may not be null where {before.path_text} has a value"
-            yield steps.CheckStep(
-                field.path_text, question=question, query=query, field=field, subject=subject
-            )
+            yield subject, question, f"{steps.column_name(above)} IS NULL AND {name} IS NOT NULL"
     elif subject is steps.CheckSubject.FIT:
         casts = casts_of(field, ways) or [FieldCast(before, field)]
-        is_rounded = is_named(field, rounded)
-        question = "; then ".join(
-            _fit_question(*cast, field.path_text if is_rounded else "") for cast in casts
-        )
-        query = steps.misfit_filter(pair, before, field) if len(ways) == 1 and not is_rounded else ""
-        yield steps.CheckStep(field.path_text, question=question, query=query, field=field, subject=subject)
+        option = field.path_text if is_named(field, rounded) else ""
+        question = "; then ".join(_fit_question(*cast, option) for cast in casts)
+        yield subject, question, "" if len(ways) > 1 or option else steps.misfit_filter(pair, before, field)
 
 
 def rule_checks(
