@@ -56,7 +56,7 @@ class RunningCheck:
         path_texts = {stage.new.by_id[id].path_text for stage in plan.stages if id in stage.new.by_id}
         self._misfits = _Misfits(self.field, path_texts)
         field: SchemaField = self.field
-        while field not in plan.layout.written and field.parent is not None:
+        while field not in plan.written and field.parent is not None:
             field = field.parent
         converter = Converter.of(plan.stages, [[field]], plan.rounded)
         self._converter = replace(converter, on_misfit=self._misfits.add)
