@@ -65,7 +65,7 @@ def _effective_states(
             later = range(following + 1, len(fields))
             there = next((i for i in later if clock_of(fields[here], fields[i]) is not None), here)
             if there > here and fields[there].type.family is Family.TIMESTAMP:
-                type_ = _without_nullability_mark(effective[here].shape.type)
+                type_ = _type(effective[here].shape)
                 for place in range(following, there):
                     shape = states[place].shape
                     mark = "?" if shape.type.endswith("?") else ""
@@ -114,9 +114,7 @@ def stages(pair: LockedVersionPair, start: int | None = None) -> tuple[LockedVer
         # A stop is a version in which a field got a type that is neither its old nor its new one's neighbour, or another clock.
         changes, has_cast = [], False
         for before, state in pairwise(way):
-            is_other = _without_nullability_mark(before.shape.type) != _without_nullability_mark(
-                state.shape.type
-            )
+            is_other = _type(before.shape) != _type(state.shape)
             has_cast = has_cast or is_other
             if is_other or clock_in(before.shape) != clock_in(state.shape):
                 changes.append(state.first)
@@ -148,11 +146,7 @@ def _states_on_the_way(pair: LockedVersionPair, start: int | None) -> Mapping[in
         # The state that the table has is one of this type: that of its version, else the one of its numbers, else
         # the last one; of several, one of its clock.
         ids, shape = lance_ids(pair.old.numbers[before]), shape_of(before, None, None)
-        alike = [
-            state
-            for state in field_states
-            if _without_nullability_mark(state.shape.type) == _without_nullability_mark(shape.type)
-        ]
+        alike = [state for state in field_states if _type(state.shape) == _type(shape)]
         then = [state for state in alike if start is not None and state.is_in(start)]
         numbered = [state for state in alike if ids and lance_ids(state.numbers) == ids]
         matches = then or numbered or alike
@@ -183,11 +177,8 @@ def casts_of(field: SchemaField, ways: Sequence[LockedVersionPair]) -> list[Fiel
 
 def is_cast(field: SchemaField, ways: Sequence[LockedVersionPair]) -> bool:
     """Whether the type of a field of the last new version changes on the way, whatever becomes of its members."""
-    casts = casts_of(field, ways)
-    types = [
-        tuple(_without_nullability_mark(shape_of(one, None, None).type) for one in cast) for cast in casts
-    ]
-    return any(before != after for before, after in types)
+    shapes = [[shape_of(one, None, None) for one in cast] for cast in casts_of(field, ways)]
+    return any(_type(before) != _type(after) for before, after in shapes)
 
 
 def _versions_before_structs(pair: LockedVersionPair) -> Iterator[int]:
@@ -205,9 +196,9 @@ def _versions_before_structs(pair: LockedVersionPair) -> Iterator[int]:
                     yield stop + 1
 
 
-def _without_nullability_mark(text: str) -> str:
+def _type(shape: FieldShape) -> str:
     """Return the type of a shape without its mark of nullability."""
-    return text.removesuffix("?")
+    return shape.type.removesuffix("?")
 
 
 def checks(
