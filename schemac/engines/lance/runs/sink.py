@@ -12,10 +12,12 @@ Source: pylance 14 and lance-spark 0.4.0: a fragment of an existing table takes 
 import os
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from schemac.engines.lance import transactions
 from schemac.engines.lance._generated.lance import file_pb2 as pb
@@ -219,33 +221,29 @@ class LanceSink(Sink):
         import lance
 
         table = open_dataset(place.path, version, place.storage_options)
-        gone = set(addresses)
-        touched = {address >> IN_FRAGMENT for address in gone}
+        gone = pa.array(addresses, pa.uint64())
+        touched = {address >> IN_FRAGMENT for address in addresses}
         rest: list[str] = []
         for fragment in table.get_fragments():
             if fragment.fragment_id in touched:
                 scanner = fragment.scanner(with_row_address=True, batch_size=BATCH_ROWS)
                 remaining = (
-                    batch.filter(
-                        pa.array([row not in gone for row in batch["_rowaddr"].to_pylist()], pa.bool_())
-                    )
+                    batch.filter(pc.invert(pc.is_in(batch["_rowaddr"], gone))).select(schema.names)
                     for batch in scanner.to_batches()
                 )
-                rows = (batch.select(schema.names) for batch in remaining)
-                rest += transactions.write_rest(place, schema, rows)
+                rest += transactions.write_rest(place, schema, remaining)
         operation = lance.LanceOperation.Update(
             removed_fragment_ids=sorted(touched), new_fragments=transactions.fragments_of(rest)
         )
-        moved_out = {MOVED_OUT: str(len(gone))}
+        moved_out = {MOVED_OUT: str(len(set(addresses)))}
         return transactions.commit_operation(place, file_names(rest), operation, version, **moved_out)
 
     def commit(
         self, place: WriteTarget, form: TableForm, fragments: list[str], *, may_join: bool = False
     ) -> int:
         """Commit the fragments."""
-        newest = None
-        if place.mode != "overwrite":
-            newest = find_dataset(place.path, place.storage_options)
+        is_new = place.mode == "overwrite"
+        newest = None if is_new else find_dataset(place.path, place.storage_options)
         if newest is not None:
             if place.mode == "create":
                 if not may_join:
@@ -255,13 +253,9 @@ class LanceSink(Sink):
         message = decode(form.native) if form.native else None
         if message is not None and [f.id for f in message.fields] == list(range(len(message.fields))):
             message = None  # Lance gives a new table the same ids
-
-        def make() -> int:
-            """Make the version, and return its number."""
-            if message is not None and place.mode != "append":
-                return _commit_with_ids(place, fragments, message)
-            return _commit(place, form.schema, fragments)
-
+        make = partial(_commit, place, form.schema, fragments)
+        if message is not None and place.mode != "append":
+            make = partial(_commit_with_ids, place, fragments, message)
         return Commit(place, file_names(fragments), make).advance(CommitStage.COMMITTED)
 
     def close_staging(self, place: WriteTarget) -> None:
