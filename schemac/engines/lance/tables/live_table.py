@@ -121,12 +121,8 @@ class LanceTable:
         schema = version.dataset.schema
         others = {key: value for key, value in schema.extra.items() if key not in ROW_KEYS}
         table_rules = {key: json.loads(value) for key, value in self.metadata.items() if key in ROW_KEYS}
-        return replace(
-            version,
-            dataset=replace(
-                version.dataset, schema=schema.model_copy(update={"extra": others | table_rules})
-            ),
-        )
+        with_rules = schema.model_copy(update={"extra": others | table_rules})
+        return replace(version, dataset=replace(version.dataset, schema=with_rules))
 
     @property
     def recorded(self) -> str | None:
