@@ -276,13 +276,6 @@ _DATAFUSION_TYPES = {
 
 INDICES_KEY = "schemac.indices"
 """Key of a table's configuration under which indices wait that are to be built again."""
-_SCALAR_TYPES = {
-    "LabelList": "LABEL_LIST",
-    "NGram": "NGRAM",
-    "ZoneMap": "ZONEMAP",
-    "BloomFilter": "BLOOMFILTER",
-}
-"""Lance's names of types as `create_scalar_index` needs them, where they differ by more than case."""
 _OF_VECTORS = frozenset(
     {
         *("max_connections", "construction_ef", "max_level", "num_bits", "num_sub_vectors"),
@@ -368,7 +361,8 @@ def build_index(dataset: Any, index: TableIndex, path: str) -> None:
     if index.type.upper().startswith("IVF"):
         dataset.create_index(path, index_type=index.type, name=index.name, replace=True, **parameters)
         return
-    type_: Any = _SCALAR_TYPES.get(index.type, index.type.upper())
+    # Of all names, `create_scalar_index` takes this one otherwise than in capitals.
+    type_: Any = "LABEL_LIST" if index.type == "LabelList" else index.type.upper()
     if index.type in _OF_STATISTICS and parameters:
         # Lance takes these in this form only.
         from lance.indices import IndexConfig
