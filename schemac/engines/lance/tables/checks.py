@@ -269,12 +269,8 @@ def report_pointless_rounding(
     for name in sorted(rounded):
         field = fields.get(name)
         if field is None:
-            near = closest(name, fields)
-            help = (
-                f"did you mean `--allow-rounding {near}`?"
-                if near
-                else "give the path of a field with its current name"
-            )
+            near, help = closest(name, fields), "give the path of a field with its current name"
+            help = f"did you mean `--allow-rounding {near}`?" if near else help
             report.add(POINTLESS_ROUNDING, f"there is no field {name} to round", help=help)
         elif not any(is_roundable(casts_of(inner, ways)) for inner in preorder([field])):
             message = f"no value of {name} is rounded: its type does not change, or the new type has no nearest values"

@@ -31,7 +31,7 @@ from schemac.language.attributes.attribute import Family
 from schemac.language.constraints.constraint import entries_of
 from schemac.language.kinds.temporal import ARROW_PER_SECOND
 from schemac.language.logical.model import Castability, SchemaField, is_in_structs, preorder
-from schemac.language.physical import ArrowField, LoweredField
+from schemac.language.physical import LoweredField
 from schemac.rows.judging.arrays import maps_of
 from schemac.text.source.phrases import counted
 from schemac.versions.evolution.castability import castability
@@ -116,7 +116,7 @@ class Conversion:
         self._before = pair.before
         self._rounded = frozenset(rounded)
         self._on_misfit = on_misfit
-        self._new = {field.field: field for field in pair.new.lowered.preorder()}
+        self.lowered = {field.field: field for field in pair.new.lowered.preorder()}
 
     def build(self, field: SchemaField, batch: pa.RecordBatch) -> pa.Array:
         """Return the values of a new field, which is in no list or map, for each row of a batch of the old table."""
@@ -129,10 +129,6 @@ class Conversion:
         olds = [self._before[inner] for inner in preorder([field]) if inner in self._before]
         return {str(old.column.segment) for old in olds}
 
-    def arrow_field(self, field: SchemaField) -> ArrowField:
-        """Return the Arrow field of a new field."""
-        return self._new[field].arrow
-
     def _array(
         self,
         field: SchemaField,
@@ -142,7 +138,7 @@ class Conversion:
         batch: pa.RecordBatch | None,
     ) -> pa.Array:
         """Return `length` values of a field, converted from its source; without a source they are null."""
-        lowered = self._new[field]
+        lowered = self.lowered[field]
         type_: Any = lowered.arrow.type
         family = field.type.family
         is_alike = old is not None and source is not None and old.type.kind == field.type.kind
@@ -203,7 +199,7 @@ class Conversion:
             elif before is not None and batch is not None and is_in_structs(before):
                 values = values_of(before, batch)
             children.append(self._array(child, before, values, length, batch))
-        fields = [self._new[child].arrow for child in field.children]
+        fields = [self.lowered[child].arrow for child in field.children]
         mask = source.is_null() if old is not None and source is not None else None
         return pa.StructArray.from_arrays(children, fields=fields, mask=mask)
 

@@ -106,7 +106,7 @@ class Converter:
                 batch = pa.RecordBatch.from_arrays(list(made.values()), names=list(made))
         arrays = [conversion.build(column, batch) for conversion, column in last]
         fields = [
-            pa.field(str(column.segment), values.type, metadata=conversion.arrow_field(column).metadata)
+            pa.field(str(column.segment), values.type, metadata=conversion.lowered[column].arrow.metadata)
             for (conversion, column), values in zip(last, arrays, strict=True)
         ]
         return pa.RecordBatch.from_arrays(arrays, schema=pa.schema(fields))

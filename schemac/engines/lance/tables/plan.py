@@ -404,17 +404,11 @@ def _judged(
         for change in diff_of(way):
             if change.fact not in TYPE_FACTS:
                 continue
-            old, new = change.old_field, change.new_field
+            old, new = change.fields
             judgement = judge_change("lance", change, way)
             # What is said is about the field that this one becomes in the end.
-            last = pair.new.by_id.get(way.new.ids[new]) if new is not None else None
-            if (
-                old is not None
-                and new is not None
-                and last is not None
-                and last.type.kind != new.type.kind
-                and clock_of(old, new) is None
-            ):
+            last = pair.new.by_id.get(way.new.ids[new])
+            if last is not None and last.type.kind != new.type.kind and clock_of(old, new) is None:
                 # The field cannot have the attribute any more that would declare the clock.
                 judgement = judgement._replace(
                     way_out=f"lock a version in which {last.path_text} is {new.type.type_text()} again and has the clock's zone"
