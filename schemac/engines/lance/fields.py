@@ -161,7 +161,7 @@ def nodes_of(lowered: LoweredSchema, *, is_tolerant: bool = False) -> Nodes:
         if metadata:
             # A numeric position makes a primary key, whatever the flag.
             position = _position(metadata.get(lance.PRIMARY_KEY_POSITION))
-            is_flagged = metadata.get(lance.PRIMARY_KEY_MARK, "").lower() in _TRUE
+            is_flagged = lance.has_key_mark(metadata)
             node.extension_name = metadata.get(EXTENSION_NAME, "")
             node.metadata.update(encoded(metadata))
             node.unenforced_primary_key = position is not None or is_flagged
@@ -193,7 +193,6 @@ def encoded(entries: Mapping[str, str]) -> dict[str, bytes]:
 
 _PARENTS = frozenset({"struct", "map", "list", "list.struct", "large_list", "large_list.struct"})
 """Logical types with messages below them; so is a fixed-size list of structs."""
-_TRUE = ("true", "1", "yes", "y", "on")
 _NUMBER = re.compile(r"\+?[0-9]+")
 
 
