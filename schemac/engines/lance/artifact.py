@@ -22,7 +22,7 @@ from schemac.artifacts.targets import Artifact, ArtifactTarget, Emission
 from schemac.engines.lance import LANCE_LOSS
 from schemac.engines.lance._generated.lance import file_pb2 as pb
 from schemac.engines.lance.attributes import BLOB_MARK, BRAIN_FLOAT
-from schemac.engines.lance.fields import encoded, lance_ids, nodes_of, type_words, words_by_field
+from schemac.engines.lance.fields import encoded, lance_ids, nodes_of, type_words
 from schemac.engines.lance.limits import LanceLimits
 from schemac.language.logical.model import FieldPath, SchemaField
 from schemac.language.physical import ArrowField, ArrowSchema, ArrowType, LoweredSchema, pa
@@ -82,7 +82,8 @@ def emit(compilation: Compilation, emission: Emission) -> list[Artifact]:
 
 def types(compilation: Compilation, emission: Emission) -> dict[SchemaField, str]:
     """Return Lance's logical types; a field with several nodes has theirs, parents first."""
-    return {field: " > ".join(words) for field, words in words_by_field(compilation.lowered).items() if words}
+    words_by_field = nodes_of(compilation.lowered, is_tolerant=True).words()
+    return {field: " > ".join(words) for field, words in words_by_field.items() if words}
 
 
 TARGET = ArtifactTarget(

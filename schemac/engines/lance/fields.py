@@ -127,6 +127,20 @@ class Nodes(NamedTuple):
     by_field: Mapping[SchemaField, Sequence[int]]
     """The ids of the messages that belong to each field, parents first."""
 
+    def numbers(self, ids: Sequence[int]) -> dict[SchemaField, Numbers]:
+        """Return the ids of the fields in a table that has the same nodes in the same order, given its ids."""
+        return {
+            field: Numbers.make({NAME: tuple([ids[index] for index in indices])})
+            for field, indices in self.by_field.items()
+        }
+
+    def words(self) -> dict[SchemaField, tuple[str, ...]]:
+        """Return the logical types of the nodes that belong to each field, parents first."""
+        return {
+            field: tuple([self.messages[index].logical_type for index in indices])
+            for field, indices in self.by_field.items()
+        }
+
 
 def nodes_of(lowered: LoweredSchema, *, is_tolerant: bool = False) -> Nodes:
     """Return the nodes of a schema. Raises ValueError for a type that Lance has no word for, unless Arrow's own will do."""
@@ -208,23 +222,14 @@ def numbers_of(
     lowered: LoweredSchema, table_fields: "Sequence[pb.Field]"
 ) -> dict[SchemaField, Numbers] | None:
     """Return a table's ids by field; None if its fields, which come in pre-order, are others."""
-    nodes, owned = nodes_of(lowered, is_tolerant=True)
+    nodes = nodes_of(lowered, is_tolerant=True)
     # The names of items, keys and values mean nothing.
-    members = ((table_fields[indices[0]].name, field) for field, indices in owned.items() if field.is_member)
-    if len(nodes) != len(table_fields) or any(name != field.segment for name, field in members):
+    members = ((indices[0], field) for field, indices in nodes.by_field.items() if field.is_member)
+    if len(nodes.messages) != len(table_fields) or any(
+        table_fields[index].name != field.segment for index, field in members
+    ):
         return None
-    return {
-        field: Numbers.make({NAME: tuple([table_fields[index].id for index in indices])})
-        for field, indices in owned.items()
-    }
-
-
-def words_by_field(lowered: LoweredSchema) -> dict[SchemaField, tuple[str, ...]]:
-    """Return the logical types of the nodes that each field owns, parents first."""
-    nodes, owned = nodes_of(lowered, is_tolerant=True)
-    return {
-        field: tuple([nodes[index].logical_type for index in indices]) for field, indices in owned.items()
-    }
+    return nodes.numbers([field.id for field in table_fields])
 
 
 Words = Mapping[SchemaField, tuple[str, ...]]
@@ -263,12 +268,17 @@ class LazyWords(Words):
 
 def words_of(dataset: LogicalDataset) -> Words:
     """Return Lance's words for the fields of a dataset."""
-    return words_by_field(to_arrow_fields(dataset))
+    return nodes_of(to_arrow_fields(dataset), is_tolerant=True).words()
+
+
+def nodes_in(version: SchemaVersion) -> Nodes:
+    """Return the nodes of a version; where Lance lacks a type, Arrow's name is in its place."""
+    return nodes_of(version.lowered, is_tolerant=True)
 
 
 def _words(version: SchemaVersion) -> Words:
     """Return Lance's logical types of a version's nodes by field."""
-    return words_by_field(version.lowered)
+    return version.view(nodes_in).words()
 
 
 def words(version: SchemaVersion) -> Words:
