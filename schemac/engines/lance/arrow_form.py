@@ -41,7 +41,6 @@ PREFIXES = {lance.ENCODING.key: ENCODING_PREFIX, lance.BLOB.key: f"{ENCODING_PRE
 """Of the keys that the properties of an attribute become."""
 _NUMBER = re.compile(r"[+-]?[0-9.]+(?:[eE][+-]?[0-9]+)?")
 """What Lance takes for a number; Python takes blanks and underscores in it as well."""
-_TRUE = ("true", "1", "yes", "y", "on")
 
 
 class LanceForm(ArrowForm):
@@ -127,7 +126,7 @@ class LanceForm(ArrowForm):
         """
         extra: Tree = {}
         position = rest.get(lance.PRIMARY_KEY_POSITION, "")
-        if rest.get(lance.PRIMARY_KEY_MARK, "").lower() in _TRUE or position.isdecimal():
+        if lance.has_key_mark(rest) or position.isdecimal():
             rest.pop(lance.PRIMARY_KEY_MARK, None)
             rest.pop(lance.PRIMARY_KEY_POSITION, None)
             is_placed = position.isdecimal() and int(position)

@@ -22,7 +22,7 @@ from schemac.artifacts.targets import Artifact, ArtifactTarget, Emission
 from schemac.engines.lance import LANCE_LOSS
 from schemac.engines.lance._generated.lance import file_pb2 as pb
 from schemac.engines.lance.attributes import BLOB_MARK, BRAIN_FLOAT
-from schemac.engines.lance.fields import encoded, node_ids, nodes_of, words_by_field
+from schemac.engines.lance.fields import encoded, lance_ids, nodes_of, type_words
 from schemac.engines.lance.limits import LanceLimits
 from schemac.language.logical.model import FieldPath, SchemaField
 from schemac.language.physical import ArrowField, ArrowSchema, ArrowType, LoweredSchema, pa
@@ -35,9 +35,12 @@ BINARY, TEXT = "lance/schema.binpb", "lance/schema.txtpb"
 
 def to_message(lowered: LoweredSchema, field_ids: Mapping[SchemaField, Numbers] | None = None) -> "pb.Schema":
     """Return the schema as Lance writes it. Raises ValueError for a type that Lance has no word for."""
-    nodes = nodes_of(lowered)
+    nodes, owned = nodes_of(lowered)
     if field_ids is not None:
-        ids = node_ids(lowered, nodes, field_ids)
+        ids = [-1] * len(nodes)
+        for field, indices in owned.items():
+            for index, id in zip(indices, lance_ids(field_ids[field]), strict=True):
+                ids[index] = id
         for node, id in zip(nodes, ids, strict=True):
             node.id, node.parent_id = id, ids[node.parent_id] if node.parent_id >= 0 else -1
     return pb.Schema(fields=nodes, metadata=encoded(lowered.metadata))
@@ -79,7 +82,8 @@ def emit(compilation: Compilation, emission: Emission) -> list[Artifact]:
 
 def types(compilation: Compilation, emission: Emission) -> dict[SchemaField, str]:
     """Return Lance's logical types; a field with several nodes has theirs, parents first."""
-    return {field: " > ".join(words) for field, words in words_by_field(compilation.lowered).items() if words}
+    words_by_field = nodes_of(compilation.lowered, is_tolerant=True).words()
+    return {field: " > ".join(words) for field, words in words_by_field.items() if words}
 
 
 TARGET = ArtifactTarget(
@@ -95,25 +99,8 @@ TARGET = ArtifactTarget(
 _ROOT = -1
 _DEEPEST = 100
 """Levels of nesting that are read; Lance itself reads 32."""
-_INDICES = ("int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64")
-_SAME = (
-    *("null", "bool", *_INDICES, "halffloat", "float", "double"),
-    *("string", "large_string", "binary", "large_binary"),
-)
-_UNITS = {
-    "date32": ("day",),
-    "date64": ("ms",),
-    "time32": ("s", "ms"),
-    "time64": ("us", "ns"),
-    "duration": ("s", "ms", "us", "ns"),
-}
-_PLAIN = {
-    **{word: word for word in _SAME},
-    "blob": "large_binary",
-    "json": "string",
-    **{f"{word}:{unit}": f"{word}[{unit}]" for word, units in _UNITS.items() for unit in units},
-}
-"""Arrow's name of a type without parameters, by Lance's."""
+_OWN_WORDS = {"blob": "large_binary", "json": "string"}
+"""Words for values that are stored as those of another word, which the metadata of their field tells apart."""
 _TIMESTAMP = re.compile(r"timestamp:(s|ms|us|ns):(.*)", re.DOTALL)
 _DECIMAL = re.compile(r"decimal:(128|256):([0-9]{1,2}):(-?[0-9]{1,3})")
 _BYTES = re.compile(r"fixed_size_binary:([0-9]{1,10})")
@@ -230,16 +217,16 @@ class _Reader:
 
     def _leaf(self, field: "pb.Field", word: str, depth: int) -> ArrowType | None:
         """Return the Arrow type of a word that needs no child fields; None for a word that Lance lacks."""
-        if (plain := _PLAIN.get(word)) is not None:
-            return pa.type_for_alias(plain)
+        if (plain := _plain_type(_OWN_WORDS.get(word, word))) is not None:
+            return plain
         if match := _TIMESTAMP.fullmatch(word):
             return pa.timestamp(match[1], match[2] if match[2] not in ("", "-") else None)
         if match := _BYTES.fullmatch(word):
             return pa.binary(self._length(field, match[1]))
         if match := _DICTIONARY.fullmatch(word):
-            value = self._leaf(field, match[1], depth)
-            is_sound = value is not None and match[2] in _INDICES
-            return pa.dictionary(pa.type_for_alias(match[2]), value, match[3] == "true") if is_sound else None
+            value, index = self._leaf(field, match[1], depth), _plain_type(match[2])
+            is_sound = value is not None and index is not None and pa.types.is_integer(index)
+            return pa.dictionary(index, value, match[3] == "true") if is_sound else None
         if match := _VECTOR.fullmatch(word):
             length = self._length(field, match[2])
             if match[1] == BRAIN_FLOAT:
@@ -269,6 +256,17 @@ class _Reader:
     def _wrong(field: "pb.Field", reason: str) -> UnreadableMessageError:
         """Return the error about a field, with its id and name in front of the reason."""
         return UnreadableMessageError(f"field {field.id} ({field.name}) {reason}")
+
+
+def _plain_type(word: str) -> ArrowType | None:
+    """Return the Arrow type without parameters, but for a unit, whose word this is; None if there is none."""
+    name, _, unit = word.partition(":")
+    try:
+        type_ = pa.type_for_alias(f"{name}[{unit}]" if unit else name)
+        # Arrow has more names for a type than one.
+        return type_ if type_words(type_, {})[0] == word else None
+    except ValueError:
+        return None
 
 
 def _metadata(holder: str, entries: Any) -> dict[str, str]:

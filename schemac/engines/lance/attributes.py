@@ -6,6 +6,7 @@ Source: Lance's encoding specification, its table format (keys `lance-encoding:*
       ignores most values it does not understand, so all of them are checked here.
 """
 
+from collections.abc import Mapping
 from typing import Annotated, Literal, Self
 
 from pydantic import Field, model_validator
@@ -233,3 +234,8 @@ BLOB_MARK = "lance-encoding:blob"
 BLOB_EXTENSION = "lance.blob.v2"
 BRAIN_FLOAT = "lance.bfloat16"
 JSON_EXTENSION = "lance.json"
+
+
+def has_key_mark(metadata: Mapping[str, str]) -> bool:
+    """Return whether metadata marks a part of the primary key, in any word that Lance takes for true."""
+    return metadata.get(PRIMARY_KEY_MARK, "").lower() in ("true", "1", "yes", "y", "on")

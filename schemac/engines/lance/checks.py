@@ -62,10 +62,8 @@ def _check_extension(field: SchemaField, findings: Findings) -> None:
         return
     equivalent = _EQUIVALENT_ATTRIBUTES.get(extension.name)
     if equivalent is None:
-        message, help = (
-            f"names that start with '{_RESERVED}' are reserved",
-            "choose a name in a domain of your own",
-        )
+        message = f"names that start with '{_RESERVED}' are reserved"
+        help = "choose a name in a domain of your own"
     else:
         message = f"{extension.name} has its own attribute"
         pair, noun, type_ = equivalent

@@ -17,7 +17,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import pyarrow as pa
 
@@ -55,14 +55,6 @@ def options_for(path: str, storage: Storage | None) -> dict[str, str] | None:
     return {**PATIENT, **options, **bucket.options}
 
 
-class DatasetVersion(NamedTuple):
-    """The number of a version of a dataset, and when it was committed."""
-
-    number: int
-    committed: datetime
-    """In UTC."""
-
-
 def open_dataset(path: str, version: int | None = None, storage_options: Storage | None = None) -> Any:
     """Open pylance's dataset at a path: its newest version, or one of its versions.
 
@@ -94,12 +86,10 @@ def find_dataset(path: str, storage_options: Storage | None = None) -> Any | Non
         ) from error
 
 
-def versions(dataset: Any) -> list[DatasetVersion]:
-    """List the versions that a dataset still has, the newest first."""
+def versions(dataset: Any) -> list[tuple[int, datetime]]:
+    """List the versions that a dataset still has, the newest first: the number of each, and when it was committed, in UTC."""
     # A timestamp of Lance has the local clock without a zone.
-    all_versions = [
-        DatasetVersion(int(v["version"]), v["timestamp"].astimezone(UTC)) for v in dataset.versions()
-    ]
+    all_versions = [(int(v["version"]), v["timestamp"].astimezone(UTC)) for v in dataset.versions()]
     return sorted(all_versions, reverse=True)
 
 

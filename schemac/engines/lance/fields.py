@@ -12,7 +12,7 @@ Source: the table of logical types in rust/lance-core/src/datatypes.rs of github
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from schemac.arrow.metadata import EXTENSION_NAME, registered_extension_metadata
 from schemac.arrow.to_arrow import to_arrow_fields
@@ -119,17 +119,38 @@ def lance_ids(numbers: Numbers) -> tuple[int, ...]:
     return numbers.of(NAME)
 
 
-def nodes_of(lowered: LoweredSchema, *, is_tolerant: bool = False) -> "list[pb.Field]":
-    """Return all fields as Lance has them, in pre-order; the id of each is its place in the list.
+class Nodes(NamedTuple):
+    """All fields as Lance has them, and which of them belong to each field of a schema."""
 
-    Raises ValueError for a type that Lance has no word for, unless Arrow's own will do.
-    """
+    messages: "list[pb.Field]"
+    """In pre-order; the id of each is its place in the list."""
+    by_field: Mapping[SchemaField, Sequence[int]]
+    """The ids of the messages that belong to each field, parents first."""
+
+    def numbers(self, ids: Sequence[int]) -> dict[SchemaField, Numbers]:
+        """Return the ids of the fields in a table that has the same nodes in the same order, given its ids."""
+        return {
+            field: Numbers.make({NAME: tuple([ids[index] for index in indices])})
+            for field, indices in self.by_field.items()
+        }
+
+    def words(self) -> dict[SchemaField, tuple[str, ...]]:
+        """Return the logical types of the nodes that belong to each field, parents first."""
+        return {
+            field: tuple([self.messages[index].logical_type for index in indices])
+            for field, indices in self.by_field.items()
+        }
+
+
+def nodes_of(lowered: LoweredSchema, *, is_tolerant: bool = False) -> Nodes:
+    """Return the nodes of a schema. Raises ValueError for a type that Lance has no word for, unless Arrow's own will do."""
     from schemac.engines.lance._generated.lance import file_pb2 as pb  # for start-up time: see `LazyWords`
 
     nodes: list[pb.Field] = []
+    owned: dict[SchemaField, list[int]] = {one.field: [] for one in lowered.preorder()}
 
-    def add(arrow: ArrowField, parent: int, metadata: Mapping[str, str]) -> None:
-        """Add a field and all below it."""
+    def add(arrow: ArrowField, parent: int, metadata: Mapping[str, str], owner: LoweredField) -> None:
+        """Add an Arrow field and all below it; it belongs to `owner`, and so do parts that are no fields of their own."""
         id = len(nodes)
         type_: Any = arrow.type
         if isinstance(type_, pa.BaseExtensionType):
@@ -154,7 +175,7 @@ def nodes_of(lowered: LoweredSchema, *, is_tolerant: bool = False) -> "list[pb.F
         if metadata:
             # A numeric position makes a primary key, whatever the flag.
             position = _position(metadata.get(lance.PRIMARY_KEY_POSITION))
-            is_flagged = metadata.get(lance.PRIMARY_KEY_MARK, "").lower() in _TRUE
+            is_flagged = lance.has_key_mark(metadata)
             node.extension_name = metadata.get(EXTENSION_NAME, "")
             node.metadata.update(encoded(metadata))
             node.unenforced_primary_key = position is not None or is_flagged
@@ -162,18 +183,21 @@ def nodes_of(lowered: LoweredSchema, *, is_tolerant: bool = False) -> "list[pb.F
             clustering_position = _position(metadata.get(lance.CLUSTERING_KEY_POSITION))
             node.unenforced_clustering_key_position = clustering_position or 0
         nodes.append(node)
+        owned[owner.field].append(id)
         if logical_type == "map":
             nodes.append(pb.Field(name="entries", id=id + 1, parent_id=id, logical_type="struct"))
+            owned[owner.field].append(id + 1)
             id += 1
         is_of_structs = pa.types.is_fixed_size_list(type_) and pa.types.is_struct(type_.value_type)
         if logical_type in _PARENTS or is_of_structs:
-            for part in parts_of(type_):
+            parts = parts_of(type_)
+            for part, child in zip(parts, owner.children or [owner] * len(parts), strict=True):
                 texts = {key.decode(): value.decode() for key, value in (part.metadata or {}).items()}
-                add(part, id, texts)
+                add(part, id, texts, child)
 
     for top in lowered.fields:
-        add(top.arrow, -1, top.metadata)
-    return nodes
+        add(top.arrow, -1, top.metadata, top)
+    return Nodes(nodes, owned)
 
 
 def encoded(entries: Mapping[str, str]) -> dict[str, bytes]:
@@ -183,7 +207,6 @@ def encoded(entries: Mapping[str, str]) -> dict[str, bytes]:
 
 _PARENTS = frozenset({"struct", "map", "list", "list.struct", "large_list", "large_list.struct"})
 """Logical types with messages below them; so is a fixed-size list of structs."""
-_TRUE = ("true", "1", "yes", "y", "on")
 _NUMBER = re.compile(r"\+?[0-9]+")
 
 
@@ -195,66 +218,18 @@ def _position(text: str | None) -> int | None:
     return position if position < 2**32 else None
 
 
-def nodes_by_field(lowered: LoweredSchema, nodes: "Sequence[pb.Field]") -> dict[SchemaField, tuple[int, ...]]:
-    """Return the indices of the nodes that each field owns, parents first."""
-    owned: dict[SchemaField, tuple[int, ...]] = {}
-
-    def assign(field: LoweredField, index: int) -> int:
-        """Enter the nodes of a field, the first of which is at an index, and of all below it; return the index behind them."""
-        end = index + (2 if nodes[index].logical_type == "map" else 1)
-        if not field.children:
-            while end < len(nodes) and nodes[end].parent_id >= index:
-                end += 1
-        owned[field.field] = tuple(range(index, end))
-        has_parts = end < len(nodes) and nodes[end].parent_id == end - 1
-        for child in field.children:
-            if has_parts:
-                end = assign(child, end)
-            else:
-                # The item of a vector, with all that may be below it, is part of the vector's own type.
-                owned.update({inner.field: () for inner in child.preorder()})
-        return end
-
-    index = 0
-    for field in lowered.fields:
-        index = assign(field, index)
-    return owned
-
-
-def node_ids(
-    lowered: LoweredSchema, nodes: "Sequence[pb.Field]", field_ids: Mapping[SchemaField, Numbers]
-) -> list[int]:
-    """Return the id of each node, of those that a lock gives to the fields."""
-    ids = [-1] * len(nodes)
-    for field, indices in nodes_by_field(lowered, nodes).items():
-        for index, id in zip(indices, lance_ids(field_ids[field]), strict=True):
-            ids[index] = id
-    return ids
-
-
 def numbers_of(
     lowered: LoweredSchema, table_fields: "Sequence[pb.Field]"
 ) -> dict[SchemaField, Numbers] | None:
     """Return a table's ids by field; None if its fields, which come in pre-order, are others."""
     nodes = nodes_of(lowered, is_tolerant=True)
-    owned = nodes_by_field(lowered, nodes)
     # The names of items, keys and values mean nothing.
-    members = ((table_fields[indices[0]].name, field) for field, indices in owned.items() if field.is_member)
-    if len(nodes) != len(table_fields) or any(name != field.segment for name, field in members):
+    members = ((indices[0], field) for field, indices in nodes.by_field.items() if field.is_member)
+    if len(nodes.messages) != len(table_fields) or any(
+        table_fields[index].name != field.segment for index, field in members
+    ):
         return None
-    return {
-        field: Numbers.make({NAME: tuple(table_fields[index].id for index in indices)})
-        for field, indices in owned.items()
-    }
-
-
-def words_by_field(lowered: LoweredSchema) -> dict[SchemaField, tuple[str, ...]]:
-    """Return the logical types of the nodes that each field owns, parents first."""
-    nodes = nodes_of(lowered, is_tolerant=True)
-    return {
-        field: tuple([nodes[index].logical_type for index in indices])
-        for field, indices in nodes_by_field(lowered, nodes).items()
-    }
+    return nodes.numbers([field.id for field in table_fields])
 
 
 Words = Mapping[SchemaField, tuple[str, ...]]
@@ -293,12 +268,17 @@ class LazyWords(Words):
 
 def words_of(dataset: LogicalDataset) -> Words:
     """Return Lance's words for the fields of a dataset."""
-    return words_by_field(to_arrow_fields(dataset))
+    return nodes_of(to_arrow_fields(dataset), is_tolerant=True).words()
+
+
+def nodes_in(version: SchemaVersion) -> Nodes:
+    """Return the nodes of a version; where Lance lacks a type, Arrow's name is in its place."""
+    return nodes_of(version.lowered, is_tolerant=True)
 
 
 def _words(version: SchemaVersion) -> Words:
     """Return Lance's logical types of a version's nodes by field."""
-    return words_by_field(version.lowered)
+    return version.view(nodes_in).words()
 
 
 def words(version: SchemaVersion) -> Words:

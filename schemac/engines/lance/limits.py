@@ -7,7 +7,8 @@ Source: data written and read with pylance 14.0.2, for every type at every posit
 tells the author before.
 """
 
-from typing import Any, NamedTuple
+from itertools import takewhile
+from typing import Any
 
 from schemac.arrow.metadata import EXTENSION_METADATA
 from schemac.artifacts.targets import Emission
@@ -52,21 +53,6 @@ _OF_BRAIN_FLOATS = frozenset({NAME_KEY, EXTENSION_METADATA.encode()})
 """Metadata of an item that the logical type of its vector tells."""
 
 
-class _Nesting(NamedTuple):
-    """What is around a field."""
-
-    depth: int = 1
-    is_repeated: bool = False
-    """Inside a list of variable length or a map."""
-    may_be_absent: bool = False
-    """Something around it, up to the nearest of those, may be null."""
-    is_in_vector: bool = False
-    """Inside a fixed-size list of structs."""
-
-
-_TOP = _Nesting()
-
-
 class LanceLimits:
     """Checks a schema for the storage version that it asks for, or for that of a table, and reports what Lance cannot hold."""
 
@@ -83,7 +69,7 @@ class LanceLimits:
         self.unstable_version()
         for top in self.fields:
             self.column_name(top.field)
-            self.field(top, _TOP)
+            self.field(top, 1)
         return self.is_ok
 
     def refuse(self, field: SchemaField, code: Code, message: str, *steps: str, help: str = "") -> None:
@@ -137,46 +123,35 @@ class LanceLimits:
             message = f"Lance's searches return a column '{name}' of their own"
             self.findings.at_name(field, LANCE_NAME_RISK, message, help="rename it")
 
-    def field(self, field: LoweredField, nesting: _Nesting) -> None:
+    def field(self, field: LoweredField, depth: int) -> None:
         """Check a field and all below it."""
         schema_field: SchemaField = field.field
-        if nesting.depth > MAX_DEPTH:
+        if depth > MAX_DEPTH:
             message = f"{schema_field.path_text} is nested more than {MAX_DEPTH} levels deep"
             self.refuse(schema_field, LANCE_STRUCTURE, message, help="flatten the schema")
             return
         type_: Any = field.arrow.type
-        self.type(field, type_, nesting)
+        self.type(field, type_)
         if schema_field.extra and are_telling(schema_field.extra):
-            self.attributes(field, type_, nesting)
-        if field.children:
-            below = self.below(schema_field, type_, nesting)
-            for child in field.children:
-                self.field(child, below)
+            self.attributes(field, type_)
+        for child in field.children:
+            self.field(child, depth + (2 if pa.types.is_map(type_) else 1))
 
-    def below(self, field: SchemaField, type_: Any, nesting: _Nesting) -> _Nesting:
-        """Return the context of a field's children."""
-        depth = nesting.depth + (2 if pa.types.is_map(type_) else 1)
-        is_vector = pa.types.is_fixed_size_list(type_)
-        if pa.types.is_struct(type_) or is_vector:
-            may_be_absent = nesting.may_be_absent or field.is_nullable
-            return _Nesting(depth, nesting.is_repeated, may_be_absent, nesting.is_in_vector or is_vector)
-        return _Nesting(depth, is_repeated=True, is_in_vector=nesting.is_in_vector)
-
-    def type(self, field: LoweredField, type_: Any, nesting: _Nesting) -> None:
+    def type(self, field: LoweredField, type_: Any) -> None:
         """Check the type of a field and all that follows from it."""
         schema_field, is_ = field.field, pa.types
         if is_view(type_):
             self.emission.lose(schema_field, f"{type_}", stored_word(type_))
-            if nesting.depth > 1:
+            if schema_field.parent is not None:
                 self.needs("2.1", schema_field, f"a {type_} below the top")
         elif is_.is_struct(type_):
             self.struct(schema_field, type_)
         elif is_.is_fixed_size_list(type_):
-            self.vector(field, type_, nesting)
+            self.vector(field, type_)
         elif is_.is_list(type_) or is_.is_large_list(type_):
-            self.inside_vector(schema_field, nesting)
+            self.inside_vector(schema_field)
         elif is_.is_map(type_):
-            self.map(schema_field, type_, nesting)
+            self.map(schema_field, type_)
         elif is_.is_dictionary(type_):
             self.dictionary(schema_field, type_)
         elif not (is_fixed_width(type_) or is_variable(type_) or isinstance(type_, pa.BaseExtensionType)):
@@ -200,7 +175,7 @@ class LanceLimits:
         if field.is_nullable:
             self.needs("2.1", field, f"a struct that may be null ({field.path_text})")
 
-    def vector(self, field: LoweredField, type_: Any, nesting: _Nesting) -> None:
+    def vector(self, field: LoweredField, type_: Any) -> None:
         """Check a fixed-size list and its items."""
         schema_field, is_, item = field.field, pa.types, type_.value_type
         item_metadata = type_.value_field.metadata or {}
@@ -209,7 +184,7 @@ class LanceLimits:
         is_vector = is_.is_fixed_size_list(item) and not is_.is_struct(item.value_type) and not is_marked
         is_of_structs = not field.children or field.children[0].field.type.family is Family.STRUCT
         if is_.is_struct(item) and is_of_structs:
-            self.vector_of_structs(field, nesting)
+            self.vector_of_structs(field)
         elif not is_plain and not is_vector:
             what = "an extension type" if is_marked else item
             message = f"Lance has no fixed-size list of {what}"
@@ -234,13 +209,18 @@ class LanceLimits:
             help = Help.retype("itemType", f"{{kind: Option, inner: {item}}}", reason=reason)
             self.findings.at_type(field, LANCE_NULL_VECTOR, message, "itemType", help=help)
 
-    def vector_of_structs(self, field: LoweredField, nesting: _Nesting) -> None:
+    def vector_of_structs(self, field: LoweredField) -> None:
         """Check a fixed-size list of structs."""
-        schema_field = field.field
+        schema_field: SchemaField = field.field
         what = f"a fixed-size list of structs ({schema_field.path_text})"
-        if not nesting.is_repeated:
+        if not any(map(_is_repeating, schema_field.ancestors)):
             self.needs("2.2", schema_field, what)
-            if not nesting.is_in_vector and self.is_miscounted(field):
+            # Lance counts the items as rows of the table, and then misses some; since version 2.3 values in lists and maps, and
+            # nulls, are counted right.
+            is_miscounted = self.version == "2.2" or (
+                self.version >= "2.3" and any(map(_is_counted, field.children))
+            )
+            if is_miscounted and not any(map(_is_vector, schema_field.ancestors)):
                 message = f"Lance can read {what} only alone; reading it together with other columns fails"
                 text = "remove `fixedLength`, or read it with `columns=[…]`"
                 help: str = Help.remove_property(text, "fixedLength")
@@ -248,44 +228,25 @@ class LanceLimits:
         elif self.version < "2.3":
             instead = Help.remove_property("remove `fixedLength`", "fixedLength")
             self.needs("2.3", schema_field, f"{what} inside a list or map", instead)
-        elif (nesting.may_be_absent or schema_field.is_nullable) and _count_leaves(field) > 1:
+        elif _may_be_absent(schema_field) and sum(not one.children for one in field.preorder()) > 1:
             message = f"Lance cannot read {what} that may be null inside a list or map"
             help = "make it required, or remove `fixedLength`"
             self.refuse(schema_field, LANCE_STRUCTURE, message, help=help)
 
-    def is_miscounted(self, vector: LoweredField) -> bool:
-        """Whether Lance counts the items of a vector of structs as rows of the table, and then misses some.
-
-        Since version 2.3 values in lists and maps, and nulls, are counted right.
-        """
-        if self.version < "2.3":
-            return self.version == "2.2"
-        leaves = [child for item in vector.children for child in self.unrepeated_leaves(item)]
-        return not all(pa.types.is_null(leaf.arrow.type) for leaf in leaves)
-
-    def unrepeated_leaves(self, field: LoweredField) -> list[LoweredField]:
-        """Return the leaves below a field that no list or map repeats."""
-        type_, is_ = field.arrow.type, pa.types
-        if is_.is_list(type_) or is_.is_large_list(type_) or is_.is_map(type_):
-            return []
-        if not field.children:
-            return [field]
-        return [leaf for child in field.children for leaf in self.unrepeated_leaves(child)]
-
-    def inside_vector(self, field: SchemaField, nesting: _Nesting) -> None:
-        """Check a field inside a fixed-size list of structs."""
-        if nesting.is_in_vector:
+    def inside_vector(self, field: SchemaField) -> bool:
+        """Check a list or map inside a fixed-size list of structs; whether it is in one."""
+        is_inside = any(map(_is_vector, field.ancestors))
+        if is_inside:
             what = f"a {field.type.kind} inside a fixed-size list of structs ({field.path_text})"
             self.needs("2.3", field, what, "remove `fixedLength` from the list around it")
+        return is_inside
 
-    def map(self, field: SchemaField, type_: Any, nesting: _Nesting) -> None:
+    def map(self, field: SchemaField, type_: Any) -> None:
         """Check a map."""
         if type_.keys_sorted:
             help = Help.remove(what="`keysSorted`", is_safe=False)
             self.refuse(field, LANCE_TYPE, "Lance has no map with sorted keys", "keysSorted", help=help)
-        if nesting.is_in_vector:
-            self.inside_vector(field, nesting)
-        else:
+        if not self.inside_vector(field):
             self.needs("2.2", field, f"a map ({field.path_text})")
 
     def dictionary(self, field: SchemaField, type_: Any) -> None:
@@ -299,7 +260,7 @@ class LanceLimits:
         elif type_.ordered:
             self.emission.lose(field, "an ordered dictionary", "a dictionary without order")
 
-    def attributes(self, field: LoweredField, type_: Any, nesting: _Nesting) -> None:
+    def attributes(self, field: LoweredField, type_: Any) -> None:
         """Check the attributes of a field."""
         schema_field: SchemaField = field.field
         encoding = lance.ENCODING.read(schema_field.extra)
@@ -315,9 +276,9 @@ class LanceLimits:
                 help = Help.remove_attribute("remove `packed`", lance.ENCODING.key, "packed")
                 self.refuse(schema_field, LANCE_TYPE, message, help=help)
         if lance.BLOB.key in schema_field.extra:
-            self.blob(schema_field, nesting)
+            self.blob(schema_field)
 
-    def blob(self, field: SchemaField, nesting: _Nesting) -> None:
+    def blob(self, field: SchemaField) -> None:
         """Check the place of a blob."""
         for parent in field.ancestors:
             if is_map_or_vector(parent):
@@ -326,7 +287,7 @@ class LanceLimits:
                 self.refuse(field, LANCE_TYPE, message, help=help)
                 return
         # Version 2.0 writes and reads it, 2.1 writes it only.
-        if nesting.is_repeated and self.version == "2.1":
+        if self.version == "2.1" and any(map(_is_repeating, field.ancestors)):
             self.needs("2.2", field, f"a blob inside a list ({field.path_text})")
 
     def packed(self, holder: SchemaField, member: LoweredField) -> None:
@@ -358,5 +319,25 @@ class LanceLimits:
             self.refuse(field, LANCE_TYPE, message, help=help)
 
 
-def _count_leaves(field: LoweredField) -> int:
-    return sum(map(_count_leaves, field.children)) if field.children else 1
+def _is_vector(field: SchemaField) -> bool:
+    """Whether a field is a list of one length."""
+    return getattr(field.type, "fixed_length", None) is not None
+
+
+def _is_repeating(field: SchemaField) -> bool:
+    """Whether a field is a list of variable length or a map."""
+    return field.type.family is not Family.STRUCT and not _is_vector(field)
+
+
+def _may_be_absent(field: SchemaField) -> bool:
+    """Whether a field may be null, or something around it, up to the nearest list of variable length or map."""
+    around = takewhile(lambda above: not _is_repeating(above), field.ancestors)
+    return any(one.is_nullable for one in (field, *around))
+
+
+def _is_counted(field: LoweredField) -> bool:
+    """Whether a field is, or has below it, one with values other than null that no list or map repeats."""
+    type_, is_ = field.arrow.type, pa.types
+    if is_.is_list(type_) or is_.is_large_list(type_) or is_.is_map(type_):
+        return False
+    return any(map(_is_counted, field.children)) if field.children else not is_.is_null(type_)

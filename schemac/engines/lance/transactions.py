@@ -68,11 +68,6 @@ class Commit:
     """The folder in which the files wait, if it is not the one that tasks write to."""
     version: int = 0
 
-    @property
-    def noted_names(self) -> list[str]:
-        """All files that are to lie among the table's, with those that an earlier attempt has moved there."""
-        return sorted({*self.names, *self.place.folder.moved_files()})
-
     def advance(self, stage: CommitStage) -> int:
         """Take the steps of a commit up to a stage, from the one that its staging folder is at; return the version, 0 before it is made.
 
@@ -126,9 +121,7 @@ def added_file(before: Any, after: Any, schema: Any, field_ids: Mapping[str, Seq
     for column in schema.fields():
         if column.name() in field_ids:
             table_ids |= zip(preorder_ids(column), field_ids[column.name()], strict=True)
-    columns = list(zip(file["fields"], file["column_indices"], strict=True))
-    file["fields"] = [table_ids[id] for id, _ in columns]
-    file["column_indices"] = [index for _, index in columns]
+    file["fields"] = [table_ids[id] for id in file["fields"]]
     return json.dumps(file)
 
 
@@ -321,7 +314,8 @@ def _move(commit: Commit) -> None:
     if not place.is_staged:
         return
     source, destination = commit.source or os.path.join(place.staging, DATA), os.path.join(place.path, DATA)
-    place.folder.note_moved(commit.noted_names)
+    # With those that an earlier attempt has moved there.
+    place.folder.note_moved(sorted({*commit.names, *place.folder.moved_files()}))
     folders = (source, destination)
     lost = [n for n in commit.names if not any(os.path.exists(os.path.join(f, n)) for f in folders)]
     if lost:

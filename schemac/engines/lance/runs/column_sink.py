@@ -111,8 +111,6 @@ class ColumnFileRecords:
     @cached_property
     def _table(self) -> tuple[Any, str]:
         """The file system of the table, and the table's folder in it."""
-        if self.place.is_staged:
-            return pa.fs.LocalFileSystem(), self.place.path
         return self.place.storage_options.open_arrow(self.place.path)
 
     @property

@@ -98,7 +98,7 @@ def format_rows(rows: pa.Table) -> str:
 
 FRAGMENT_INDEX, ROW, IS_KNOWN = "__piece", "__row", "__known"
 DELETES = -1
-"""In the place of a piece: the record deletes."""
+"""In the place of a piece, before the first one: the record deletes."""
 BATCH_ROWS = 8192
 
 
@@ -107,12 +107,9 @@ def judge(
 ) -> MergedRows:
     """Return the fragments with the records that count, and the removal of the rows that they replace. Raises PipelineError if keys are refused."""
     table = find_dataset(place.path, place.storage_options)
-    parts = [_with_places(deletes, DELETES)]
-    for number, fragment in enumerate(fragments):
-        parts.append(
-            _with_places(pa.Table.from_batches(_read(place, fragment, merge.columns), deletes.schema), number)
-        )
-    records = pa.concat_tables(parts)
+    batches = (_read(place, fragment, merge.columns) for fragment in fragments)
+    parts = [deletes, *(pa.Table.from_batches(part, deletes.schema) for part in batches)]
+    records = pa.concat_tables([_with_places(part, number) for number, part in enumerate(parts, DELETES)])
     winners = _winners(records, merge)
     if table is not None and merge.is_refused:
         existing = [part.select(merge.keys) for part in _rows_with_keys(table, winners, merge)]

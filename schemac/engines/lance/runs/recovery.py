@@ -107,10 +107,7 @@ def find_run(run: RunIdentity, table: str, storage_options: Storage | None) -> C
 
 def undo_commit(path: str, version: int, run: str, storage_options: Storage | None) -> None:
     """Undo a commit of a run: by a new version with the rows before it, or by removing the table that it created."""
-    import lance
-
-    options = lance_dataset.options_for(path, storage_options)
-    latest = lance.dataset(path, storage_options=options)
+    latest = lance_dataset.open_dataset(path, storage_options=storage_options)
     if is_move_out(latest, version):
         move_back(path, version, storage_options)
         return
@@ -119,7 +116,7 @@ def undo_commit(path: str, version: int, run: str, storage_options: Storage | No
             # Others have written since: what is theirs stays.
             latest.delete(f"run = '{run}'")
         elif version > 1:
-            lance.dataset(path, version=version - 1, storage_options=options).restore()
+            latest.checkout_version(version - 1).restore()
         else:
             for name in os.listdir(path):
                 if not name.startswith(PREFIX):
@@ -248,7 +245,7 @@ def _sweep_remote_quarantine(table: str, quarantine: str, storage_options: Stora
             candidates.append(run)
     if not candidates:
         return
-    oldest = lance_dataset.versions(target)[-1].committed
+    _, oldest = lance_dataset.versions(target)[-1]
     happened = {
         run.id for run in committed_runs(target, since=min(run.identity.started for run in candidates))
     }

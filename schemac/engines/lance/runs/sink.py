@@ -12,23 +12,26 @@ Source: pylance 14 and lance-spark 0.4.0: a fragment of an existing table takes 
 import os
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from schemac.engines.lance import transactions
 from schemac.engines.lance._generated.lance import file_pb2 as pb
 from schemac.engines.lance.artifact import decode, encode, to_message
-from schemac.engines.lance.attributes import storage_version
+from schemac.engines.lance.attributes import BRAIN_FLOAT, storage_version
 from schemac.engines.lance.dataset import find_dataset, lance_errors, open_dataset, options_for
+from schemac.engines.lance.fields import NAME_KEY
 from schemac.engines.lance.runs import merge as merging
 from schemac.engines.lance.runs import recovery
 from schemac.engines.lance.tables.fields import differences, lance_fields_of
 from schemac.engines.lance.transactions import DATA, Commit, CommitStage, file_names
 from schemac.language.attributes.attribute import Extra
 from schemac.language.logical.model import SchemaField
-from schemac.language.physical import LoweredSchema
+from schemac.language.physical import LoweredSchema, with_parts
 from schemac.rows.runs.errors import PipelineError
 from schemac.rows.runs.history import MOVED_OUT, UNFINISHED, CommittedRun
 from schemac.rows.runs.identity import RunIdentity
@@ -218,33 +221,29 @@ class LanceSink(Sink):
         import lance
 
         table = open_dataset(place.path, version, place.storage_options)
-        gone = set(addresses)
-        touched = {address >> IN_FRAGMENT for address in gone}
+        gone = pa.array(addresses, pa.uint64())
+        touched = {address >> IN_FRAGMENT for address in addresses}
         rest: list[str] = []
         for fragment in table.get_fragments():
             if fragment.fragment_id in touched:
                 scanner = fragment.scanner(with_row_address=True, batch_size=BATCH_ROWS)
                 remaining = (
-                    batch.filter(
-                        pa.array([row not in gone for row in batch["_rowaddr"].to_pylist()], pa.bool_())
-                    )
+                    batch.filter(pc.invert(pc.is_in(batch["_rowaddr"], gone))).select(schema.names)
                     for batch in scanner.to_batches()
                 )
-                rows = (batch.select(schema.names) for batch in remaining)
-                rest += transactions.write_rest(place, schema, rows)
+                rest += transactions.write_rest(place, schema, remaining)
         operation = lance.LanceOperation.Update(
             removed_fragment_ids=sorted(touched), new_fragments=transactions.fragments_of(rest)
         )
-        moved_out = {MOVED_OUT: str(len(gone))}
+        moved_out = {MOVED_OUT: str(len(set(addresses)))}
         return transactions.commit_operation(place, file_names(rest), operation, version, **moved_out)
 
     def commit(
         self, place: WriteTarget, form: TableForm, fragments: list[str], *, may_join: bool = False
     ) -> int:
         """Commit the fragments."""
-        newest = None
-        if place.mode != "overwrite":
-            newest = find_dataset(place.path, place.storage_options)
+        is_new = place.mode == "overwrite"
+        newest = None if is_new else find_dataset(place.path, place.storage_options)
         if newest is not None:
             if place.mode == "create":
                 if not may_join:
@@ -254,13 +253,9 @@ class LanceSink(Sink):
         message = decode(form.native) if form.native else None
         if message is not None and [f.id for f in message.fields] == list(range(len(message.fields))):
             message = None  # Lance gives a new table the same ids
-
-        def make() -> int:
-            """Make the version, and return its number."""
-            if message is not None and place.mode != "append":
-                return _commit_with_ids(place, fragments, message)
-            return _commit(place, form.schema, fragments)
-
+        make = partial(_commit, place, form.schema, fragments)
+        if message is not None and place.mode != "append":
+            make = partial(_commit_with_ids, place, fragments, message)
         return Commit(place, file_names(fragments), make).advance(CommitStage.COMMITTED)
 
     def close_staging(self, place: WriteTarget) -> None:
@@ -372,17 +367,10 @@ def as_lance_reads(schema: pa.Schema) -> pa.Schema:
 
 def _as_lance_reads(field: pa.Field) -> pa.Field:
     """Return a field whose vector items, also those inside of it, are as Lance gives them back."""
-    data_type = field.type
-    if pa.types.is_fixed_size_list(data_type):
-        item = data_type.value_field
-        named = (item.metadata or {}).get(b"ARROW:extension:name") == b"lance.bfloat16"
+    if pa.types.is_fixed_size_list(field.type):
+        item = field.type.value_field
+        named = (item.metadata or {}).get(NAME_KEY) == BRAIN_FLOAT.encode()
         if named and not isinstance(item.type, pa.BaseExtensionType):
             item = pa.field("item", item.type, metadata={**item.metadata, b"ARROW:extension:metadata": b""})
-            return field.with_type(pa.list_(item, data_type.list_size))
-    elif pa.types.is_struct(data_type):
-        return field.with_type(pa.struct([_as_lance_reads(member) for member in data_type]))
-    elif pa.types.is_large_list(data_type):
-        return field.with_type(pa.large_list(_as_lance_reads(data_type.value_field)))
-    elif pa.types.is_list(data_type):
-        return field.with_type(pa.list_(_as_lance_reads(data_type.value_field)))
-    return field
+            return field.with_type(pa.list_(item, field.type.list_size))
+    return field.with_type(with_parts(field.type, _as_lance_reads))

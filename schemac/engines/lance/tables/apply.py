@@ -33,7 +33,7 @@ from schemac.engines.lance.tables.new_columns import (
     fragment_files,
     run_in_process,
 )
-from schemac.engines.lance.tables.plan import LancePlan, field_ids_for, is_dropped, path_in_target, plan
+from schemac.engines.lance.tables.plan import LancePlan, field_ids_for, plan
 from schemac.engines.lance.tables.row_checks import RunningCheck, report_broken, report_failed
 from schemac.engines.lance.transactions import is_conflict, lance_schema, make_version, with_data_file
 from schemac.language.attributes.builtin import TABLE_RECORD
@@ -176,7 +176,7 @@ class _Run:
             target = self.plan.target.metadata
             other_entries = {key: value for key, value in metadata.items() if key not in TABLE_RECORD}
             metadata = {**other_entries, **{key: bytes(target[key]) for key in TABLE_RECORD if key in target}}
-        schema = lance_schema(self.plan.layout.interim_fields, metadata)
+        schema = lance_schema(self.plan.interim_fields, metadata)
         operation = lance.LanceOperation.Merge(fragments, schema)
         version = self.commit("swap in the new fields", operation, self.dataset.version)
         if version != expected:
@@ -185,24 +185,24 @@ class _Run:
 
     def write_fragments(self) -> list[Any]:
         """Write the data files that are not made yet; return the metadata of all fragments with their new files."""
-        layout, done = self.plan.layout, self.finished_files
+        made, done = self.plan, self.finished_files
         fragments = {fragment.fragment_id: fragment for fragment in self.dataset.get_fragments()}
-        roots_of = {id: layout.roots(ids_in_files(one.metadata)) for id, one in fragments.items()}
+        roots_of = {id: made.roots(ids_in_files(one.metadata)) for id, one in fragments.items()}
         titles = {roots: ", ".join(root.path_text for root in roots) for roots in roots_of.values()}
         for roots, title in titles.items():
             missing = [
                 id for id in fragments if roots_of[id] == roots and not done.find(fragments[id], title)
             ]
             if roots and missing:
-                converter = Converter.of(self.plan.stages, [[root] for root in roots], self.plan.rounded)
-                field_ids = tuple(map(layout.ids_with_ancestors, roots))
-                task = WriteColumns(self.plan.table.name, self.dataset.version, converter, field_ids)
+                converter = Converter.of(made.stages, [[root] for root in roots], made.rounded)
+                field_ids = tuple(map(made.ids_with_ancestors, roots))
+                task = WriteColumns(made.table.name, self.dataset.version, converter, field_ids)
                 for id, file in self.spread(task, missing, f"writing {title}", self.progress).items():
                     done.add(fragments[id], title, file)
         with_files = []
         for id, fragment in fragments.items():
             new_file = done.find(fragment, titles[roots_of[id]])
-            replaced = frozenset(inner for root in roots_of[id] for inner in layout.ids_below(root))
+            replaced = frozenset(inner for root in roots_of[id] for inner in made.ids_below(root))
             metadata = fragment.metadata
             with_files.append(with_data_file(metadata, new_file, replaced) if new_file else metadata)
         return with_files
@@ -221,9 +221,8 @@ class _Run:
             waiting.update({index.name: index for index in going})
             entries[steps.INDICES_KEY] = steps.note_indices(waiting.values())
         if self.plan.titles(steps.SET_SCHEMA):
-            layout = self.plan.layout
-            names = {field.id: field.name for field in layout.interim_fields}
-            entries[IDS_KEY] = note_ids(layout.pair.new, names, layout.field_ids)
+            names = {field.id: field.name for field in self.plan.interim_fields}
+            entries[IDS_KEY] = note_ids(self.plan.pair.new, names, self.plan.field_ids)
         if not entries:
             return version + 1
         with self.step("record the remaining steps"):
@@ -232,11 +231,10 @@ class _Run:
 
     def indices_to_rebuild(self, dataset: Any) -> list[steps.TableIndex]:
         """Return the indices of a version that Lance drops with their fields, and whose fields are in the new schema."""
-        table = self.plan.table
         return [
             index
-            for index in steps.indices_of(dataset, table.lock_ids)
-            if path_in_target(index, self.plan.pair) and is_dropped(index, table, self.plan.target)
+            for index in steps.indices_of(dataset, self.plan.table.lock_ids)
+            if self.plan.path_in_target(index) and self.plan.is_dropped(index)
         ]
 
     def note_late_indices(self, version: int) -> None:
@@ -268,7 +266,7 @@ class _Run:
             indices.setdefault(name, index)
         standing = {description.name for description in now.describe_indices()}
         for index in indices.values():
-            path = path_in_target(index, self.plan.pair)
+            path = self.plan.path_in_target(index)
             if path is not None and index.name not in standing:
                 with self.step(f"build index {index.name}"):
                     steps.build_index(self.open_swapped(), index, path)

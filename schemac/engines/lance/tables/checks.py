@@ -65,7 +65,7 @@ def _effective_states(
             later = range(following + 1, len(fields))
             there = next((i for i in later if clock_of(fields[here], fields[i]) is not None), here)
             if there > here and fields[there].type.family is Family.TIMESTAMP:
-                type_ = _without_nullability_mark(effective[here].shape.type)
+                type_ = _type(effective[here].shape)
                 for place in range(following, there):
                     shape = states[place].shape
                     mark = "?" if shape.type.endswith("?") else ""
@@ -114,9 +114,7 @@ def stages(pair: LockedVersionPair, start: int | None = None) -> tuple[LockedVer
         # A stop is a version in which a field got a type that is neither its old nor its new one's neighbour, or another clock.
         changes, has_cast = [], False
         for before, state in pairwise(way):
-            is_other = _without_nullability_mark(before.shape.type) != _without_nullability_mark(
-                state.shape.type
-            )
+            is_other = _type(before.shape) != _type(state.shape)
             has_cast = has_cast or is_other
             if is_other or clock_in(before.shape) != clock_in(state.shape):
                 changes.append(state.first)
@@ -148,11 +146,7 @@ def _states_on_the_way(pair: LockedVersionPair, start: int | None) -> Mapping[in
         # The state that the table has is one of this type: that of its version, else the one of its numbers, else
         # the last one; of several, one of its clock.
         ids, shape = lance_ids(pair.old.numbers[before]), shape_of(before, None, None)
-        alike = [
-            state
-            for state in field_states
-            if _without_nullability_mark(state.shape.type) == _without_nullability_mark(shape.type)
-        ]
+        alike = [state for state in field_states if _type(state.shape) == _type(shape)]
         then = [state for state in alike if start is not None and state.is_in(start)]
         numbered = [state for state in alike if ids and lance_ids(state.numbers) == ids]
         matches = then or numbered or alike
@@ -183,11 +177,8 @@ def casts_of(field: SchemaField, ways: Sequence[LockedVersionPair]) -> list[Fiel
 
 def is_cast(field: SchemaField, ways: Sequence[LockedVersionPair]) -> bool:
     """Whether the type of a field of the last new version changes on the way, whatever becomes of its members."""
-    casts = casts_of(field, ways)
-    types = [
-        tuple(_without_nullability_mark(shape_of(one, None, None).type) for one in cast) for cast in casts
-    ]
-    return any(before != after for before, after in types)
+    shapes = [[shape_of(one, None, None) for one in cast] for cast in casts_of(field, ways)]
+    return any(_type(before) != _type(after) for before, after in shapes)
 
 
 def _versions_before_structs(pair: LockedVersionPair) -> Iterator[int]:
@@ -205,9 +196,9 @@ def _versions_before_structs(pair: LockedVersionPair) -> Iterator[int]:
                     yield stop + 1
 
 
-def _without_nullability_mark(text: str) -> str:
+def _type(shape: FieldShape) -> str:
     """Return the type of a shape without its mark of nullability."""
-    return text.removesuffix("?")
+    return shape.type.removesuffix("?")
 
 
 def checks(
@@ -222,47 +213,35 @@ def checks(
         field, before = change.new_field, change.old_field
         if field is None or before is None or judgement.outcome is not Outcome.DATA:
             continue
-        for check in _checks(engine.ROWS[change.fact].subject, pair, before, field, rounded, ways):
-            key = (check.title, check.subject)
-            if key not in seen:
-                seen.add(key)
-                yield check
+        for subject, question, query in _questions(change, pair, rounded, ways):
+            if (field.path_text, subject) not in seen:
+                seen.add((field.path_text, subject))
+                yield steps.CheckStep(
+                    field.path_text, question=question, query=query, field=field, subject=subject
+                )
 
 
-def _checks(
-    subject: steps.CheckSubject | None,
-    pair: VersionPair,
-    before: SchemaField,
-    field: SchemaField,
-    rounded: frozenset[str],
-    ways: Sequence[LockedVersionPair],
-) -> Iterator[steps.CheckStep]:
-    """Yield the checks of stored values for one change: of nulls, of places in structs, or of fit."""
+def _questions(
+    change: Change, pair: VersionPair, rounded: frozenset[str], ways: Sequence[LockedVersionPair]
+) -> Iterator[tuple[steps.CheckSubject, str, str]]:
+    """Yield what is asked of the values for one change: about nulls, places in structs, or fit; each with the filter that answers it."""
+    before, field = change.fields
+    subject = engine.ROWS[change.fact].subject
     nulls = "it may not be null"
     if subject is steps.CheckSubject.NULLS:
-        yield steps.CheckStep(
-            field.path_text, question=nulls, query=steps.null_filter(before), field=field, subject=subject
-        )
+        yield subject, nulls, steps.null_filter(before)
     elif subject is steps.CheckSubject.PLACE:
+        name = steps.column_name(before)
         if engine.leaves_nullable_struct(field, pair):
-            query = f"{steps.column_name(before)} IS NULL"
-            yield steps.CheckStep(
-                field.path_text, question=nulls, query=query, field=field, subject=steps.CheckSubject.NULLS
-            )
+            yield steps.CheckSubject.NULLS, nulls, f"{name} IS NULL"
         for above in engine.nullable_structs_entered(field, pair):
-            query = f"{steps.column_name(above)} IS NULL AND {steps.column_name(before)} IS NOT NULL"
             question = f"{above.path_text} may not be null where {before.path_text} has a value"
-            yield steps.CheckStep(
-                field.path_text, question=question, query=query, field=field, subject=subject
-            )
+            yield subject, question, f"{steps.column_name(above)} IS NULL AND {name} IS NOT NULL"
     elif subject is steps.CheckSubject.FIT:
         casts = casts_of(field, ways) or [FieldCast(before, field)]
-        is_rounded = is_named(field, rounded)
-        question = "; then ".join(
-            _fit_question(*cast, field.path_text if is_rounded else "") for cast in casts
-        )
-        query = steps.misfit_filter(pair, before, field) if len(ways) == 1 and not is_rounded else ""
-        yield steps.CheckStep(field.path_text, question=question, query=query, field=field, subject=subject)
+        option = field.path_text if is_named(field, rounded) else ""
+        question = "; then ".join(_fit_question(*cast, option) for cast in casts)
+        yield subject, question, "" if len(ways) > 1 or option else steps.misfit_filter(pair, before, field)
 
 
 def rule_checks(
@@ -290,12 +269,8 @@ def report_pointless_rounding(
     for name in sorted(rounded):
         field = fields.get(name)
         if field is None:
-            near = closest(name, fields)
-            help = (
-                f"did you mean `--allow-rounding {near}`?"
-                if near
-                else "give the path of a field with its current name"
-            )
+            near, help = closest(name, fields), "give the path of a field with its current name"
+            help = f"did you mean `--allow-rounding {near}`?" if near else help
             report.add(POINTLESS_ROUNDING, f"there is no field {name} to round", help=help)
         elif not any(is_roundable(casts_of(inner, ways)) for inner in preorder([field])):
             message = f"no value of {name} is rounded: its type does not change, or the new type has no nearest values"

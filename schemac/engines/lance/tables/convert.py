@@ -2,8 +2,7 @@
 
 Layer: engines.
 Shape: arrays, one a field, as long as the rows that they belong to. Fields follow their identity, whatever they are called and wherever
-      they are; a field that was not there is null. Maps are keys and values side by side, entries in the order of their maps; a null
-      map has none.
+      they are; a field that was not there is null.
 Rule: keys may not become equal that were not. -0.0 and 0.0 are equal but not the same, and may become neither the same nor equal to
       what was another number; a NaN is the same as every other.
 Errors: what does not fit is null in the result and reported to `on_misfit`; without one, ValueError with the field and the values.
@@ -11,7 +10,6 @@ Errors: what does not fit is null in the result and reported to `on_misfit`; wit
 
 import json
 from collections.abc import Callable, Collection
-from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -30,9 +28,11 @@ from schemac.engines.lance.tables.casts import (
     stored_numbers,
 )
 from schemac.language.attributes.attribute import Family
+from schemac.language.constraints.constraint import entries_of
 from schemac.language.kinds.temporal import ARROW_PER_SECOND
 from schemac.language.logical.model import Castability, SchemaField, is_in_structs, preorder
-from schemac.language.physical import ArrowField, LoweredField
+from schemac.language.physical import LoweredField
+from schemac.rows.judging.arrays import maps_of
 from schemac.text.source.phrases import counted
 from schemac.versions.evolution.castability import castability
 from schemac.versions.evolution.diff import clock_of
@@ -40,47 +40,6 @@ from schemac.versions.evolution.version_pair import VersionPair
 
 _NULL = -1
 """The bits of a NaN that no value has, since all of them count as one."""
-
-
-@dataclass(frozen=True)
-class Entries:
-    """The entries of an array of maps, side by side."""
-
-    valid: Any
-    """A numpy array of booleans, one a map: whether it is not null."""
-    lengths: Any
-    """How many entries each map has; a numpy array."""
-    keys: Any
-    items: Any
-
-    @classmethod
-    def of(cls, maps: Any) -> "Entries":
-        """Return the entries of maps, without what is under null ones."""
-        whole = pa.concat_arrays([maps]) if maps.null_count or maps.offset else maps
-        offsets = whole.offsets.to_numpy()
-        start, end = int(offsets[0]), int(offsets[-1])
-        valid = np.asarray(maps.is_valid().to_numpy(zero_copy_only=False))
-        keys, items = whole.keys.slice(start, end - start), whole.items.slice(start, end - start)
-        return cls(np.ones(len(maps), bool), np.diff(offsets), keys, items).where(valid)
-
-    def where(self, valid: Any) -> "Entries":
-        """Return the entries of the maps for which `valid` is true; the other maps become null."""
-        if valid.all():
-            return self
-        mask = pa.array(np.repeat(valid, self.lengths))
-        lengths = np.where(valid, self.lengths, 0)
-        return Entries(self.valid & valid, lengths, self.keys.filter(mask), self.items.filter(mask))
-
-    @property
-    def maps(self) -> Any:
-        """The index of the map that each entry is in, as a numpy array."""
-        return np.repeat(np.arange(len(self.lengths)), self.lengths)
-
-    def to_array(self, type_: Any) -> pa.Array:
-        """Return the maps as an array of a map type."""
-        offsets = np.concatenate([[0], np.cumsum(self.lengths)]).astype(np.int32)
-        mask = None if self.valid.all() else pa.array(~self.valid)
-        return pa.MapArray.from_arrays(pa.array(offsets), self.keys, self.items, type_, mask=mask)
 
 
 def duplicate_keys(maps: Any, old: Any, new: Any) -> Any:
@@ -118,8 +77,7 @@ def _codes(values: Any, zero: float | None) -> Any:
         parts = [_codes(values.field(i), zero).tolist() for i in range(type_.num_fields)]
         return _numbered(zip(values.is_valid().to_pylist(), *parts, strict=True))
     if pa.types.is_map(type_):
-        entries = pa.StructArray.from_arrays([values.keys, values.items], ["key", "value"])
-        values = pa.ListArray.from_arrays(values.offsets, entries, mask=values.is_null())
+        values = entries_of(values)
         type_ = values.type
     if pa.types.is_nested(type_):
         lengths = pc.list_value_length(values).to_pylist()
@@ -158,7 +116,7 @@ class Conversion:
         self._before = pair.before
         self._rounded = frozenset(rounded)
         self._on_misfit = on_misfit
-        self._new = {field.field: field for top in pair.new.lowered.fields for field in top.preorder()}
+        self.lowered = {field.field: field for field in pair.new.lowered.preorder()}
 
     def build(self, field: SchemaField, batch: pa.RecordBatch) -> pa.Array:
         """Return the values of a new field, which is in no list or map, for each row of a batch of the old table."""
@@ -171,10 +129,6 @@ class Conversion:
         olds = [self._before[inner] for inner in preorder([field]) if inner in self._before]
         return {str(old.column.segment) for old in olds}
 
-    def arrow_field(self, field: SchemaField) -> ArrowField:
-        """Return the Arrow field of a new field."""
-        return self._new[field].arrow
-
     def _array(
         self,
         field: SchemaField,
@@ -184,7 +138,7 @@ class Conversion:
         batch: pa.RecordBatch | None,
     ) -> pa.Array:
         """Return `length` values of a field, converted from its source; without a source they are null."""
-        lowered = self._new[field]
+        lowered = self.lowered[field]
         type_: Any = lowered.arrow.type
         family = field.type.family
         is_alike = old is not None and source is not None and old.type.kind == field.type.kind
@@ -192,16 +146,10 @@ class Conversion:
         if family is Family.STRUCT and field.children and not is_new:
             return self._struct(field, old if is_alike else None, source, length, batch)
         if source is None:
-            # A null vector has room for items, which Lance wants to be there.
-            if not pa.types.is_fixed_size_list(type_) or type_.value_type.num_fields:
-                return pa.nulls(length, type_)
-            count = length * type_.list_size
-            width = type_.value_type.bit_width
-            blanks = pa.py_buffer(bytes((count * width + 7) // 8))
-            items = pa.Array.from_buffers(type_.value_type, count, [None, blanks])
-            return pa.FixedSizeListArray.from_arrays(
-                items, type=type_, mask=pa.array([True] * length, pa.bool_())
-            )
+            nulls = pa.nulls(length, type_)
+            if pa.types.is_fixed_size_list(type_):
+                return _vectors(pa.nulls(0, type_.value_type), nulls, type_)
+            return nulls
         if family in (Family.LIST, Family.MAP) and is_alike and old is not None:
             return self._repeated(field, old, source, lowered)
         return self._cast(field, old or field, source, type_)
@@ -251,7 +199,7 @@ class Conversion:
             elif before is not None and batch is not None and is_in_structs(before):
                 values = values_of(before, batch)
             children.append(self._array(child, before, values, length, batch))
-        fields = [self._new[child].arrow for child in field.children]
+        fields = [self.lowered[child].arrow for child in field.children]
         mask = source.is_null() if old is not None and source is not None else None
         return pa.StructArray.from_arrays(children, fields=fields, mask=mask)
 
@@ -262,20 +210,25 @@ class Conversion:
             return self._cast(field, old, source, type_)
         if field.type.family is Family.MAP:
             key, value = field.children
-            entries = Entries.of(source)
-            keys = self._array(key, self._before.get(key), entries.keys, len(entries.keys), None)
-            items = self._array(value, self._before.get(value), entries.items, len(entries.items), None)
+            entries = entries_of(source)
+            pairs, maps = entries.flatten(), pc.list_parent_indices(entries).to_numpy()
+            keys = self._array(key, self._before.get(key), pairs.field(0), len(pairs), None)
+            items = self._array(value, self._before.get(value), pairs.field(1), len(pairs), None)
             wrong = np.asarray(keys.is_null().to_numpy(zero_copy_only=False))
             # Only a cast that depends on the values can make keys equal.
             casts = [(inner, self._before[inner]) for inner in preorder([key]) if inner in self._before]
             doubtful = [f for f, was in casts if castability(was.type, f.type) is Castability.DEPENDS]
             if doubtful:
-                duplicates = duplicate_keys(entries.maps, entries.keys, keys)
-                self._report_misfits(doubtful[0], entries.keys, duplicates, BECOME_EQUAL)
+                duplicates = duplicate_keys(maps, pairs.field(0), keys)
+                self._report_misfits(doubtful[0], pairs.field(0), duplicates, BECOME_EQUAL)
                 wrong = wrong | duplicates
-            whole = np.ones(len(source), bool)
-            whole[entries.maps[wrong]] = False
-            return replace(entries, keys=keys, items=items).where(whole).to_array(type_)
+            if wrong.any():
+                is_whole = np.ones(len(source), bool)
+                is_whole[maps[wrong]] = False
+                mask = pa.array(is_whole[maps])
+                keys, items = keys.filter(mask), items.filter(mask)
+                entries = pc.if_else(pa.array(is_whole), entries, pa.scalar(None, entries.type))
+            return maps_of(entries, keys, items, type_)
         (item,) = field.children
         size = getattr(field.type, "fixed_length", None)
         lengths = pc.list_value_length(source)
@@ -284,11 +237,10 @@ class Conversion:
             misfits = np.asarray(others.to_numpy(zero_copy_only=False))
             self._report_misfits(field, source, misfits)
             source = pc.if_else(others, pa.scalar(None, source.type), source) if misfits.any() else source
-        values = _items(source, size)
+        values = source.flatten()
         items = self._array(item, self._before.get(item, old.children[0]), values, len(values), None)
         if size is not None:
-            items = _without_nulls_below_null(items, source, size)
-            return pa.FixedSizeListArray.from_arrays(items, type=type_, mask=source.is_null())
+            return _vectors(items, source, type_)
         sums = pc.cumulative_sum(pc.fill_null(lengths, 0).cast(pa.int64()))
         offsets = pa.concat_arrays([pa.array([0], pa.int64()), sums]).cast(
             pa.int64() if pa.types.is_large_list(type_) else pa.int32()
@@ -297,36 +249,19 @@ class Conversion:
         return array.from_arrays(offsets, items, type=type_, mask=source.is_null())
 
 
-def _without_nulls_below_null(items: Any, vectors: Any, size: int) -> pa.Array:
-    """Return the items of vectors with zeros below null vectors, where Lance would write nulls as values."""
-    if (
-        not vectors.null_count
-        or items.type.num_fields
-        or not (pa.types.is_primitive(items.type) or pa.types.is_decimal(items.type))
-    ):
-        return items
-    blank = pa.Array.from_buffers(items.type, 1, [None, pa.py_buffer(bytes(64))])
-    places = np.repeat(vectors.is_valid().to_numpy(zero_copy_only=False), size)
-    return pa.concat_arrays([items, blank]).take(
-        pa.array(np.where(places, np.arange(len(items)), len(items)))
-    )
-
-
-def _items(source: Any, size: int | None) -> pa.Array:
-    """Return the items of lists, or of vectors of a size; a null list has none, a null vector has `size` nulls."""
-    if size is None:
-        return source.flatten()
-    if pa.types.is_fixed_size_list(source.type):
-        items = source.values.slice(source.offset * size, len(source) * size)
-        if not source.null_count:
-            return items
-        # What stands under a null vector is no value.
-        places = np.repeat(source.is_valid().to_numpy(zero_copy_only=False), size)
-        return items.take(pa.array(np.arange(len(items)), mask=~places))
-    if not source.null_count:
-        return source.flatten()
-    filled = pc.fill_null(source, pa.scalar([None] * size, source.type))
-    return filled.flatten()
+def _vectors(items: pa.Array, lists: pa.Array, type_: Any) -> pa.Array:
+    """Return vectors of the items of all lists that are not null; below null are zeros, for Lance would write nulls as values."""
+    if not lists.null_count:
+        return pa.FixedSizeListArray.from_arrays(items, type=type_)
+    item, is_ = items.type, pa.types
+    is_number = is_.is_primitive(item) or is_.is_decimal(item) or is_.is_fixed_size_binary(item)
+    zeros = pa.py_buffer(bytes(item.bit_width // 8 + 1)) if is_number else None
+    blank = pa.Array.from_buffers(item, 1, [None, zeros]) if is_number else pa.nulls(1, item)
+    is_valid = lists.is_valid().to_numpy(zero_copy_only=False)
+    places = ((np.cumsum(is_valid) - 1) * type_.list_size)[:, np.newaxis] + np.arange(type_.list_size)
+    places[~is_valid] = len(items)
+    items = pa.concat_arrays([items, blank]).take(pa.array(places.ravel()))
+    return pa.FixedSizeListArray.from_arrays(items, type=type_, mask=lists.is_null())
 
 
 def is_named(field: SchemaField, names: Collection[str]) -> bool:

@@ -10,8 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from schemac.engines.lance._generated.lance import file_pb2 as pb
-from schemac.engines.lance.fields import NAME as LANCE
-from schemac.engines.lance.fields import lance_ids, nodes_by_field, nodes_of, words, words_of
+from schemac.engines.lance.fields import lance_ids, nodes_in, words, words_of
 from schemac.engines.lance.tables.steps import MARK
 from schemac.language.attributes.builtin import TABLE_IDS, TABLE_VERSION
 from schemac.language.logical.model import FieldPath, SchemaField, Segment, dotted, preorder
@@ -88,7 +87,7 @@ def candidates_of(fields: Sequence[pb.Field], locked: LockedDataset, recorded: s
         """Return a version as a candidate; None if its fields are not those of the table."""
         if _without_nullability(here) != _without_nullability(version.view(_shape)):
             return None
-        table_numbers = numbers_in(version, ids)
+        table_numbers = version.view(nodes_in).numbers(ids)
         has_ids = all(
             lance_ids(version.numbers[field]) == lance_ids(in_table)
             for field, in_table in table_numbers.items()
@@ -115,23 +114,9 @@ def candidates_of(fields: Sequence[pb.Field], locked: LockedDataset, recorded: s
     return exact if exact and is_exact else candidates
 
 
-def numbers_in(version: SchemaVersion, ids: Sequence[int]) -> dict[SchemaField, Numbers]:
-    """Return the ids that a table gives to the fields of a version, all of whose nodes it has in the same order."""
-    owned = nodes_by_field(version.lowered, version.view(_nodes))
-    return {
-        field: Numbers.make({LANCE: tuple([ids[index] for index in indices])})
-        for field, indices in owned.items()
-    }
-
-
-def _nodes(version: SchemaVersion) -> list[pb.Field]:
-    """Return the nodes of a version, parents first; where Lance lacks a type, Arrow's name is in its place."""
-    return nodes_of(version.lowered, is_tolerant=True)
-
-
 def _shape(version: SchemaVersion) -> list[_NodeShape]:
     """Return what tables are compared by of each node of a version."""
-    return _shape_of(version.view(_nodes))
+    return _shape_of(version.view(nodes_in).messages)
 
 
 def _shape_of(fields: Sequence[pb.Field]) -> list[_NodeShape]:
@@ -184,10 +169,10 @@ def new_tables_of(table: LockedSchemaVersion, *, is_fresh: bool) -> Iterator[Loc
         version = locked_schema_version(table.locked, number)
         there = places(version)
         if here.keys() <= there.keys():
-            fresh = nodes_by_field(version.lowered, version.view(_nodes))
+            fresh = version.view(nodes_in).by_field
             is_whole = is_fresh and len(here) == len(there)
             if is_whole or all(
-                lance_ids(table.numbers[field]) == fresh[there[place]] for place, field in here.items()
+                lance_ids(table.numbers[field]) == tuple(fresh[there[place]]) for place, field in here.items()
             ):
                 yield version
 

@@ -21,7 +21,7 @@ from schemac.engines.lance._generated.lance import file_pb2 as pb
 from schemac.engines.lance.artifact import to_message
 from schemac.engines.lance.attributes import STORAGE_VERSION, STORAGE_VERSIONS
 from schemac.engines.lance.dataset import lance_errors, open_dataset, reason_of
-from schemac.engines.lance.fields import lance_ids, numbers_of
+from schemac.engines.lance.fields import lance_ids, nodes_in, numbers_of
 from schemac.engines.lance.limits import LanceLimits
 from schemac.engines.lance.tables import field_ids
 from schemac.engines.lance.tables.fields import differences, ids_in_files, in_preorder, stale_fields
@@ -121,12 +121,8 @@ class LanceTable:
         schema = version.dataset.schema
         others = {key: value for key, value in schema.extra.items() if key not in ROW_KEYS}
         table_rules = {key: json.loads(value) for key, value in self.metadata.items() if key in ROW_KEYS}
-        return replace(
-            version,
-            dataset=replace(
-                version.dataset, schema=schema.model_copy(update={"extra": others | table_rules})
-            ),
-        )
+        with_rules = schema.model_copy(update={"extra": others | table_rules})
+        return replace(version, dataset=replace(version.dataset, schema=with_rules))
 
     @property
     def recorded(self) -> str | None:
@@ -273,7 +269,7 @@ class _OpenedTable:
                 # Lance could not hold that version.
                 continue
             if not differences(fields, self.dataset.lance_schema, ids=False):
-                numbers = field_ids.numbers_in(version, [field.id for field in self.current_fields])
+                numbers = version.view(nodes_in).numbers([field.id for field in self.current_fields])
                 schema_version = replace(version, numbers=numbers)
                 has_different_ids, number = not candidate.has_ids, version.number
                 return self._table(schema_version, has_different_ids=has_different_ids, version=number)

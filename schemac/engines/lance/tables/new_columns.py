@@ -1,15 +1,14 @@
 """New columns made of old ones, and the files of fragments that they are written to.
 
 Layer: engines.
-Shape: schemas as trees, and which field of a new one is which of an old one, by their places in pre-order. Where a type changed more
-      than once, one stage a change, so that the values are those of a table that was migrated step by step. A fragment is known by its
-      data files, for whatever writes rows or moves them makes other files. Deleting rows leaves the files as they are, and a value more
-      than there are rows does no harm; but a row that comes back has none.
+Shape: where a type changed more than once, one stage a change, so that the values are those of a table that was migrated step by step. A
+      fragment is known by its data files, for whatever writes rows or moves them makes other files. Deleting rows leaves the files as
+      they are, and a value more than there are rows does no harm; but a row that comes back has none.
 """
 
 import dataclasses
 from collections.abc import Collection, Hashable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -22,8 +21,8 @@ from schemac.engines.lance.tables.convert import Conversion, MisfitHandler
 from schemac.engines.lance.tables.steps import new_column
 from schemac.engines.lance.transactions import added_file
 from schemac.language.logical.dataset import LogicalDataset, Origins
-from schemac.language.logical.model import FieldPath, Schema, SchemaField, columns, preorder
-from schemac.text.source.json_object import Json, without_keys
+from schemac.language.logical.model import Schema, SchemaField, columns, preorder
+from schemac.text.source.json_object import without_keys
 from schemac.versions.evolution.tables import PartsTask, Progress
 from schemac.versions.evolution.version_pair import (
     LockedVersionPair,
@@ -34,33 +33,26 @@ from schemac.versions.evolution.version_pair import (
 
 _KEYS = frozenset({lance.PRIMARY_KEY.key, lance.CLUSTERING_KEY.key})
 """What a column has no use for until it is at its place; Lance refuses keys inside what may be null."""
+_NO_TEXT = Origins("", overlaid={})
+"""Where a schema stands that is sent to other processes."""
 
 
 @dataclass(frozen=True)
-class SchemaStage:
-    """A pair of schema versions in a form that can be pickled."""
+class Stage:
+    """Two versions of a schema that the values go from one to the other."""
 
-    old: Json
-    new: Json
-    before: tuple[tuple[int, int], ...]
-    """The places of a new field and of the same old one, in pre-order."""
-    rounded: tuple[str, ...] = ()
+    pair: VersionPair
+    """Outside of any lock, so that it can be sent to other processes."""
+    rounded: frozenset[str]
     """The fields whose values may be rounded, as they are called after this stage."""
 
     @classmethod
-    def of(cls, pair: VersionPair, rounded: Collection[str] = ()) -> "SchemaStage":
+    def of(cls, pair: VersionPair, rounded: Collection[str]) -> "Stage":
         """Return the stage between two versions."""
-        olds = {s: i for i, s in enumerate(preorder(pair.old.dataset.columns))}
-        news = {s: i for i, s in enumerate(preorder(pair.new.dataset.columns))}
-        before = tuple((news[new], olds[old]) for new, old in pair.before.items())
-        return cls(_tree(pair.old), _tree(pair.new), before, tuple(sorted(rounded)))
-
-    @cached_property
-    def pair(self) -> VersionPair:
-        """The pair of versions, outside of any lock."""
-        old, new = _version(self.old), _version(self.new)
-        olds, news = preorder(old.dataset.columns), preorder(new.dataset.columns)
-        return VersionPair(old, new, {news[i]: olds[j] for i, j in self.before})
+        old, new = (
+            SchemaVersion(replace(version.dataset, origins=_NO_TEXT), "") for version in (pair.old, pair.new)
+        )
+        return cls(VersionPair(old, new, dict(pair.before)), frozenset(rounded))
 
 
 _Step = list[tuple[Conversion, SchemaField]]
@@ -71,9 +63,9 @@ _Step = list[tuple[Conversion, SchemaField]]
 class Converter:
     """Makes new columns out of batches of the old table, stage by stage; it can be sent to other processes."""
 
-    stages: tuple[SchemaStage, ...]
-    parts: tuple[tuple[FieldPath, ...], ...]
-    """For each new column the paths of its fields that are made, in the last schema."""
+    stages: tuple[Stage, ...]
+    parts: tuple[tuple[SchemaField, ...], ...]
+    """For each new column its fields that are made, in the last schema."""
     on_misfit: MisfitHandler | None = dataclasses.field(default=None, compare=False, repr=False)
     """Is called with values that do not fit, which are errors without it; None in other processes."""
 
@@ -92,8 +84,7 @@ class Converter:
         ids = {id for field, id in last.new.ids.items() if field.path_text in rounded}
         # What these fields are called after each stage.
         names = [{field.path_text for field, id in stage.new.ids.items() if id in ids} for stage in stages]
-        parts = tuple(tuple(field.path for field in fields) for fields in columns)
-        return cls(tuple(map(SchemaStage.of, stages, [*names[:-1], rounded])), parts)
+        return cls(tuple(map(Stage.of, stages, [*names[:-1], rounded])), tuple(map(tuple, columns)))
 
     @property
     def columns(self) -> tuple[SchemaField, ...]:
@@ -115,7 +106,7 @@ class Converter:
                 batch = pa.RecordBatch.from_arrays(list(made.values()), names=list(made))
         arrays = [conversion.build(column, batch) for conversion, column in last]
         fields = [
-            pa.field(str(column.segment), values.type, metadata=conversion.arrow_field(column).metadata)
+            pa.field(str(column.segment), values.type, metadata=conversion.lowered[column].arrow.metadata)
             for (conversion, column), values in zip(last, arrays, strict=True)
         ]
         return pa.RecordBatch.from_arrays(arrays, schema=pa.schema(fields))
@@ -124,8 +115,7 @@ class Converter:
     def _steps(self) -> list[_Step]:
         """For each stage, the columns that it makes because the next one reads them, with their conversions."""
         *earlier, last = self.stages
-        fields = {field.path: field for field in preorder(last.pair.new.dataset.columns)}
-        pairs = [_pruned(last.pair, [fields[path] for path in paths]) for paths in self.parts]
+        pairs = [_pruned(last.pair, fields) for fields in self.parts]
         steps: list[_Step] = [
             [(Conversion(pair, last.rounded, self.on_misfit), pair.new.dataset.columns[0]) for pair in pairs]
         ]
@@ -145,21 +135,11 @@ def _pruned(pair: VersionPair, roots: Sequence[SchemaField]) -> VersionPair:
     """Return a pair whose new version has some fields of one column alone, with all around and below them; keys are left out."""
     members = {field for root in roots for field in (*root.chain, *preorder([root]))}
     paths = [field.path for field in preorder(pair.new.dataset.columns) if field in members]
-    new = _version(without_keys(narrowed_tree(pair.new.dataset, paths), _KEYS))
+    schema = Schema.model_validate(without_keys(narrowed_tree(pair.new.dataset, paths), _KEYS))
+    new = SchemaVersion(LogicalDataset("", schema, columns(schema), _NO_TEXT), "")
     old_of = {new_field.path: before for new_field, before in pair.before.items()}
     before = {f: old_of[f.path] for f in preorder(new.dataset.columns) if f.path in old_of}
     return VersionPair(pair.old, new, before)
-
-
-def _tree(version: SchemaVersion) -> Json:
-    """Return a version's schema as JSON, under the keys of a manifest."""
-    return version.dataset.schema.model_dump(mode="json", by_alias=True)
-
-
-def _version(tree: Json) -> SchemaVersion:
-    """Return a version of a schema in JSON, without a name and outside any lock."""
-    schema = Schema.model_validate(tree)
-    return SchemaVersion(LogicalDataset("", schema, columns(schema), Origins("")), "")
 
 
 def fragment_files(metadata: Any) -> Hashable:

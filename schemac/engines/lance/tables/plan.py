@@ -66,20 +66,16 @@ _S = TypeVar("_S", bound=Step)
 class Layout:
     """The fields that a table has, the schema that it gets, and what has to be written for that."""
 
+    table: LanceTable
     pair: LockedVersionPair
-    fields: tuple[pb.Field, ...]
-    """The present fields of the table."""
-    stale: frozenset[int]
-    """The ids of those that an interrupted run has added and not filled."""
+    """The table's schema and the new one."""
     field_ids: Mapping[SchemaField, Numbers]
     """The ids of the fields of the new version in this table."""
-    target: pb.Schema
 
     @classmethod
-    def of(cls, table: LanceTable, pair: LockedVersionPair) -> "Layout":
+    def for_table(cls, table: LanceTable, pair: LockedVersionPair) -> "Layout":
         """Return the layout for a table; in files of storage version 2.0 some fields need other ids."""
-        field_ids = field_ids_for(table, pair.new)
-        layout = cls(pair, table.fields, table.stale, field_ids, _target(table, pair, field_ids))
+        layout = cls(table, pair, field_ids_for(table, pair.new))
         if (table.storage_version or "2.1") >= "2.1":
             return layout
         # Version 2.0 lists structs and lists among the fields of each file, and Lance lets none stand in two of them.
@@ -89,18 +85,31 @@ class Layout:
             for field in layout.roots(ids)
             if field.parent is not None
         }
-        highest = max([table.highest_id, *(id for ids in field_ids.values() for id in lance_ids(ids))])
-        renewed = dict(field_ids)
+        renewed = dict(layout.field_ids)
+        highest = max([table.highest_id, *(id for ids in renewed.values() for id in lance_ids(ids))])
         for field in preorder([column for column in pair.new.dataset.columns if column in parts]):
-            count = len(lance_ids(field_ids[field]))
-            renewed[field] = field_ids[field].with_value(NAME, tuple(range(highest + 1, highest + 1 + count)))
+            count = len(lance_ids(renewed[field]))
+            renewed[field] = renewed[field].with_value(NAME, tuple(range(highest + 1, highest + 1 + count)))
             highest += count
-        return replace(layout, field_ids=renewed, target=_target(table, pair, renewed))
+        return replace(layout, field_ids=renewed)
+
+    @cached_property
+    def target(self) -> pb.Schema:
+        """What the table's schema is afterwards."""
+        message = to_message(self.pair.new.lowered, self.field_ids)
+        numbers = self.pair.new.numbers
+        if any(lance_ids(ids) != lance_ids(numbers[field]) for field, ids in self.field_ids.items()):
+            digest = digest_of_ids(field.id for field in in_preorder(message.fields))
+            message.metadata[TABLE_IDS] = digest.encode()
+        if not self.table.records_storage_version:
+            # The files say it themselves.
+            message.metadata.pop(lance.STORAGE_VERSION.key, None)
+        return message
 
     @cached_property
     def kept_ids(self) -> frozenset[int]:
         """The ids of the present fields that hold values."""
-        return frozenset(field.id for field in self.fields) - self.stale
+        return frozenset(field.id for field in self.table.fields) - self.table.stale
 
     @cached_property
     def new(self) -> tuple[SchemaField, ...]:
@@ -148,16 +157,16 @@ class Layout:
 
         A new field whose name is still taken has a reserved name.
         """
-        now = {field.id: field for field in self.fields}
+        now = {field.id: field for field in self.table.fields}
         remaining_names = {(f.parent_id, now[f.id].name) for f in self.target.fields if f.id in now}
         # Lance gives the name of a field that goes only to one that all files have data of.
-        there = {(f.parent_id, f.name) for f in self.fields}
+        there = {(f.parent_id, f.name) for f in self.table.fields}
         empty = {self.ids(schema_field)[0] for schema_field in self.added}
         interim_fields = []
         for field in self.target.fields:
             copy = pb.Field()
             copy.CopyFrom(now.get(field.id, field))
-            if field.id in self.stale:
+            if field.id in self.table.stale:
                 # The values come anew, but Lance lets a field keep nothing but its name.
                 copy.CopyFrom(field)
                 copy.name = now[field.id].name
@@ -168,8 +177,97 @@ class Layout:
             interim_fields.append(copy)
         return interim_fields
 
+    def fits_files(self, report: Report) -> bool:
+        """Whether data files of the table's storage version can hold the new fields; if not, that is reported."""
+        if self.table.storage_version is None:
+            return True
+        if self.table.storage_version < "2.0" and self.new:
+            message = f"the data files of {self.table.name} have storage version {self.table.storage_version}, and Lance cannot add columns to such a table"
+            help = "copy the table into a new one: lance.write_dataset(lance.dataset(old), new)"
+            path = self.new[0].path_text
+            report.add(LANCE_STORAGE_VERSION, message, file=self.table.name, path=path, help=help)
+            return False
+        new = {field.path_text for root in self.new for field in preorder([root])}
+        errors = [d for d in limits_of(self.pair.new, self.table.storage_version) if d.path in new]
+        report.extend(errors)
+        return not errors
+
+    def field_steps(self) -> Iterator[Step]:
+        """Yield one step for each field that is written, and one for all fields that are added without data."""
+        roots = list(dict.fromkeys(field for ids in self.table.ids_in_fragments for field in self.roots(ids)))
+        for field in sorted(roots or self.written, key=lambda field: self.ids(field)[0]):
+            before = self.pair.before.get(field)
+            after, ids = type_text_of(field), ids_text(self.ids_below(field))
+            if field not in self.written:
+                description = f"{after} is written with nulls, so that the files show in which rows its struct or list is null; id {ids}"
+            else:
+                was = type_text_of(before) if before is not None else "nothing"
+                old_ids = lance_ids(self.pair.old.numbers[before]) if before is not None else ()
+                ids = f"{ids_text(old_ids)} → {ids}" if old_ids else ids
+                description = f"{was} → {after}, written into new files; id {ids}"
+            yield Step(REWRITE, field.path_text, description, Outcome.REWRITE)
+        added = [field for field in self.added if field not in roots]
+        if added:
+            titles = ", ".join(field.path_text for field in added)
+            ids = ids_text([id for field in added for id in self.ids_below(field)])
+            yield Step("add", titles, f"existing rows read as null; id {ids}; no data is written")
+
+    def dropped_indices(self) -> Iterator[Step]:
+        """Yield a step for each index that the commits drop together with its field."""
+        for index in self.table.indices:
+            if index.name in self.table.index_names and self.is_dropped(index):
+                is_rebuilt = self.path_in_target(index) is not None
+                again = "it is rebuilt at the end" if is_rebuilt else "its field is dropped"
+                yield Step("drop index", index.path, f"{index.type} index {index.name}; {again}")
+
+    def built_indices(self) -> Iterator[Step]:
+        """Yield a step for each index that is built again, because this plan or an interrupted run dropped it."""
+        for index in self.table.indices:
+            path = self.path_in_target(index)
+            if path is not None and (index.name not in self.table.index_names or self.is_dropped(index)):
+                description, lost = f"{index.type} index {index.name}", ", ".join(index.lost)
+                if lost:
+                    description += f"; its settings {lost} are lost, because schemac does not know them"
+                yield Step("build index", path, description, Outcome.REWRITE, replace(index, path=path))
+
+    def commits(self, changes: Sequence[Change], *, is_data: bool) -> Iterator[Step]:
+        """Yield the step that commits the new fields if there is data, and the step that commits the rest of the schema."""
+        new = {field for root in self.new for field in preorder([root])}
+        swapped = [c for c in changes if is_data and (c.new_field in new or c.fact is Fact.FIELD_DROPPED)]
+        if is_data:
+            what = "one commit, unless rows were written since they were made"
+            yield Step(SWAP_IN, "the new fields", "; ".join((what, *_details(swapped, self.pair))))
+        version = self.pair.new.version
+        is_recorded = self.table.stated is None or version.is_recorded_as(self.table.recorded)
+        fields = self.interim_fields if is_data else self.table.fields
+        is_other = list(self.target.fields) != list(fields)
+        if self.table.dataset is not None:
+            schema, metadata = lance_schema(fields, self.table.metadata), self.target.metadata
+            is_other = bool(differences(self.target.fields, schema, metadata=metadata))
+        if is_other or not (is_recorded or is_data):
+            rest = _details((c for c in changes if c not in swapped), self.pair)
+            # In the commit of the data, others still have the names of some added fields.
+            marked = {field.id for field in self.interim_fields if field.name.startswith(MARK)}
+            late = [field.path_text for field in self.added if self.ids(field)[0] in marked]
+            final_names = [f"gives {path} its final name" for path in late]
+            recorded = [] if is_recorded else [f"sets the recorded version to {version.number}"]
+            done = "; ".join((*rest, *final_names, *recorded)) or "metadata"
+            yield Step(SET_SCHEMA, "the schema", f"one commit, no data is rewritten: {done}")
+
+    def is_dropped(self, index: TableIndex) -> bool:
+        """Whether an index goes with its field: Lance drops it in the commit that takes the field away."""
+        gone = {field.id for field in self.table.fields} - {field.id for field in self.target.fields}
+        return any(self.table.lock_ids.get(id) == index.field_id for id in gone)
+
+    def path_in_target(self, index: TableIndex) -> str | None:
+        """Return the path of the indexed field in the new schema; None if the field is dropped."""
+        field = self.pair.new.by_id.get(index.field_id)
+        return field.path_text if field is not None else None
+
     def _has_values(self, field: SchemaField) -> bool:
-        return engine.has_values(field, self.pair) or any(id in self.stale for id in self.ids_below(field))
+        return engine.has_values(field, self.pair) or any(
+            id in self.table.stale for id in self.ids_below(field)
+        )
 
     def _stores_nulls(self, field: SchemaField, data: Collection[int], chosen: list[SchemaField]) -> bool:
         """Return whether the files will store where a field is null; add a field below it to `chosen` if nothing else does."""
@@ -182,7 +280,7 @@ class Layout:
         if any(carried) or not ids or ids[0] not in self.kept_ids:
             return any(carried)
         below = {ids[0]}
-        for now in self.fields:
+        for now in self.table.fields:
             if now.parent_id in below:
                 below.add(now.id)
         if not any(id in data for id in below - {ids[0]}):
@@ -209,11 +307,9 @@ class Layout:
 
 
 @dataclass(frozen=True)
-class LancePlan:
+class LancePlan(Layout):
     """The steps that bring one table to a new schema."""
 
-    table: LanceTable
-    layout: Layout
     stages: tuple[LockedVersionPair, ...]
     """The version pairs that the values go through, from the table's types to the new ones."""
     changes: tuple[Change, ...]
@@ -222,16 +318,6 @@ class LancePlan:
     """The fields whose values may be rounded."""
     references: Mapping[str, str] = dataclasses.field(default_factory=dict)
     """The tables of datasets that are referred to, as far as they are named."""
-
-    @property
-    def pair(self) -> LockedVersionPair:
-        """The table's schema and the new one."""
-        return self.layout.pair
-
-    @property
-    def target(self) -> pb.Schema:
-        """What the table's schema is afterwards."""
-        return self.layout.target
 
     @property
     def is_done(self) -> bool:
@@ -275,21 +361,21 @@ def plan(
     report_unknown_references(constraints, references, table.name, report)
     if report.has_errors:
         return None
-    layout = Layout.of(table, pair)
-    if not _fits_files(layout, table, report):
+    layout = Layout.for_table(table, pair)
+    if not layout.fits_files(report):
         return None
     doubtful = [change for change, judgement in judged if judgement.outcome is Outcome.DATA]
     altered = rules_to_check(pair, doubtful, lambda field: is_filled and is_named(field, rounded))
-    fields = list(_field_steps(layout, table))
+    fields = list(layout.field_steps())
     steps = (
         *checks(pair, ways, judged, rounded),
         *rule_checks(altered, pair, references),
         *fields,
-        *_dropped_indices(layout, table),
-        *_commits(layout, table, changes, is_data=bool(fields)),
-        *_built_indices(layout, table),
+        *layout.dropped_indices(),
+        *layout.commits(changes, is_data=bool(fields)),
+        *layout.built_indices(),
     )
-    return LancePlan(table, layout, ways, changes, steps, rounded, references)
+    return LancePlan(table, pair, layout.field_ids, ways, changes, steps, rounded, references)
 
 
 def _report_refused(table: LanceTable, pair: LockedVersionPair, judged: Judged, report: Report) -> None:
@@ -318,17 +404,11 @@ def _judged(
         for change in diff_of(way):
             if change.fact not in TYPE_FACTS:
                 continue
-            old, new = change.old_field, change.new_field
+            old, new = change.fields
             judgement = judge_change("lance", change, way)
             # What is said is about the field that this one becomes in the end.
-            last = pair.new.by_id.get(way.new.ids[new]) if new is not None else None
-            if (
-                old is not None
-                and new is not None
-                and last is not None
-                and last.type.kind != new.type.kind
-                and clock_of(old, new) is None
-            ):
+            last = pair.new.by_id.get(way.new.ids[new])
+            if last is not None and last.type.kind != new.type.kind and clock_of(old, new) is None:
                 # The field cannot have the attribute any more that would declare the clock.
                 judgement = judgement._replace(
                     way_out=f"lock a version in which {last.path_text} is {new.type.type_text()} again and has the clock's zone"
@@ -338,134 +418,17 @@ def _judged(
             yield replace(change, new_field=last, old_field=before), judgement
 
 
-def _fits_files(layout: Layout, table: LanceTable, report: Report) -> bool:
-    """Whether data files of the table's storage version can hold the new fields; if not, that is reported."""
-    if table.storage_version is None:
-        return True
-    if table.storage_version < "2.0" and layout.new:
-        message = f"the data files of {table.name} have storage version {table.storage_version}, and Lance cannot add columns to such a table"
-        help = "copy the table into a new one: lance.write_dataset(lance.dataset(old), new)"
-        path = layout.new[0].path_text
-        report.add(LANCE_STORAGE_VERSION, message, file=table.name, path=path, help=help)
-        return False
-    new = {field.path_text for root in layout.new for field in preorder([root])}
-    errors = [d for d in limits_of(layout.pair.new, table.storage_version) if d.path in new]
-    report.extend(errors)
-    return not errors
-
-
-def _field_steps(layout: Layout, table: LanceTable) -> Iterator[Step]:
-    """Yield one step for each field that is written, and one for all fields that are added without data."""
-    roots = list(dict.fromkeys(field for ids in table.ids_in_fragments for field in layout.roots(ids)))
-    for field in sorted(roots or layout.written, key=lambda field: layout.ids(field)[0]):
-        before = layout.pair.before.get(field)
-        after, ids = type_text_of(field), ids_text(layout.ids_below(field))
-        if field not in layout.written:
-            description = f"{after} is written with nulls, so that the files show in which rows its struct or list is null; id {ids}"
-        else:
-            was = type_text_of(before) if before is not None else "nothing"
-            old_ids = lance_ids(layout.pair.old.numbers[before]) if before is not None else ()
-            ids = f"{ids_text(old_ids)} → {ids}" if old_ids else ids
-            description = f"{was} → {after}, written into new files; id {ids}"
-        yield Step(REWRITE, field.path_text, description, Outcome.REWRITE)
-    added = [field for field in layout.added if field not in roots]
-    if added:
-        titles = ", ".join(field.path_text for field in added)
-        ids = ids_text([id for field in added for id in layout.ids_below(field)])
-        yield Step("add", titles, f"existing rows read as null; id {ids}; no data is written")
-
-
-def _dropped_indices(layout: Layout, table: LanceTable) -> Iterator[Step]:
-    """Yield a step for each index that the commits drop together with its field."""
-    for index in table.indices:
-        if index.name in table.index_names and is_dropped(index, table, layout.target):
-            is_rebuilt = path_in_target(index, layout.pair) is not None
-            again = "it is rebuilt at the end" if is_rebuilt else "its field is dropped"
-            yield Step("drop index", index.path, f"{index.type} index {index.name}; {again}")
-
-
-def _built_indices(layout: Layout, table: LanceTable) -> Iterator[Step]:
-    """Yield a step for each index that is built again, because this plan or an interrupted run dropped it."""
-    for index in table.indices:
-        path = path_in_target(index, layout.pair)
-        if path is not None and (
-            index.name not in table.index_names or is_dropped(index, table, layout.target)
-        ):
-            description, lost = f"{index.type} index {index.name}", ", ".join(index.lost)
-            if lost:
-                description += f"; its settings {lost} are lost, because schemac does not know them"
-            yield Step("build index", path, description, Outcome.REWRITE, replace(index, path=path))
-
-
-def _commits(
-    layout: Layout, table: LanceTable, changes: Sequence[Change], *, is_data: bool
-) -> Iterator[Step]:
-    """Yield the step that commits the new fields if there is data, and the step that commits the rest of the schema."""
-    new = {field for root in layout.new for field in preorder([root])}
-    swapped = [c for c in changes if is_data and (c.new_field in new or c.fact is Fact.FIELD_DROPPED)]
-    if is_data:
-        what = ("one commit, unless rows were written since they were made", *_details(swapped, layout.pair))
-        yield Step(SWAP_IN, "the new fields", "; ".join(what))
-    version = layout.pair.new.version
-    is_recorded = table.stated is None or version.is_recorded_as(table.recorded)
-    fields = layout.interim_fields if is_data else table.fields
-    is_other = list(layout.target.fields) != list(fields)
-    if table.dataset is not None:
-        schema, metadata = lance_schema(fields, table.metadata), layout.target.metadata
-        is_other = bool(differences(layout.target.fields, schema, metadata=metadata))
-    if is_other or not (is_recorded or is_data):
-        rest = _details((c for c in changes if c not in swapped), layout.pair)
-        # In the commit of the data, others still have the names of some added fields.
-        marked = (
-            {field.id for field in layout.interim_fields if field.name.startswith(MARK)} if is_data else set()
-        )
-        late = [field.path_text for field in layout.added if layout.ids(field)[0] in marked]
-        final_names = [f"gives {path} its final name" for path in late]
-        recorded = [] if is_recorded else [f"sets the recorded version to {version.number}"]
-        done = "; ".join((*rest, *final_names, *recorded)) or "metadata"
-        yield Step(SET_SCHEMA, "the schema", f"one commit, no data is rewritten: {done}")
-
-
-def is_dropped(index: TableIndex, table: LanceTable, target: pb.Schema) -> bool:
-    """Whether an index goes with its field: Lance drops it in the commit that takes the field away."""
-    there, remaining = ({field.id for field in fields} for fields in (table.fields, target.fields))
-    return any(id in there - remaining for id, lock_id in table.lock_ids.items() if lock_id == index.field_id)
-
-
-def path_in_target(index: TableIndex, pair: LockedVersionPair) -> str | None:
-    """Return the path of the indexed field in the new schema; None if the field is dropped."""
-    field = pair.new.by_id.get(index.field_id)
-    return field.path_text if field is not None else None
-
-
 def _details(changes: Iterable[Change], pair: LockedVersionPair) -> Iterator[str]:
     """Yield one line for each change that has a text, and at the end one for all others together."""
-    unnamed = engine.VerdictRow(METADATA).detail
-    details = [
-        (change, engine.ROWS.get(change.fact, engine.VerdictRow(METADATA)).detail) for change in changes
-    ]
+    other = engine.VerdictRow(METADATA)
+    details = [(change, engine.ROWS.get(change.fact, other).detail) for change in changes]
     for change, detail in details:
-        if detail not in ("", unnamed):
+        if detail not in ("", other.detail):
             yield detail.format(path=change.path, old=change.old, new=change.new)
         if change.fact is Fact.FIELD_DROPPED and change.old_field is not None:
-            lost = loss_of_key(change.old_field, pair)
-            yield from [lost] if lost else []
-    if any(detail == unnamed for _, detail in details):
-        yield unnamed
-
-
-def _target(
-    table: LanceTable, pair: LockedVersionPair, field_ids: Mapping[SchemaField, Numbers]
-) -> pb.Schema:
-    """Return the schema that the table has after the plan, with these field ids."""
-    message = to_message(pair.new.lowered, field_ids)
-    if any(lance_ids(ids) != lance_ids(pair.new.numbers[field]) for field, ids in field_ids.items()):
-        digest = digest_of_ids(field.id for field in in_preorder(message.fields))
-        message.metadata[TABLE_IDS] = digest.encode()
-    if not table.records_storage_version:
-        # The files say it themselves.
-        message.metadata.pop(lance.STORAGE_VERSION.key, None)
-    return message
+            yield from filter(None, [loss_of_key(change.old_field, pair)])
+    if any(detail == other.detail for _, detail in details):
+        yield other.detail
 
 
 def field_ids_for(table: LanceTable, new: LockedSchemaVersion) -> Mapping[SchemaField, Numbers]:

@@ -56,7 +56,7 @@ class RunningCheck:
         path_texts = {stage.new.by_id[id].path_text for stage in plan.stages if id in stage.new.by_id}
         self._misfits = _Misfits(self.field, path_texts)
         field: SchemaField = self.field
-        while field not in plan.layout.written and field.parent is not None:
+        while field not in plan.written and field.parent is not None:
             field = field.parent
         converter = Converter.of(plan.stages, [[field]], plan.rounded)
         self._converter = replace(converter, on_misfit=self._misfits.add)
@@ -80,14 +80,13 @@ class RunningCheck:
         elif not self.is_moved:
             self._count += _null_count(batch.column(str(before.column.segment)), before)
         else:
-            made = self._converter.make(batch).column(0)
+            made = self._converter.make(batch)
             if self.check.subject is CheckSubject.NULLS:
-                self._count += _null_count(made, self.field)
+                self._count += _null_count(made.column(0), self.field)
             else:
-                column = made
-                for inner in self.field.chain[1:]:
-                    column = pc.struct_field(column, str(inner.segment))
-                there, new_valid = values_of(before, batch).is_valid(), column.is_valid()
+                there, new_valid = (
+                    values_of(*one).is_valid() for one in ((before, batch), (self.field, made))
+                )
                 self._count += pc.sum(pc.and_not(there, new_valid)).as_py() or 0
 
     def _note_rows(self, batch: pa.RecordBatch) -> None:

@@ -207,11 +207,8 @@ def constraint_filter(pair: VersionPair, before: SchemaField, constraint: Constr
             return "'" + one.replace("'", "''") + "'"
         if isinstance(one, bool):
             return str(one).lower()
-        return (
-            f"arrow_cast('{one:f}', '{word}')"
-            if isinstance(one, Decimal)
-            else f"arrow_cast({one!r}, '{word}')"
-        )
+        text = f"'{one:f}'" if isinstance(one, Decimal) else repr(one)
+        return f"arrow_cast({text}, '{word}')"
 
     is_text = before.type.family is Family.TEXT
     match constraint:
@@ -251,7 +248,7 @@ def column_name(field: SchemaField) -> str:
 
 def _arrow_type(version: SchemaVersion, field: SchemaField) -> Any:
     """Return the Arrow type that a field of a version is lowered to."""
-    return next(f.arrow.type for top in version.lowered.fields for f in top.preorder() if f.field is field)
+    return next(one.arrow.type for one in version.lowered.preorder() if one.field is field)
 
 
 def _datafusion_type(type_: Any) -> str:
@@ -279,28 +276,17 @@ _DATAFUSION_TYPES = {
 
 INDICES_KEY = "schemac.indices"
 """Key of a table's configuration under which indices wait that are to be built again."""
-_SCALAR_TYPES = {
-    "LabelList": "LABEL_LIST",
-    "NGram": "NGRAM",
-    "ZoneMap": "ZONEMAP",
-    "BloomFilter": "BLOOMFILTER",
-}
-"""Lance's names of types as `create_scalar_index` needs them, where they differ by more than case."""
-_OF_GRAPH = {"max_connections": "m", "construction_ef": "ef_construction", "max_level": "max_level"}
-_OF_COMPRESSION = {"num_bits": "num_bits", "num_sub_vectors": "num_sub_vectors"}
-_OF_HINTS = {
-    "lance.ivf.sample_rate": "sample_rate",
-    "lance.sq.sample_rate": "sample_rate",
-    "lance.pq.sample_rate": "sample_rate",
-    "lance.ivf.max_iters": "max_iters",
-    "lance.pq.max_iters": "max_iters",
-    "lance.ivf.shuffle_partition_batches": "shuffle_partition_batches",
-    "lance.ivf.shuffle_partition_concurrency": "shuffle_partition_concurrency",
-    "lance.pq.kmeans_redos": "kmeans_redos",
-    "lance.hnsw.prefetch_distance": "prefetch_distance",
-    "lance.skip_transpose": "skip_transpose",
-}
-"""How an index was trained: not part of what it is, but needed to build the same index again."""
+_OF_VECTORS = frozenset(
+    {
+        *("max_connections", "construction_ef", "max_level", "num_bits", "num_sub_vectors"),
+        *("lance.ivf.sample_rate", "lance.sq.sample_rate", "lance.pq.sample_rate", "lance.ivf.max_iters"),
+        *("lance.pq.max_iters", "lance.ivf.shuffle_partition_batches", "lance.pq.kmeans_redos"),
+        *("lance.ivf.shuffle_partition_concurrency", "lance.hnsw.prefetch_distance", "lance.skip_transpose"),
+    }
+)
+"""Of graphs and compressions, and hints how an index was trained: not part of what it is, but needed to build the same index again."""
+_RENAMED = {"max_connections": "m", "construction_ef": "ef_construction"}
+"""Parameters whose names are not the last words of these."""
 _OF_TEXTS = frozenset(
     {
         *("lance_tokenizer", "base_tokenizer", "language", "with_position", "max_token_length"),
@@ -342,13 +328,10 @@ def indices_of(dataset: Any, lock_ids: Mapping[int, int]) -> Iterator[TableIndex
             if compression.pop("type", None) == "rq":
                 # Another rotation cannot be asked for in words.
                 compression.pop("rotation_type", None)
-            for group, names in (
-                (details.get("hnsw") or {}, _OF_GRAPH),
-                (compression, _OF_COMPRESSION),
-                (details.get("runtime_hints") or {}, _OF_HINTS),
-            ):
-                lost |= group.keys() - names.keys()
-                parameters |= {names[key]: _hint_value(value) for key, value in group.items() if key in names}
+            group = {**(details.get("hnsw") or {}), **compression, **(details.get("runtime_hints") or {})}
+            known = {key: _hint_value(value) for key, value in group.items() if key in _OF_VECTORS}
+            parameters |= {_RENAMED.get(key, key.rpartition(".")[2]): known[key] for key in known}
+            lost |= group.keys() - _OF_VECTORS
             lost |= details.keys() - {"metric_type", "hnsw", "compression", "runtime_hints"}
         elif type_ == "Inverted":
             parameters = {key: value for key, value in details.items() if key in _OF_TEXTS}
@@ -378,7 +361,8 @@ def build_index(dataset: Any, index: TableIndex, path: str) -> None:
     if index.type.upper().startswith("IVF"):
         dataset.create_index(path, index_type=index.type, name=index.name, replace=True, **parameters)
         return
-    type_: Any = _SCALAR_TYPES.get(index.type, index.type.upper())
+    # Of all names, `create_scalar_index` takes this one otherwise than in capitals.
+    type_: Any = "LABEL_LIST" if index.type == "LabelList" else index.type.upper()
     if index.type in _OF_STATISTICS and parameters:
         # Lance takes these in this form only.
         from lance.indices import IndexConfig
