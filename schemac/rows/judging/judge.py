@@ -222,19 +222,30 @@ def _json_map_reader(member: pa.Field, settings: ValidationSettings) -> Reader:
     if settings.takes_objects:
         is_number, is_boolean = scalar.token is TokenKind.NUMBER, scalar.token is TokenKind.BOOLEAN
         key = with_object_keys(key_field, key, takes_numbers=is_number, takes_booleans=is_boolean)
+    read_entries = entries_reader(key, item, str, is_checked=not scalar.is_identity)
 
     def read(x: Any, path: Path, reasons: RecordReasons) -> Any:
         if type(x) is not dict:
             return reasons.add(path, "type", token_text(x))
-        entries = []
-        for label, value in x.items():
-            at = (path, f'["{label}"]')
-            entries.append((key(label, at, reasons), item(value, at, reasons)))
-        if not scalar.is_identity:
-            check_duplicate_keys([pair[0] for pair in entries], path, reasons)
-        return entries
+        return read_entries(x.items(), path, reasons)
 
     return unless_absent(member, read)
+
+
+def entries_reader(key: Reader, item: Reader, text_of: Callable[[Any], str], *, is_checked: bool) -> Reader:
+    """Return a reader of the pairs of a map; one with a key that is absent or twice is null. Keys are written by `text_of` in paths."""
+
+    def read(x: Any, path: Path, reasons: RecordReasons) -> Any:
+        entries = []
+        for label, value in x:
+            at = (path, f'["{text_of(label)}"]')
+            entries.append((key(label, at, reasons), item(value, at, reasons)))
+        keys = [pair[0] for pair in entries]
+        if is_checked:
+            check_duplicate_keys(keys, path, reasons)
+        return None if None in keys or len({*map(repr, keys)}) < len(keys) else entries
+
+    return read
 
 
 def check_duplicate_keys(keys: list[Any], path: Path, reasons: RecordReasons) -> None:
