@@ -34,6 +34,7 @@ from schemac.language.constraints.rows import CHECK_RULE, DUPLICATE_RULE, REFERE
 from schemac.language.logical.model import Part, SchemaField, preorder
 from schemac.language.physical import parts_of
 from schemac.rows.judging.arrays import storage_schema, to_batches
+from schemac.rows.judging.judge import value_at
 from schemac.rows.judging.settings import ValidationSettings
 from schemac.rows.judging.tokens import NumberText, json_string, parse, token_text
 from schemac.rows.runs.plain_types import nullable_field
@@ -312,12 +313,10 @@ def _with_values_of(text: str, other: str, fields: Sequence[tuple[str, ...]]) ->
     """Return the second record with the first one's values in some fields; None if one of them is null there."""
     first, second = parse(text), parse(other)
     for path in fields:
-        source, target = first, second
-        for name in path[:-1]:
-            source, target = (one.get(name) if type(one) is dict else None for one in (source, target))
-        if type(source) is not dict or type(target) is not dict or source.get(path[-1]) is None:
+        value, target = value_at(first, path), value_at(second, path[:-1])
+        if value is None or type(target) is not dict:
             return None
-        target[path[-1]] = source[path[-1]]
+        target[path[-1]] = value
     return token_text(second)
 
 
