@@ -93,12 +93,11 @@ class Reasons:
             result.add(numbers[is_other], reasons.filter(pa.array(is_other)))
         return result
 
-    def rows_with(self, reason: Reason) -> list[int]:
-        """Return the rows that have a reason without a value."""
+    def rows_with(self, rule: str) -> list[int]:
+        """Return the rows that break a rule."""
         numbers = set[int]()
         for rows, reasons in self._parts:
-            has_path = pc.and_(pc.equal(reasons.field("path"), reason.path), reasons.field("value").is_null())
-            is_alike = pc.and_(has_path, pc.equal(reasons.field("rule"), reason.rule))
+            is_alike = pc.equal(reasons.field("rule"), rule)
             numbers.update(rows[is_alike.to_numpy(zero_copy_only=False)].tolist())
         return sorted(numbers)
 

@@ -53,6 +53,7 @@ from schemac.rows.validation.constraints import (
 )
 from schemac.rows.validation.result import ERRORS, ROW, JudgedBatch, Validation
 from schemac.rows.validation.validator import (
+    MALFORMED,
     NO_RECORD,
     TEXT,
     FieldReader,
@@ -315,9 +316,7 @@ class PythonRowReader:
         except UnicodeEncodeError:
             # Half of a pair of surrogates becomes an escape that no record may have.
             texts = pa.array([_encodable(text) for text in chunk], pa.string())
-        judged = self._texts.validate(pa.RecordBatch.from_arrays([texts], [TEXT]))
-        judged.forget([*judged.reasons.whole])
-        return judged
+        return self._texts.validate(pa.RecordBatch.from_arrays([texts], [TEXT]))
 
     def _of_objects(self, chunk: Sequence[Any]) -> JudgedBatch:
         """Validate rows that are objects: dicts, models, dataclasses, tuples."""
@@ -347,8 +346,7 @@ class PythonRowReader:
             unexpected = RecordReasons()
             add_unexpected(dicts[row], frozenset(names), "", unexpected)
             reasons.add(np.full(len(unexpected), row), reason_array(unexpected))
-        broken |= {row: row_text(chunk[row]) for row in reasons.rows_with(NO_RECORD)}
-        judged.forget([*broken])
+        broken |= {row: row_text(chunk[row]) for row in reasons.rows_with(MALFORMED)}
         add_broken_constraints(self._texts.constraints, judged)
         for row, text in broken.items():
             reasons.refuse(row, malformed_reason(text))

@@ -202,7 +202,7 @@ class Validator:
         names = [one.label for one in self.inputs]
         judged = JudgedBatch(pa.RecordBatch.from_arrays(arrays, names=names), reasons)
         add_broken_constraints(self.constraints, judged)
-        for row in reasons.rows_with(NO_RECORD):
+        for row in reasons.rows_with(MALFORMED):
             reasons.refuse(row, malformed_reason(batch.column(TEXT)[row].as_py()))
         return judged
 
