@@ -28,7 +28,7 @@ from schemac.language.constraints.field_constraints import (
     constraints_at,
 )
 from schemac.language.logical.model import SchemaField
-from schemac.rows.judging.arrays import is_scalar, role_of, storage_type
+from schemac.rows.judging.arrays import extension_name, is_scalar, role_of, storage_type
 from schemac.rows.judging.scalars import scalar_of
 from schemac.rows.judging.typed_values import range_of
 from schemac.rows.samples import numbers
@@ -114,7 +114,7 @@ def _values_of(field: SchemaField, member: pa.Field, constraints: tuple[Constrai
             return _struct_values(field, member)
         case Family.BYTES if not constraints and numbers.is_binary_geometry(field, member):
             return Values(numbers.draw_wkb, numbers.numbered_wkb_point, numbers.NUMBERED)
-        case Family.TEXT if not constraints and numbers.is_text_geometry(field, member):
+        case Family.TEXT if not constraints and extension_name(member) == numbers.TEXT_EXTENSION:
             return Values(numbers.draw_wkt)
         case Family.TEXT:
             return _text_values(field, constraints)
