@@ -231,12 +231,9 @@ def extension_hint(type_: Any, note: Callable[[str], None] = lambda _: None) -> 
         return {of_json[0].key: True}
     text = ""
     if name == "arrow.fixed_shape_tensor":
-        metadata: Json = {"shape": list(type_.shape)}
-        if type_.dim_names is not None:
-            metadata["dim_names"] = list(type_.dim_names)
-        if type_.permutation is not None:
-            metadata["permutation"] = list(type_.permutation)
-        text = json.dumps(metadata, separators=(",", ":"))
+        metadata = {key: getattr(type_, key) for key in ("shape", "dim_names", "permutation")}
+        known_metadata = {key: value for key, value in metadata.items() if value is not None}
+        text = json.dumps(known_metadata, separators=(",", ":"))
     elif name == "arrow.opaque":
         opaque = {"type_name": type_.type_name, "vendor_name": type_.vendor_name}
         text = json.dumps(opaque, separators=(",", ":"))
