@@ -130,13 +130,8 @@ def list_reader(member: pa.Field, item: Reader) -> Reader:
     return unless_absent(member, read)
 
 
-def text_reader(member: pa.Field, null_texts: Sequence[str], epoch: str | None = None) -> Reader:
-    """Compile the reader of a text that is not JSON: a cell, a key. Raises NotCoveredError."""
-    return scalar_reader(member, known_scalar(member, epoch), null_texts)
-
-
 def scalar_reader(member: pa.Field, scalar: Scalar, null_texts: Sequence[str]) -> Reader:
-    """Compile the reader of texts of a scalar."""
+    """Compile the reader of texts that are not JSON: cells, keys."""
     absent, value, nulls = absent_reader(member), scalar.value, frozenset(null_texts)
 
     def read(t: Any, path: Path, reasons: RecordReasons) -> Any:
@@ -154,8 +149,8 @@ def cell_reader(member: pa.Field, settings: ValidationSettings, epoch: str | Non
     """Compile the reader of a cell. Raises NotCoveredError."""
     nulls = settings.null_values
     if is_scalar(member):
-        is_identity = known_scalar(member, epoch).is_identity
-        return text_reader(member, nulls if is_identity else ("", *nulls), epoch)
+        scalar = known_scalar(member, epoch)
+        return scalar_reader(member, scalar, nulls if scalar.is_identity else ("", *nulls))
     read_value = json_reader(member, settings, is_inner=True)
     blank = frozenset(("", *nulls))
 
@@ -217,8 +212,11 @@ def _json_map_reader(member: pa.Field, settings: ValidationSettings) -> Reader:
     if not is_scalar(key_field):
         raise NotCoveredError
     # A key is no value: a text that means null stays what it is there.
-    key, item = text_reader(key_field, ()), json_reader(member.type.item_field, settings, is_inner=True)
     scalar = known_scalar(key_field)
+    key, item = (
+        scalar_reader(key_field, scalar, ()),
+        json_reader(member.type.item_field, settings, is_inner=True),
+    )
     if settings.takes_objects:
         is_number, is_boolean = scalar.token is TokenKind.NUMBER, scalar.token is TokenKind.BOOLEAN
         key = with_object_keys(key_field, key, takes_numbers=is_number, takes_booleans=is_boolean)

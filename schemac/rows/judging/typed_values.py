@@ -36,9 +36,9 @@ from schemac.rows.judging.judge import (
     RecordReasons,
     cell_reader,
     entries_reader,
+    known_scalar,
     list_reader,
     scalar_reader,
-    text_reader,
     unless_absent,
 )
 from schemac.rows.judging.scalars import (
@@ -119,7 +119,7 @@ def typed_reader(
     if is_string(source_type):
         if is_column or not is_scalar(member):
             return cell_reader(member, settings)
-        return text_reader(member, settings.null_values)
+        return scalar_reader(member, known_scalar(member), settings.null_values)
     if is_scalar(member):
         return _scalar_reader(member, source)
     if is_list(member.type) and is_list(source_type):

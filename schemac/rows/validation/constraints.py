@@ -34,7 +34,7 @@ from schemac.language.constraints.expressions import FieldNode
 from schemac.language.constraints.rows import REFERENCE_RULE, ReferenceTo
 from schemac.language.logical.model import dotted
 from schemac.rows.judging.arrays import integer_limits, is_bytes, is_string, storage_type
-from schemac.rows.judging.reasons import REASON, Reasons, repeated
+from schemac.rows.judging.reasons import REASON, Reasons
 from schemac.rows.judging.settings import LONGEST_VALUE
 from schemac.rows.judging.tokens import json_string
 from schemac.rows.judging.typed_values import raw_values
@@ -52,7 +52,7 @@ def add_broken_values(places: Sequence[Constrained], batch: pa.RecordBatch, reas
         parts, orders = [], []
         for one in breaches([place], batch):
             paths, order = _paths_and_order(one.at, one.numbers)
-            rule = repeated(one.constraint.rule, len(paths))
+            rule = pa.repeat(one.constraint.rule, len(paths))
             array = pa.StructArray.from_arrays([paths, rule, _value_texts(one)], fields=list(REASON))
             parts.append((one.at.rows(one.numbers), array))
             orders.append([*order, 0, one.place.constraints.index(one.constraint)])
@@ -74,7 +74,7 @@ def add_broken_values(places: Sequence[Constrained], batch: pa.RecordBatch, reas
 def _paths_and_order(at: PlacedValues, numbers: Any) -> tuple[pa.Array, list[Any]]:
     """Return the paths of values, and keys by which they are sorted in their row, each a number or one for each value."""
     if at.parent is None:
-        return repeated(at.label, len(numbers)), []
+        return pa.repeat(at.label, len(numbers)), []
     above = at.above(numbers)
     paths, order = _paths_and_order(at.parent, above)
     if at.parents is None:
