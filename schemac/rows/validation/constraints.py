@@ -40,7 +40,7 @@ from schemac.rows.judging.tokens import json_string
 from schemac.rows.judging.typed_values import raw_values
 from schemac.rows.judging.value_texts import cast_text, json_text, key_text
 from schemac.rows.validation.result import JudgedBatch
-from schemac.text.source.phrases import closest
+from schemac.text.source.phrases import Help
 
 _PLAIN = r'^[^\x00-\x1f"\\]*$'
 """Texts that need no escape."""
@@ -148,8 +148,7 @@ def reference_values(reference: ReferenceTo, table: Any, schema: pa.Schema) -> R
     for i, (node, path) in enumerate(zip(reference.fields, reference.to, strict=True)):
         known = {dotted(steps): steps for steps in _all_paths(table.schema, ())}
         if path not in known:
-            near = closest(path, known)
-            help = f"did you mean `{near}`?" if near else f"its fields are {', '.join(known)}"
+            help = Help.nearest(path, known, f"its fields are {', '.join(known)}")
             raise UnusableTargetError(f"the table of `{reference.dataset}` has no field `{path}`", help)
         label, *steps = known[path]
         column = reduce(pc.struct_field, steps, table.column(label))

@@ -71,7 +71,7 @@ from schemac.text.source.catalogue import (
     UNKNOWN_SOURCE_COLUMN,
 )
 from schemac.text.source.diagnostics import Code, Diagnostic, SchemaError
-from schemac.text.source.phrases import closest
+from schemac.text.source.phrases import Help
 
 
 @dataclass(frozen=True)
@@ -162,8 +162,7 @@ def _column_readers(
     names = batches.schema.names
     for name in schema.names:
         if name not in names:
-            near = closest(name, names)
-            help = f"did you mean `{near}`?" if near else f"its columns are {', '.join(names)}"
+            help = Help.nearest(name, names, f"its columns are {', '.join(names)}")
             raise _error(dataset, UNKNOWN_SOURCE_COLUMN, f"the table has no column `{name}`", help)
         if names.count(name) > 1:
             message = f"the table has two columns `{name}`"
@@ -184,7 +183,7 @@ def _column_readers(
 
 def _error(dataset: CheckedDataset, code: Code, message: str, help: str) -> SchemaError:
     """Return an error with one finding, on the dataset as a whole."""
-    return SchemaError((Diagnostic(code.id, code.slug, code.severity, message, dataset.name, help=help),))
+    return SchemaError((Diagnostic(code.id, code.slug, code.severity, message, dataset.name, help=str(help)),))
 
 
 def _reference_targets(
@@ -194,8 +193,7 @@ def _reference_targets(
     referenced = {one.dataset for one in constraints.rows.references}
     for name in rules.references:
         if name not in referenced:
-            near = closest(name, referenced)
-            help = f"did you mean `{near}`?" if near else "leave it out"
+            help = Help.nearest(name, referenced, "leave it out")
             message = f"`references` names `{name}`, but the schema does not refer to such a dataset"
             raise _error(dataset, REFERENCE, message, help)
     targets, tables = [], {}
