@@ -179,12 +179,7 @@ def _size_limits(constraints: tuple[Constraint, ...], usual: int, spread: int = 
 
 def _is_deep(field: SchemaField) -> bool:
     """Return whether a list or map is nested so deep that its size has to be small: sizes multiply from level to level."""
-    around = 0
-    parent = field.parent
-    while parent is not None:
-        around += parent.type.family in (Family.LIST, Family.MAP)
-        parent = parent.parent
-    return around >= _MOST_LONG
+    return sum(one.type.family in (Family.LIST, Family.MAP) for one in field.ancestors) >= _MOST_LONG
 
 
 _MOST_LONG = 4

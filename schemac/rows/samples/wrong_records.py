@@ -32,7 +32,6 @@ from schemac.language.constraints.field_constraints import (
 )
 from schemac.language.constraints.rows import CHECK_RULE, DUPLICATE_RULE, REFERENCE_RULE, UNIQUE_RULE
 from schemac.language.logical.model import Part, SchemaField, preorder
-from schemac.language.physical import parts_of
 from schemac.rows.judging.arrays import storage_schema, to_batches
 from schemac.rows.judging.judge import value_at
 from schemac.rows.judging.settings import ValidationSettings
@@ -40,7 +39,7 @@ from schemac.rows.judging.tokens import NumberText, json_string, parse, token_te
 from schemac.rows.runs.plain_types import nullable_field
 from schemac.rows.samples.numbers import Draws
 from schemac.rows.samples.patterns import generator_of
-from schemac.rows.samples.sampler import Datasets, Sampler
+from schemac.rows.samples.sampler import Datasets, Sampler, with_members
 from schemac.rows.samples.values import NoValueError, Values, values_of
 from schemac.rows.samples.written import csv_line, json_lines
 from schemac.rows.validation.validating import ValidationRules, validated
@@ -145,14 +144,13 @@ def _expected_reasons(sampler: Sampler) -> Iterator[tuple[str, str]]:
 
 def _path(field: SchemaField) -> str:
     """Return the path as reasons have it, with `[]` for a place in a list or a map."""
-    segment = f".{field.segment}" if field.is_member else "[]"
-    return _path(field.parent) + segment if field.parent is not None else str(field.segment)
+    return "".join(f".{one.segment}" if one.is_member else "[]" for one in field.chain)[1:]
 
 
 def _changed_records(sampler: Sampler, good: Sequence[str], seed: int) -> Iterator[str]:
     """Yield good records with one thing changed."""
     records = [parse(text) for text in good]
-    for field, member in _with_members(sampler):
+    for field, member in with_members(sampler.fields, sampler.members):
         draws = Draws(seed, "wrong", field.path_text)
         there = [record for record in records if _first_place(record, field) is not None]
         # Those with a value first.
@@ -168,16 +166,6 @@ def _changed_records(sampler: Sampler, good: Sequence[str], seed: int) -> Iterat
                 copy = parse(token_text(base))
                 if _set_first_value(copy, field, token):
                     yield token_text(copy)
-
-
-def _with_members(sampler: Sampler) -> Iterator[tuple[SchemaField, pa.Field]]:
-    """Yield all fields with their Arrow fields, those above before those in them."""
-    stack = list(zip(sampler.fields, sampler.members, strict=True))
-    while stack:
-        field, member = stack.pop(0)
-        yield field, member
-        # What is stored as a struct, such as a blob, has no parts of its own.
-        stack += zip(field.children, parts_of(member.type), strict=False)
 
 
 def _first_place(record: Any, field: SchemaField) -> tuple[Any, Any] | None:

@@ -183,7 +183,9 @@ def _column_readers(
 
 def _error(dataset: CheckedDataset, code: Code, message: str, help: str) -> SchemaError:
     """Return an error with one finding, on the dataset as a whole."""
-    return SchemaError((Diagnostic(code.id, code.slug, code.severity, message, dataset.name, help=str(help)),))
+    return SchemaError(
+        (Diagnostic(code.id, code.slug, code.severity, message, dataset.name, help=str(help)),)
+    )
 
 
 def _reference_targets(
