@@ -42,9 +42,6 @@ def plain_layout(array: pa.Array) -> pa.Array:
         return plain_layout(pc.run_end_decode(array))
     if type_ in _PLAIN:
         return array.cast(_PLAIN[type_])
-    if is_.is_list_view(type_) or is_.is_large_list_view(type_):
-        # Arrow's cast gives lists that lack their last offset.
-        return lists_of(array, plain_layout(array.flatten()))
     if is_.is_struct(type_):
         children = [plain_layout(child) for child in array.flatten()]
         fields = [part.with_type(child.type) for part, child in zip(type_, children, strict=True)]
@@ -53,6 +50,7 @@ def plain_layout(array: pa.Array) -> pa.Array:
         lists = entries_of(array)
         keys, items = (plain_layout(child) for child in lists.flatten().flatten())
         return maps_of(lists, keys, items, pa.map_(keys.type, type_.item_field.with_type(items.type)))
+    # Of views, Arrow's cast gives lists that lack their last offset.
     return lists_of(array, plain_layout(array.flatten()))
 
 
@@ -195,16 +193,14 @@ def to_field(array: pa.Array, field: pa.Field) -> pa.Array:
     target = field.type
     if role_of(field) is Role.BRAIN_FLOATS and pa.types.is_float32(array.type):
         array = _bfloat16(array)
+    is_blob = role_of(field) is Role.BLOB and not pa.types.is_struct(array.type)
     if isinstance(target, pa.BaseExtensionType):
         if array.type == target:
             return array
-        if role_of(field) is Role.BLOB and not pa.types.is_struct(array.type):
-            storage = _blob(array, target.storage_type)
-        else:
-            storage = to_field(array, pa.field(field.name, target.storage_type))
+        storage = (_blob if is_blob else to_field)(array, pa.field(field.name, target.storage_type))
         return pa.ExtensionArray.from_storage(target, storage)
-    if role_of(field) is Role.BLOB and pa.types.is_struct(target) and not pa.types.is_struct(array.type):
-        return _blob(array, target)
+    if is_blob and pa.types.is_struct(target):
+        return _blob(array, field)
     if pa.types.is_struct(target):
         return _struct(array, target)
     if pa.types.is_fixed_size_list(target):
@@ -387,13 +383,13 @@ def _bfloat16(array: pa.Array) -> pa.Array:
     return pa.Array.from_buffers(pa.binary(2), len(halves), buffers, halves.null_count, halves.offset)
 
 
-def _blob(array: pa.Array, storage: pa.StructType) -> pa.Array:
-    """Return the storage of blobs: the bytes under `data`, and null in all other members."""
+def _blob(array: pa.Array, field: pa.Field) -> pa.Array:
+    """Return blobs in the type that they are stored in: the bytes under `data`, and null in all other members."""
     bytes_of = array.cast(pa.large_binary())
     children = [
-        bytes_of if member.name == "data" else pa.nulls(len(array), member.type) for member in storage
+        bytes_of if member.name == "data" else pa.nulls(len(array), member.type) for member in field.type
     ]
-    return pa.StructArray.from_arrays(children, fields=list(storage), mask=mask_of(array))
+    return pa.StructArray.from_arrays(children, fields=list(field.type), mask=mask_of(array))
 
 
 def nullable_type(member: pa.Field, source: pa.Field | None = None) -> pa.DataType:
