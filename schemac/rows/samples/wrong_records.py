@@ -97,7 +97,7 @@ def wrong_rows(dataset: CheckedDataset, seed: int, others: Datasets) -> WrongRow
     )
     by_reason: dict[tuple[str, str], WrongRow] = {("", MALFORMED): WrongRow(good[0][:-1], "", MALFORMED)}
     texts = [*_changed_records(sampler, good, seed), *raw]
-    for text, reasons in zip(texts, _reasons_by_row(dataset, texts, len(texts), references), strict=True):
+    for text, reasons in zip(texts, _reasons_by_row(dataset, texts, references), strict=True):
         if len(reasons) == 1 and reasons[0][1] not in (UNIQUE_RULE, DUPLICATE_RULE):
             path, rule = reasons[0]
             by_reason.setdefault((_without_positions(path), rule), WrongRow(text, path, rule))
@@ -113,10 +113,10 @@ def rule_of(row: WrongRow) -> tuple[str, str]:
 
 
 def _reasons_by_row(
-    dataset: CheckedDataset, rows: Any, count: int, references: Mapping[str, Any]
+    dataset: CheckedDataset, rows: Any, references: Mapping[str, Any]
 ) -> list[list[tuple[str, str]]]:
-    """Return the paths and rules for which a dataset refuses each of `count` rows."""
-    reasons: list[list[tuple[str, str]]] = [[] for _ in range(count)]
+    """Return the paths and rules for which a dataset refuses each of some rows."""
+    reasons: list[list[tuple[str, str]]] = [[] for _ in range(len(rows))]
     for one in validated(dataset, rows, ValidationRules(references)).reasons:
         reasons[one.row].append((one.path, one.rule))
     return reasons
@@ -292,7 +292,7 @@ def _duplicates(
             at += 2
             if other is None:
                 continue
-            if _reasons_by_row(dataset, [one, other], 2, references) == [[(path, rule)]] * 2:
+            if _reasons_by_row(dataset, [one, other], references) == [[(path, rule)]] * 2:
                 yield from (WrongRow(text, path, rule) for text in (one, other))
                 break
 
@@ -329,7 +329,7 @@ def in_cells(dataset: CheckedDataset, wrong: WrongRows) -> WrongForm:
     records = [parse(row.text) for row in readable]
     lines = [[_cell_text(record.get(name)) for name in names] for record in records]
     cells = pa.table([pa.array([line[i] for line in lines], pa.string()) for i in range(len(names))], names)
-    reasons_by_row = _reasons_by_row(dataset, cells, len(lines), wrong.references)
+    reasons_by_row = _reasons_by_row(dataset, cells, wrong.references)
     # A line with one cell too many is malformed.
     rows = [
         row._replace(text=csv_line([""] * (len(names) + 1))) for row in wrong.rows if row.rule == MALFORMED
@@ -372,20 +372,20 @@ def in_columns(dataset: CheckedDataset, wrong: WrongRows, fixed: Iterable[str] =
     texts = pa.array([row.text for row in readable], pa.string())
     nullable = Validator(schema, ValidationSettings()).validate(pa.record_batch([texts], [TEXT])).rows
     table = pa.Table.from_batches(to_batches(nullable, nullable_schema), nullable_schema)
-    reasons_by_row = _reasons_by_row(dataset, table, len(readable), wrong.references)
+    reasons_by_row = _reasons_by_row(dataset, table, wrong.references)
     is_stored = [
         reasons == [(row.path, row.rule)]
         and (row.rule != "required" or row.path.partition(".")[0].partition("[")[0] not in fixed)
         for row, reasons in zip(readable, reasons_by_row, strict=True)
     ]
-    form = _wrong_form(wrong, [*compress(readable, is_stored)])
     # Not all types of Arrow can be filtered.
     typed = to_batches(nullable.filter(pa.array(is_stored, pa.bool_())), nullable_schema)
-    return WrongForm(form.rows, form.left_out, pa.Table.from_batches(typed, nullable_schema))
+    stored = [*compress(readable, is_stored)]
+    return _wrong_form(wrong, stored, pa.Table.from_batches(typed, nullable_schema))
 
 
-def _wrong_form(wrong: WrongRows, stored: Sequence[WrongRow]) -> WrongForm:
+def _wrong_form(wrong: WrongRows, stored: Sequence[WrongRow], typed: pa.Table | None = None) -> WrongForm:
     """Return the records that a form can store, with the paths and rules of which it has none."""
     there = {rule_of(one) for one in stored}
     left_out = dict.fromkeys(rule_of(one) for one in wrong.rows if rule_of(one) not in there)
-    return WrongForm(tuple(stored), tuple(left_out))
+    return WrongForm(tuple(stored), tuple(left_out), typed)

@@ -56,9 +56,7 @@ def add_broken_values(places: Sequence[Constrained], batch: pa.RecordBatch, reas
             array = pa.StructArray.from_arrays([paths, rule, _value_texts(one)], fields=list(REASON))
             parts.append((one.at.rows(one.numbers), array))
             orders.append([*order, 0, one.place.constraints.index(one.constraint)])
-        if len(parts) < 2:
-            for part in parts:
-                reasons.add(*part)
+        if not parts:
             continue
         rows, depth = np.concatenate([rows for rows, _ in parts]), max(map(len, orders))
         keys = [
