@@ -197,7 +197,8 @@ def to_field(array: pa.Array, field: pa.Field) -> pa.Array:
     if isinstance(target, pa.BaseExtensionType):
         if array.type == target:
             return array
-        storage = (_blob if is_blob else to_field)(array, pa.field(field.name, target.storage_type))
+        stored = pa.field(field.name, target.storage_type)
+        storage = _blob(array, stored) if is_blob else to_field(array, stored)
         return pa.ExtensionArray.from_storage(target, storage)
     if is_blob and pa.types.is_struct(target):
         return _blob(array, field)

@@ -199,7 +199,7 @@ class RecordTokens:
         for place in self.places:
             for depth, step in enumerate(place):
                 self._below_of.setdefault(place[:depth], {})[step] = None
-        self._nodes = {}
+        self._nodes: dict[tuple[Step, ...], MemberTokens] = {}
         """What takes the objects at a place apart, by the keys that are read below it."""
         for steps, below in self._below_of.items():
             known_here = None if known is None else known.get(steps, frozenset())
