@@ -231,12 +231,9 @@ def extension_hint(type_: Any, note: Callable[[str], None] = lambda _: None) -> 
         return {of_json[0].key: True}
     text = ""
     if name == "arrow.fixed_shape_tensor":
-        metadata: Json = {"shape": list(type_.shape)}
-        if type_.dim_names is not None:
-            metadata["dim_names"] = list(type_.dim_names)
-        if type_.permutation is not None:
-            metadata["permutation"] = list(type_.permutation)
-        text = json.dumps(metadata, separators=(",", ":"))
+        metadata = {key: getattr(type_, key) for key in ("shape", "dim_names", "permutation")}
+        known_metadata = {key: value for key, value in metadata.items() if value is not None}
+        text = json.dumps(known_metadata, separators=(",", ":"))
     elif name == "arrow.opaque":
         opaque = {"type_name": type_.type_name, "vendor_name": type_.vendor_name}
         text = json.dumps(opaque, separators=(",", ":"))
@@ -265,7 +262,7 @@ def from_arrow(
     """Return an Arrow schema as a manifest tree with `fields` and `extra`; types without a kind are reported."""
     conversion = _FromArrow(file, report, note)
     fields = [conversion.member(field, (field.name,)) for field in schema]
-    extra = schema_attributes(conversion.texts(schema.metadata, ()), lambda text: note((), text))
+    extra = schema_attributes(conversion.texts(schema.metadata, ()), partial(note, ()))
     return {"fields": [field for field in fields if field is not None], **({"extra": extra} if extra else {})}
 
 
@@ -321,51 +318,35 @@ class _FromArrow:
         if converted is None:
             return None
         type_, hints = converted
-        extra = {**hints, **field_attributes(metadata, type_["kind"], lambda text: self._note(path, text))}
+        extra = {**hints, **field_attributes(metadata, type_["kind"], partial(self._note, path))}
         return ({"kind": Option.__name__, "inner": type_} if is_nullable else type_), extra
 
     def _type(self, type_: Any, metadata: dict[str, str], path: FieldPath) -> tuple[Json, Json] | None:
         """Return kind and hints, and remove the metadata entries that the hints express."""
-        if isinstance(type_, pa.BaseExtensionType):
+        note, is_extension = partial(self._note, path), isinstance(type_, pa.BaseExtensionType)
+        if is_extension:
             metadata.setdefault(EXTENSION_NAME, type_.extension_name)
-            special = self._type_of_engine(type_.storage_type, metadata, path)
-            if special is not None:
-                return special
+        of_engines = (form.from_arrow(storage_of(type_), metadata, note) for form in forms().values())
+        if (special := next(filter(None, of_engines), None)) is not None:
+            return special
+        if is_extension:
             del metadata[EXTENSION_NAME]
             if (kind := kind_of(type_)) is not None:
                 # A kind may stand for an extension type as a whole.
                 return {"kind": kind[0].__name__, **kind[1].properties}, dict(kind[1].hints)
             converted = self._type(type_.storage_type, {}, path)
-            if converted is not None and type_.extension_name == "arrow.fixed_shape_tensor":
-                # Arrow makes the items of every tensor nullable, whatever the tensor means by them.
-                converted[0]["itemType"] = converted[0]["itemType"].get("inner", converted[0]["itemType"])
             if converted is None:
                 return None
-            hint = extension_hint(type_, lambda text: self._note(path, text))
-            return converted[0], {**converted[1], **hint}
-        special = self._type_of_engine(type_, metadata, path)
-        if special is not None:
-            return special
+            if type_.extension_name == "arrow.fixed_shape_tensor":
+                # Arrow makes the items of every tensor nullable, whatever the tensor means by them.
+                converted[0]["itemType"] = converted[0]["itemType"].get("inner", converted[0]["itemType"])
+            return converted[0], {**converted[1], **extension_hint(type_, note)}
         if pa.types.is_dictionary(type_):
             converted = leaf(type_.value_type)
             if converted is None:
                 raise UnsupportedTypeError(str(type_))
             return converted[0], {**converted[1], **dictionary_hint(type_)}
         return leaf(type_) or self._nested(type_, path)
-
-    def _type_of_engine(
-        self, type_: Any, metadata: dict[str, str], path: FieldPath
-    ) -> tuple[Json, Json] | None:
-        """Return kind and attributes of a type that an engine made of its attributes; None for any other type."""
-
-        def note(text: str) -> None:
-            self._note(path, text)
-
-        for form in forms().values():
-            converted = form.from_arrow(type_, metadata, note)
-            if converted is not None:
-                return converted
-        return None
 
     def _nested(self, type_: Any, path: FieldPath) -> tuple[Json, Json] | None:
         """Return a type with parts and its hints; None if a part has no kind. Raises UnsupportedTypeError."""

@@ -350,7 +350,8 @@ def run_sample(options: argparse.Namespace) -> int:
 
 def _sample_format(options: argparse.Namespace, report: Report) -> "SampleFormat | None":
     """Return the form of the output; None after reporting why it cannot be written."""
-    from schemac.rows.samples.files import NDJSON, format_of, sample_formats  # for start-up time, as above
+    # For start-up time, as above.
+    from schemac.rows.samples.files import NDJSON, TextFormat, format_of, sample_formats
 
     known = {one.name: one for one in sample_formats()}
     named, output = options.rows_format, options.output
@@ -361,7 +362,7 @@ def _sample_format(options: argparse.Namespace, report: Report) -> "SampleFormat
         return None
     by_name = format_of(output) if output is not None else None
     form = known[named] if named is not None else by_name or NDJSON
-    if output is None and not form.is_text:
+    if output is None and not isinstance(form, TextFormat):
         message = f"{form.name} cannot be printed"
         report.add(SAMPLE_OUTPUT, message, help=f"name a file with `--output rows{form.suffixes[0]}`")
         return None

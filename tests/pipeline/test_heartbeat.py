@@ -4,7 +4,7 @@ from threading import Event, get_ident
 
 import pytest
 
-from schemac.rows.runs.staging import Heartbeat
+from schemac.rows.runs.staging import heartbeat
 
 
 def test_beats_in_another_thread_until_the_end() -> None:
@@ -16,14 +16,13 @@ def test_beats_in_another_thread_until_the_end() -> None:
         if len(beats) == 2:
             twice.set()
 
-    with Heartbeat(0.001, beat) as heart:
+    with heartbeat(0.001, beat) as thread:
         assert twice.wait(60)
-    assert not heart._thread.is_alive()
+    assert not thread.is_alive()
     assert get_ident() not in beats
 
 
 def test_ends_with_an_error() -> None:
-    heart = Heartbeat(60.0, lambda: None)
-    with pytest.raises(ValueError, match="x"), heart:
+    with pytest.raises(ValueError, match="x"), heartbeat(60.0, lambda: None) as thread:
         raise ValueError("x")
-    assert not heart._thread.is_alive()
+    assert not thread.is_alive()

@@ -22,7 +22,7 @@ from schemac.pipeline.codes import NO_EXECUTOR
 from schemac.pipeline.errors import PipelineError
 from schemac.pipeline.spark.failures import LOGS
 from schemac.rows.runs import staging
-from schemac.rows.runs.staging import Heartbeat, StagingState, table_area
+from schemac.rows.runs.staging import StagingState, heartbeat, table_area
 
 NOTED_EVERY_SECONDS = 0.5
 LOOKED_EVERY_SECONDS = 0.2
@@ -150,7 +150,7 @@ def watched(spark: SparkSession, run: str, watch: Watch, patience: float | None 
 
     watch.at(RunStep.PLANNING)
     try:
-        with Heartbeat(LOOKED_EVERY_SECONDS, look):
+        with heartbeat(LOOKED_EVERY_SECONDS, look):
             yield
     except Exception as error:
         if is_over:

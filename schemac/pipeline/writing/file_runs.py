@@ -27,7 +27,7 @@ from schemac.pipeline.spark.failures import error_of_text, known_cause
 from schemac.rows.runs.file_systems import LOCAL, FileSystem, LocalFiles, local_file
 from schemac.rows.runs.history import LEDGER, SUFFIX, FileRecord, parse_records
 from schemac.rows.runs.identity import Mode, RunIdentity
-from schemac.rows.runs.staging import AGAIN, JOIN, RENEWED_SECONDS, Heartbeat, StagingArea, StagingFolder
+from schemac.rows.runs.staging import AGAIN, JOIN, RENEWED_SECONDS, StagingArea, StagingFolder, heartbeat
 from schemac.rows.runs.storage import current_storage, hadoop_address, table_address
 from schemac.text.source.catalogue import CONCURRENT_RUN, UNWRITABLE_TARGET
 
@@ -214,7 +214,7 @@ class FileRuns:
         folder = self.staging.new_folder(run)
         try:
             folder.open(run)
-            with Heartbeat(RENEWED_SECONDS, folder.renew):
+            with heartbeat(RENEWED_SECONDS, folder.renew):
                 yield folder
         finally:
             folder.close()

@@ -18,7 +18,7 @@ import pyarrow.compute as pc
 from schemac.arrow.metadata import extension_roles
 from schemac.language.attributes.attribute import Role
 from schemac.language.constraints.constraint import entries_of, lists_of, mask_of
-from schemac.language.physical import with_parts
+from schemac.language.physical import parts_of, with_parts
 
 _PLAIN = {pa.string_view(): pa.large_string(), pa.binary_view(): pa.large_binary()}
 _OWN_LAYOUTS = (
@@ -42,9 +42,6 @@ def plain_layout(array: pa.Array) -> pa.Array:
         return plain_layout(pc.run_end_decode(array))
     if type_ in _PLAIN:
         return array.cast(_PLAIN[type_])
-    if is_.is_list_view(type_) or is_.is_large_list_view(type_):
-        # Arrow's cast gives lists that lack their last offset.
-        return lists_of(array, plain_layout(array.flatten()))
     if is_.is_struct(type_):
         children = [plain_layout(child) for child in array.flatten()]
         fields = [part.with_type(child.type) for part, child in zip(type_, children, strict=True)]
@@ -53,6 +50,7 @@ def plain_layout(array: pa.Array) -> pa.Array:
         lists = entries_of(array)
         keys, items = (plain_layout(child) for child in lists.flatten().flatten())
         return maps_of(lists, keys, items, pa.map_(keys.type, type_.item_field.with_type(items.type)))
+    # Of views, Arrow's cast gives lists that lack their last offset.
     return lists_of(array, plain_layout(array.flatten()))
 
 
@@ -195,16 +193,15 @@ def to_field(array: pa.Array, field: pa.Field) -> pa.Array:
     target = field.type
     if role_of(field) is Role.BRAIN_FLOATS and pa.types.is_float32(array.type):
         array = _bfloat16(array)
+    is_blob = role_of(field) is Role.BLOB and not pa.types.is_struct(array.type)
     if isinstance(target, pa.BaseExtensionType):
         if array.type == target:
             return array
-        if role_of(field) is Role.BLOB and not pa.types.is_struct(array.type):
-            storage = _blob(array, target.storage_type)
-        else:
-            storage = to_field(array, pa.field(field.name, target.storage_type))
+        stored = pa.field(field.name, target.storage_type)
+        storage = _blob(array, stored) if is_blob else to_field(array, stored)
         return pa.ExtensionArray.from_storage(target, storage)
-    if role_of(field) is Role.BLOB and pa.types.is_struct(target) and not pa.types.is_struct(array.type):
-        return _blob(array, target)
+    if is_blob and pa.types.is_struct(target):
+        return _blob(array, field)
     if pa.types.is_struct(target):
         return _struct(array, target)
     if pa.types.is_fixed_size_list(target):
@@ -342,25 +339,14 @@ def _with_zero_value(values: pa.Array, field: pa.Field) -> pa.Array:
 
 def _zero_value(source: pa.DataType, target: pa.DataType) -> pa.Array:
     """Return one value that can be brought to a type and is not null, nor is any part of it: of zeros, or empty."""
-    is_ = pa.types
-    if isinstance(target, pa.BaseExtensionType):
-        target = target.storage_type
-    if is_.is_dictionary(target):
-        target = target.value_type
+    is_, target = pa.types, storage_type(target)
     if is_.is_struct(source) and source.num_fields:
-        places = [target.get_field_index(part.name) if is_.is_struct(target) else -1 for part in source]
-        parts = [
-            _zero_value(part.type, part.type if place < 0 else target.field(place).type)
-            for part, place in zip(source, places, strict=True)
-        ]
+        members = {part.name: part.type for part in target} if is_.is_struct(target) else {}
+        parts = [_zero_value(part.type, members.get(part.name, part.type)) for part in source]
         return pa.StructArray.from_arrays(parts, fields=list(source))
     if is_.is_fixed_size_list(target) and is_.is_nested(source):
         items = pa.concat_arrays([_zero_value(source.value_type, target.value_type)] * target.list_size)
-        if is_.is_fixed_size_list(source):
-            return pa.FixedSizeListArray.from_arrays(items, type=source)
-        is_large = is_.is_large_list(source)
-        offsets = pa.array([0, target.list_size], pa.int64() if is_large else pa.int32())
-        return (pa.LargeListArray if is_large else pa.ListArray).from_arrays(offsets, items, source)
+        return pa.ListArray.from_arrays(pa.array([0, target.list_size], pa.int32()), items).cast(source)
     if is_.is_nested(source):
         return pa.array([{} if is_.is_struct(source) else []], source)
     if is_string(source) and is_.is_decimal(target):
@@ -398,13 +384,13 @@ def _bfloat16(array: pa.Array) -> pa.Array:
     return pa.Array.from_buffers(pa.binary(2), len(halves), buffers, halves.null_count, halves.offset)
 
 
-def _blob(array: pa.Array, storage: pa.StructType) -> pa.Array:
-    """Return the storage of blobs: the bytes under `data`, and null in all other members."""
+def _blob(array: pa.Array, field: pa.Field) -> pa.Array:
+    """Return blobs in the type that they are stored in: the bytes under `data`, and null in all other members."""
     bytes_of = array.cast(pa.large_binary())
     children = [
-        bytes_of if member.name == "data" else pa.nulls(len(array), member.type) for member in storage
+        bytes_of if member.name == "data" else pa.nulls(len(array), member.type) for member in field.type
     ]
-    return pa.StructArray.from_arrays(children, fields=list(storage), mask=mask_of(array))
+    return pa.StructArray.from_arrays(children, fields=list(field.type), mask=mask_of(array))
 
 
 def nullable_type(member: pa.Field, source: pa.Field | None = None) -> pa.DataType:
@@ -418,17 +404,15 @@ def nullable_type(member: pa.Field, source: pa.Field | None = None) -> pa.DataTy
             return pa.large_string()
         # Bytes of another length than the field's are kept, too.
         return pa.large_binary() if is_bytes(result) or role_of(member) is Role.BLOB else result
-    source_type = None if source is None else storage_type(source.type)
+    source_type = pa.null() if source is None else storage_type(source.type)
     if is_.is_struct(target_type):
-        has_parts = source_type is not None and is_.is_struct(source_type)
-        members = {part.name: part for part in source_type or ()} if has_parts else {}
+        members = {part.name: part for part in source_type} if is_.is_struct(source_type) else {}
         types = ((part.name, nullable_type(part, members.get(part.name))) for part in target_type)
         return pa.struct(list(types))
     if is_.is_map(target_type):
-        of_map = source_type if source_type is not None and is_.is_map(source_type) else None
-        key = nullable_type(target_type.key_field, None if of_map is None else of_map.key_field)
-        item = nullable_type(target_type.item_field, None if of_map is None else of_map.item_field)
+        parts = parts_of(source_type) if is_.is_map(source_type) else (None, None)
+        key, item = map(nullable_type, parts_of(target_type), parts)
         return pa.map_(pa.field("key", key, nullable=False), pa.field("value", item))
     assert is_list(target_type)
-    item_field = source_type.value_field if source_type is not None and is_list(source_type) else None
+    item_field = source_type.value_field if is_list(source_type) else None
     return pa.list_(pa.field("item", nullable_type(target_type.value_field, item_field)))

@@ -173,16 +173,10 @@ def _text_misfits(source: pa.Field) -> Kernel:
 
 def _bytes_proof(member: pa.Field, source: pa.Field) -> Proof:
     """Return what reads bytes, of any length or of one; in doubt are those of another length."""
-    width, type_, source_type = binary_width(member), nullable_type(member, source), storage_type(source.type)
-
-    def converted(array: pa.Array) -> pa.Array:
-        if pa.types.is_fixed_size_binary(array.type) and array.type != type_:
-            array = array.cast(pa.binary())
-        return array.cast(type_)
-
+    width, source_type = binary_width(member), storage_type(source.type)
     if width is None or (pa.types.is_fixed_size_binary(source_type) and source_type.byte_width == width):
-        return _proof(member, source, None, converted)
-    return _proof(member, source, lambda array: pc.not_equal(pc.binary_length(array), width), converted)
+        return _proof(member, source)
+    return _proof(member, source, lambda array: pc.not_equal(pc.binary_length(array), width))
 
 
 def _out_of_range(array: pa.Array, limits: tuple[int, int]) -> pa.Array:
@@ -200,31 +194,23 @@ def _timestamp_proof(member: pa.Field, source: pa.Field) -> Proof:
     """Return what reads timestamps of any unit; in doubt are those with more digits than the field keeps, or out of its range."""
     target_type, source_type = storage_type(member.type), storage_type(source.type)
     to, of = ARROW_PER_SECOND[target_type.unit], ARROW_PER_SECOND[source_type.unit]
-    factor, step, limits, type_ = to // of, of // to, range_of(target_type), nullable_type(member, source)
+    limits, type_ = range_of(target_type), nullable_type(member, source)
 
     def misfits(array: pa.Array) -> pa.Array:
-        counts = _ticks(array)
-        if not factor:
-            shorter = pc.divide(counts, step)
-            is_cut = pc.not_equal(pc.multiply(shorter, step), counts)
-            return is_cut if limits is None else pc.or_(is_cut, _outside(shorter, *limits))
-        result = _outside(counts, -(2**63) // factor + 1, (2**63 - 1) // factor)
-        if limits is not None:
-            result = pc.or_(result, _outside(counts, -(-limits[0] // factor), limits[1] // factor))
-        if source_type.unit != "ns":
-            # Coarser counts become nanoseconds only in the years 1 to 9999.
-            calendar = range_of(pa.timestamp(source_type.unit))
-            assert calendar is not None
-            result = pc.or_(result, _outside(counts, *calendar))
-        return result
+        ticks = _ticks(array)
+        counts = _scaled(ticks, to, of)
+        # What was cut off, or was beyond 64 bits, does not come back.
+        is_changed = pc.not_equal(_scaled(counts, of, to), ticks)
+        return is_changed if limits is None else pc.or_(is_changed, _outside(counts, *limits))
 
-    def converted(array: pa.Array) -> pa.Array:
-        counts = _ticks(array)
-        if to != of:
-            counts = pc.multiply(counts, factor) if factor else pc.divide(counts, step)
-        return counts.view(type_)
+    return _proof(member, source, misfits, lambda array: _scaled(_ticks(array), to, of).view(type_))
 
-    return _proof(member, source, misfits, converted)
+
+def _scaled(counts: pa.Array, to: int, of: int) -> pa.Array:
+    """Return counts in another unit, each with so many a second; what is smaller is cut off, and beyond 64 bits they wrap around."""
+    if to == of:
+        return counts
+    return pc.multiply(counts, to // of) if to > of else pc.divide(counts, of // to)
 
 
 def _split_lists(array: pa.Array, member: pa.Field) -> SplitValues:

@@ -195,24 +195,21 @@ class RecordTokens:
         self, places: Iterable[tuple[Step, ...]], known: dict[tuple[Step, ...], frozenset[str]] | None = None
     ) -> None:
         self.places = dict.fromkeys(places)
-        self._below_of: dict[tuple[Step, ...], dict[Step, None]] = {}
+        self._below_of: dict[tuple[Step, ...], dict[Step, None]] = {(): {}}
         for place in self.places:
             for depth, step in enumerate(place):
                 self._below_of.setdefault(place[:depth], {})[step] = None
-        self._known = known
-        self._root = self._compiled(())
-        self._nodes: dict[tuple[Step, ...], MemberTokens] = {(): self._root}
-
-    def _compiled(self, steps: tuple[Step, ...]) -> MemberTokens:
-        """Return what takes the objects at a place apart, by the keys that are read below it."""
-        known = None if self._known is None else self._known.get(steps, frozenset())
-        return MemberTokens([step for step in self._below_of[steps] if isinstance(step, str)], known)
+        self._nodes: dict[tuple[Step, ...], MemberTokens] = {}
+        """What takes the objects at a place apart, by the keys that are read below it."""
+        for steps, below in self._below_of.items():
+            known_here = None if known is None else known.get(steps, frozenset())
+            self._nodes[steps] = MemberTokens([step for step in below if isinstance(step, str)], known_here)
 
     def __call__(self, texts: pa.Array) -> tuple[dict[tuple[Step, ...], pa.Array], Any]:
         """Return the columns, and a mask of the records that have to be read one by one, whose values in the columns are meaningless."""
         unsound = ~numpy_mask(pc.match_substring_regex(texts, r"^[ \t]*\{"))
         raw = _bytes_of(pc.fill_null(texts, ""))
-        columns, odd = self._root.of_texts(raw, lambda: self._of_records(raw, unsound), unsound)
+        columns, odd = self._nodes[()].of_texts(raw, lambda: self._of_records(raw, unsound), unsound)
         for row in pc.indices_nonzero(pc.greater(pc.binary_length(texts), 2 * MOST_LEVELS)).to_pylist():
             text = raw[row]
             if text.count(b"[") + text.count(b"{") > MOST_LEVELS:
@@ -224,7 +221,7 @@ class RecordTokens:
 
     def _of_records(self, raw: list[bytes], unsound: Any) -> tuple[dict[str, pa.Array], Any]:
         """Decode the texts of records; return the tokens by key, and a mask of the records that are `unsound` or were refused."""
-        decode, odd = self._root.decode, unsound.copy()
+        decode, odd = self._nodes[()].decode, unsound.copy()
         rows: list[Any]
         try:
             rows = list(map(decode, raw))
@@ -236,7 +233,7 @@ class RecordTokens:
                 except (msgspec.MsgspecError, RecursionError):
                     rows.append(nothing)
                     odd[row] = True
-        columns, more = self._root.columns(rows, raw)
+        columns, more = self._nodes[()].columns(rows, raw)
         return columns, odd | more
 
     def _collect_below(
@@ -249,8 +246,7 @@ class RecordTokens:
         inner = self._below_of.get(steps, {})
         if any(isinstance(step, str) for step in inner):
             is_object = _starts_with(column, "{")
-            node = self._nodes.get(steps) or self._nodes.setdefault(steps, self._compiled(steps))
-            columns, unsound = node.of_tokens(column.filter(is_object))
+            columns, unsound = self._nodes[steps].of_tokens(column.filter(is_object))
             odd[numpy_mask(is_object)] |= unsound
             for key, tokens in columns.items():
                 odd |= self._collect_below((*steps, key), _scattered(tokens, is_object), total)

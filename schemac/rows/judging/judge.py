@@ -130,13 +130,8 @@ def list_reader(member: pa.Field, item: Reader) -> Reader:
     return unless_absent(member, read)
 
 
-def text_reader(member: pa.Field, null_texts: Sequence[str], epoch: str | None = None) -> Reader:
-    """Compile the reader of a text that is not JSON: a cell, a key. Raises NotCoveredError."""
-    return scalar_reader(member, known_scalar(member, epoch), null_texts)
-
-
 def scalar_reader(member: pa.Field, scalar: Scalar, null_texts: Sequence[str]) -> Reader:
-    """Compile the reader of texts of a scalar."""
+    """Compile the reader of texts that are not JSON: cells, keys."""
     absent, value, nulls = absent_reader(member), scalar.value, frozenset(null_texts)
 
     def read(t: Any, path: Path, reasons: RecordReasons) -> Any:
@@ -154,8 +149,8 @@ def cell_reader(member: pa.Field, settings: ValidationSettings, epoch: str | Non
     """Compile the reader of a cell. Raises NotCoveredError."""
     nulls = settings.null_values
     if is_scalar(member):
-        is_identity = known_scalar(member, epoch).is_identity
-        return text_reader(member, nulls if is_identity else ("", *nulls), epoch)
+        scalar = known_scalar(member, epoch)
+        return scalar_reader(member, scalar, nulls if scalar.is_identity else ("", *nulls))
     read_value = json_reader(member, settings, is_inner=True)
     blank = frozenset(("", *nulls))
 
@@ -217,24 +212,38 @@ def _json_map_reader(member: pa.Field, settings: ValidationSettings) -> Reader:
     if not is_scalar(key_field):
         raise NotCoveredError
     # A key is no value: a text that means null stays what it is there.
-    key, item = text_reader(key_field, ()), json_reader(member.type.item_field, settings, is_inner=True)
     scalar = known_scalar(key_field)
+    key, item = (
+        scalar_reader(key_field, scalar, ()),
+        json_reader(member.type.item_field, settings, is_inner=True),
+    )
     if settings.takes_objects:
         is_number, is_boolean = scalar.token is TokenKind.NUMBER, scalar.token is TokenKind.BOOLEAN
         key = with_object_keys(key_field, key, takes_numbers=is_number, takes_booleans=is_boolean)
+    read_entries = entries_reader(key, item, str, is_checked=not scalar.is_identity)
 
     def read(x: Any, path: Path, reasons: RecordReasons) -> Any:
         if type(x) is not dict:
             return reasons.add(path, "type", token_text(x))
-        entries = []
-        for label, value in x.items():
-            at = (path, f'["{label}"]')
-            entries.append((key(label, at, reasons), item(value, at, reasons)))
-        if not scalar.is_identity:
-            check_duplicate_keys([pair[0] for pair in entries], path, reasons)
-        return entries
+        return read_entries(x.items(), path, reasons)
 
     return unless_absent(member, read)
+
+
+def entries_reader(key: Reader, item: Reader, text_of: Callable[[Any], str], *, is_checked: bool) -> Reader:
+    """Return a reader of the pairs of a map; one with a key that is absent or twice is null. Keys are written by `text_of` in paths."""
+
+    def read(x: Any, path: Path, reasons: RecordReasons) -> Any:
+        entries = []
+        for label, value in x:
+            at = (path, f'["{text_of(label)}"]')
+            entries.append((key(label, at, reasons), item(value, at, reasons)))
+        keys = [pair[0] for pair in entries]
+        if is_checked:
+            check_duplicate_keys(keys, path, reasons)
+        return None if None in keys or len({*map(repr, keys)}) < len(keys) else entries
+
+    return read
 
 
 def check_duplicate_keys(keys: list[Any], path: Path, reasons: RecordReasons) -> None:

@@ -34,11 +34,6 @@ class Reason(NamedTuple):
     value: str | None
 
 
-def repeated(text: str, count: int) -> pa.Array:
-    """Return a column with one text."""
-    return pa.array([text], pa.string()).take(pa.array(np.zeros(count, np.int8)))
-
-
 def reason_array(reasons: Sequence[Reason]) -> pa.StructArray:
     """Return reasons as an array."""
     columns = zip(*reasons, strict=True) if reasons else ((), (), ())
@@ -73,7 +68,7 @@ class Reasons:
 
     def add_rule(self, rows: Any, path: str, rule: str, values: pa.Array) -> None:
         """Add one rule at one path, with the text of a value for each row."""
-        columns = [repeated(path, len(rows)), repeated(rule, len(rows)), values]
+        columns = [pa.repeat(path, len(rows)), pa.repeat(rule, len(rows)), values]
         self.add(rows, pa.StructArray.from_arrays(columns, fields=list(REASON)))
 
     def add_all(self, other: "Reasons") -> None:
@@ -93,12 +88,11 @@ class Reasons:
             result.add(numbers[is_other], reasons.filter(pa.array(is_other)))
         return result
 
-    def rows_with(self, reason: Reason) -> list[int]:
-        """Return the rows that have a reason without a value."""
+    def rows_with(self, rule: str) -> list[int]:
+        """Return the rows that break a rule."""
         numbers = set[int]()
         for rows, reasons in self._parts:
-            has_path = pc.and_(pc.equal(reasons.field("path"), reason.path), reasons.field("value").is_null())
-            is_alike = pc.and_(has_path, pc.equal(reasons.field("rule"), reason.rule))
+            is_alike = pc.equal(reasons.field("rule"), rule)
             numbers.update(rows[is_alike.to_numpy(zero_copy_only=False)].tolist())
         return sorted(numbers)
 

@@ -8,7 +8,6 @@ Rule: a form says too little rather than too much. Whatever it does not match is
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -157,17 +156,12 @@ class TextProof:
 
     def _of_field(self, source: pa.Array, proven: Proven) -> Proven:
         """Return values of a source in the nullable type of the field, where a null may be in doubt."""
-        target, values = self._type, proven.values
+        target, values = nullable_type(self.member), proven.values
         if role_of(self.member) is Role.BRAIN_FLOATS:
             values = to_field(values, self.member.with_type(storage_type(self.member.type)))
         values = values.view(target) if pa.types.is_duration(target) else values
         values = values if values.type.equals(target) else values.cast(target)
         return Proven(values, joined_masks(forbidden_nulls(self.member, source), proven.doubtful))
-
-    @cached_property
-    def _type(self) -> pa.DataType:
-        """Return the nullable type of the field, which the values come out in."""
-        return nullable_type(self.member)
 
 
 def text_form(field: pa.Field) -> TextForm | None:

@@ -10,13 +10,13 @@ Errors: UnreadableTypeError for a column that can never become its field; Missin
 import uuid
 from collections.abc import Callable, Sequence
 from fractions import Fraction
-from itertools import accumulate, chain
 from typing import Any
 
 import pyarrow as pa
 
-from schemac.language.constraints.constraint import lists_of, whole
+from schemac.language.constraints.constraint import lists_of
 from schemac.language.kinds.temporal import ARROW_PER_SECOND
+from schemac.language.physical import with_parts
 from schemac.rows.judging.arrays import (
     MissingMemberError,
     extension_name,
@@ -26,7 +26,6 @@ from schemac.rows.judging.arrays import (
     is_scalar,
     is_string,
     keeps_value,
-    maps_of,
     nullable_type,
     role_of,
     storage_type,
@@ -36,10 +35,10 @@ from schemac.rows.judging.judge import (
     Reader,
     RecordReasons,
     cell_reader,
-    check_duplicate_keys,
+    entries_reader,
+    known_scalar,
     list_reader,
     scalar_reader,
-    text_reader,
     unless_absent,
 )
 from schemac.rows.judging.scalars import (
@@ -120,7 +119,7 @@ def typed_reader(
     if is_string(source_type):
         if is_column or not is_scalar(member):
             return cell_reader(member, settings)
-        return text_reader(member, settings.null_values)
+        return scalar_reader(member, known_scalar(member), settings.null_values)
     if is_scalar(member):
         return _scalar_reader(member, source)
     if is_list(member.type) and is_list(source_type):
@@ -281,21 +280,11 @@ def _duration_reader(member: pa.Field, target_type: pa.DataType, source_type: pa
 
 def _map_reader(member: pa.Field, source_type: pa.DataType, settings: ValidationSettings) -> Reader:
     """Compile the reader of maps; keys are no values, so that none means null."""
-    keys_settings = ValidationSettings(timezone=settings.timezone)
+    keys_settings, key_type = ValidationSettings(timezone=settings.timezone), source_type.key_type
     key = typed_reader(member.type.key_field, source_type.key_field, keys_settings, is_column=False)
     item = typed_reader(member.type.item_field, source_type.item_field, settings, is_column=False)
-    key_type = source_type.key_type
     is_hashed = is_scalar(member.type.key_field) and not pa.types.is_nested(storage_type(key_type))
-
-    def read(x: Any, path: Path, reasons: RecordReasons) -> Any:
-        result = []
-        for label, value in x:
-            at = (path, f'["{cast_text(label, key_type)}"]')
-            result.append((key(label, at, reasons), item(value, at, reasons)))
-        if is_hashed:
-            check_duplicate_keys([pair[0] for pair in result], path, reasons)
-        return result
-
+    read = entries_reader(key, item, lambda label: cast_text(label, key_type), is_checked=is_hashed)
     return unless_absent(member, read)
 
 
@@ -316,64 +305,15 @@ def _struct_reader(member: pa.Field, source_type: pa.DataType, settings: Validat
 
 
 def nullable_array(values: Sequence[Any], member: pa.Field, source: pa.Field | None = None) -> pa.Array:
-    """Make an array of values that were read, also of those that do not fit: a map with a key that is absent or twice is null there."""
-    if source is not None and keeps_value(member, source):
-        return pa.array(values, storage_type(source.type))
-    is_ = pa.types
+    """Make an array of values that were read, also of those that do not fit."""
     type_ = nullable_type(member, source)
-    if role_of(member) is not None or not is_.is_nested(type_):
-        return _scalar_array(values, type_)
-    return _nested_array(values, type_)
+    wide_type = _wide_decimals(type_)
+    array = pa.array(values, wide_type)
+    return array if wide_type == type_ else array.cast(type_)
 
 
-def _nested_array(values: Sequence[Any], type_: pa.DataType) -> pa.Array:
-    """Return an array of Python's values, with lists and structs built from the arrays of their parts."""
-    is_ = pa.types
-    if is_.is_struct(type_) and type_.num_fields:
-        children = [
-            _nested_array([None if value is None else value[part.name] for value in values], part.type)
-            for part in type_
-        ]
-        return pa.StructArray.from_arrays(children, fields=list(type_), mask=_null_mask(values))
-    if is_.is_map(type_):
-        remaining = [None if value is None or _has_duplicate_keys(value) else value for value in values]
-        pairs = list(chain.from_iterable(value or () for value in remaining))
-        keys = _nested_array([key for key, _ in pairs], type_.key_type)
-        items = _nested_array([item for _, item in pairs], type_.item_type)
-        return maps_of(_list_array(remaining, keys), keys, items, type_)
-    if is_.is_list(type_):
-        items = _nested_array(list(chain.from_iterable(value or () for value in values)), type_.value_type)
-        return _list_array(values, items, type_)
-    return _scalar_array(values, type_)
-
-
-def _list_array(values: Sequence[Any], items: pa.Array, type_: pa.DataType | None = None) -> pa.Array:
-    """Return lists over the items of all values, null for None; without `type_` the type is that of the items."""
-    offsets = [0, *accumulate(0 if value is None else len(value) for value in values)]
-    return pa.ListArray.from_arrays(pa.array(offsets, pa.int32()), items, type_, mask=_null_mask(values))
-
-
-def _null_mask(values: Sequence[Any]) -> pa.Array | None:
-    """Return a mask of the values that are None; None if there are none."""
-    result = [value is None for value in values]
-    return pa.array(result, pa.bool_()) if any(result) else None
-
-
-def _has_duplicate_keys(pairs: Sequence[tuple[Any, Any]]) -> bool:
-    """Whether a map has a key twice, or a null key."""
-    keys = [repr(key) for key, _ in pairs]
-    return len({*keys}) < len(keys) or any(key is None for key, _ in pairs)
-
-
-def _scalar_array(values: Sequence[Any], type_: pa.DataType) -> pa.Array:
-    """Return an array of values without parts; decimals whose scale is not within their precision are built from their bytes."""
-    if not pa.types.is_decimal(type_) or 0 <= type_.scale <= type_.precision:
-        return pa.array(values, type_)
-    # pyarrow counts the digits of such decimals by itself, and finds too few, or too many.
-    width = type_.bit_width // 8
-    data = b"".join(
-        (0 if value is None else whole(value, type_.scale)).to_bytes(width, "little", signed=True)
-        for value in values
-    )
-    there = pa.array([None if value is None else True for value in values], pa.bool_())
-    return pa.Array.from_buffers(type_, len(values), [there.buffers()[0], pa.py_buffer(data)])
+def _wide_decimals(type_: pa.DataType) -> pa.DataType:
+    """Return a type with wide decimals for those whose scale is not within their precision, whose digits pyarrow counts wrong."""
+    if pa.types.is_decimal(type_) and not 0 <= type_.scale <= type_.precision:
+        return pa.decimal256(76, max(type_.scale, 0))
+    return with_parts(type_, lambda part: part.with_type(_wide_decimals(part.type)))

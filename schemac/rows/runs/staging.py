@@ -28,8 +28,6 @@ from enum import StrEnum
 from itertools import chain
 from pathlib import Path
 from threading import Event, Thread
-from types import TracebackType
-from typing import Self
 
 from schemac.rows.runs.errors import PipelineError
 from schemac.rows.runs.file_systems import FileSystem, LocalFiles
@@ -315,33 +313,26 @@ def keep_alive(tables: Iterable[str], run: RunIdentity) -> Iterator[None]:
             if folder.process == run.process:
                 folder.renew()
 
-    with Heartbeat(RENEWED_SECONDS, renew_all):
+    with heartbeat(RENEWED_SECONDS, renew_all):
         yield
 
 
-class Heartbeat:
-    """A context that calls `beat` every `seconds`, for the first time after that many; its end waits for a call under way."""
+@contextmanager
+def heartbeat(seconds: float, beat: Callable[[], None]) -> Iterator[Thread]:
+    """Call `beat` in a thread every `seconds`, for the first time after that many; the end of the context waits for a call under way."""
+    ended = Event()
 
-    def __init__(self, seconds: float, beat: Callable[[], None]) -> None:
-        self.seconds = seconds
-        self.beat = beat
-        self._ended = Event()
-        self._thread = Thread(target=self._beat_until_end, daemon=True)
+    def beat_until_end() -> None:
+        while not ended.wait(seconds):
+            beat()
 
-    def _beat_until_end(self) -> None:
-        """Call `beat` every `seconds` until the context ends; runs in the thread."""
-        while not self._ended.wait(self.seconds):
-            self.beat()
-
-    def __enter__(self) -> Self:
-        self._thread.start()
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, stack: TracebackType | None
-    ) -> None:
-        self._ended.set()
-        self._thread.join()
+    thread = Thread(target=beat_until_end, daemon=True)
+    thread.start()
+    try:
+        yield thread
+    finally:
+        ended.set()
+        thread.join()
 
 
 FOLDER_PREFIX, OWNER_FILE = "schemac-run-", "owner.txt"

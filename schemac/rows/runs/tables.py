@@ -400,18 +400,16 @@ def table_runs(
 
     `table` is a path or an open table of the engine. Raises the engine's error if there is none.
     """
-    is_path = isinstance(table, str)
-    if is_path and is_local(table) and (records := records_in(table)) is not None:
-        return [record.run for record in records]
-    if sink is not None:
-        return sink.runs(table, storage)
-    if not is_path or is_local(table):
-        return None
-    try:
-        records = records_in(table, storage or NO_STORAGE)
-    except (OSError, ValueError):
-        return None
-    return None if records is None else [record.run for record in records]
+    if isinstance(table, str) and (is_local(table) or sink is None):
+        try:
+            records = records_in(table, storage or NO_STORAGE)
+        except (OSError, ValueError):
+            if is_local(table):
+                raise
+            return None
+        if records is not None:
+            return [record.run for record in records]
+    return None if sink is None else sink.runs(table, storage)
 
 
 def runs_of(

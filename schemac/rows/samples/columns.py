@@ -108,10 +108,6 @@ class Counter:
         draws = Draws(*self.seed, self.field.path_text, "null", start)
         nth, values = self.values.nth, list[Any]()
         assert nth is not None
-        if self.values.differ and not self.may_be_null:
-            values = [nth(self.digit.of(number)) for number in range(start, start + size)]
-            self.rejected.update(start + i for i, value in enumerate(values) if value is None)
-            return nullable_array(values, self.member)
         for number in range(start, start + size):
             if self.may_be_null and draws.chance(NULLS):
                 values.append(None)
@@ -135,7 +131,6 @@ class Targets:
     digit: Digit | None
     """Where each row is referred to once: which one, by the number of the candidate."""
     may_be_null: bool
-    _places: dict[tuple[int, int], pa.Array] = dataclasses.field(default_factory=dict)
 
     @property
     def count(self) -> int:
@@ -148,18 +143,12 @@ class Targets:
 
     def _row_numbers(self, start: int, size: int) -> pa.Array:
         """Return the number of the row that each candidate refers to, null for none; the same for all fields of a reference."""
-        if (start, size) not in self._places:
-            draws = Draws(*self.seed, start)
-            if self.digit is not None:
-                places = pa.array(
-                    [self.digit.of(number) for number in range(start, start + size)], pa.int64()
-                )
-            else:
-                places = draw_indices(draws, size, self.count)
-            if self.may_be_null:
-                places = _with_nulls(places, _null_mask(draws, size))
-            self._places = {(start, size): places}
-        return self._places[start, size]
+        draws = Draws(*self.seed, start)
+        if self.digit is not None:
+            places = pa.array([self.digit.of(number) for number in range(start, start + size)], pa.int64())
+        else:
+            places = draw_indices(draws, size, self.count)
+        return _with_nulls(places, _null_mask(draws, size)) if self.may_be_null else places
 
 
 def _with_nulls(values: pa.Array, is_null: pa.Array) -> pa.Array:

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, BinaryIO, ClassVar
+from typing import Any, BinaryIO
 
 import pyarrow as pa
 
@@ -27,34 +27,13 @@ _NEW = ".schemac-new"
 
 
 @dataclass(frozen=True)
-class SampleFormat(ABC):
-    """A file format, or an engine's tables, that samples are written in."""
+class TextFormat:
+    """A format with a record in each line, which can be printed."""
 
     name: str
     suffixes: tuple[str, ...]
-    is_text: ClassVar[bool] = False
-    """Whether it can be printed."""
-
-    @abstractmethod
-    def write(self, path: str, sampler: Sampler) -> None:
-        """Write a sample where nothing is. Raises OSError and SchemaError; nothing is left then."""
-
-    @abstractmethod
-    def wrong(self, dataset: CheckedDataset, found: WrongRows) -> WrongForm:
-        """Return the wrong records that the form can hold."""
-
-    @abstractmethod
-    def write_wrong(self, path: str, dataset: CheckedDataset, form: WrongForm) -> None:
-        """Write them where nothing is. Raises OSError; nothing is left then."""
-
-
-@dataclass(frozen=True)
-class TextFormat(SampleFormat):
-    """A format with a record in each line."""
-
     header: Callable[[pa.Schema], str] | None
     lines: Callable[[pa.Schema, pa.RecordBatch], Iterator[str]]
-    is_text: ClassVar[bool] = True
 
     def texts(self, sampler: Sampler) -> Iterator[str]:
         """Yield pieces of the text."""
@@ -65,25 +44,28 @@ class TextFormat(SampleFormat):
             yield "".join([f"{line}\n" for line in self.lines(schema, batch)])
 
     def write(self, path: str, sampler: Sampler) -> None:
-        """Write a file."""
+        """Write a file where nothing is. Raises OSError and SchemaError; nothing is left then."""
         with new_file(path) as stream:
             for text in self.texts(sampler):
                 stream.write(text.encode())
 
     def wrong(self, dataset: CheckedDataset, rows: WrongRows) -> WrongForm:
-        """Return records as they are in a file."""
+        """Return the wrong records that a file can hold, as they are in it."""
         return WrongForm(rows.rows, ()) if self.header is None else in_cells(dataset, rows)
 
     def write_wrong(self, path: str, dataset: CheckedDataset, form: WrongForm) -> None:
-        """Write a file."""
+        """Write wrong records where nothing is. Raises OSError; nothing is left then."""
         head = [] if self.header is None else [self.header(dataset.to_arrow(metadata=True))]
         with new_file(path) as stream:
             stream.writelines([f"{text}\n".encode() for text in (*head, *(one.text for one in form.rows))])
 
 
 @dataclass(frozen=True)
-class ColumnFormat(SampleFormat):
-    """A format whose columns have types."""
+class ColumnFormat(ABC):
+    """A file format, or an engine's tables, whose columns have types."""
+
+    name: str
+    suffixes: tuple[str, ...]
 
     @abstractmethod
     def write_rows(self, path: str, dataset: CheckedDataset, rows: pa.RecordBatchReader) -> None:
@@ -163,6 +145,8 @@ def _ipc_writer(stream: BinaryIO, schema: pa.Schema) -> Any:
     has_dictionary = any(pa.types.is_dictionary(member.type) for member in schema)
     return pa.ipc.new_stream(stream, schema) if has_dictionary else pa.ipc.new_file(stream, schema)
 
+
+SampleFormat = TextFormat | ColumnFormat
 
 NDJSON = TextFormat("ndjson", (".ndjson", ".jsonl", ".json"), None, json_lines)
 CSV = TextFormat("csv", (".csv",), csv_header, csv_lines)

@@ -251,7 +251,7 @@ class Floats:
 Point = tuple[float, float]
 
 _BINARY_EXTENSIONS = ("geoarrow.wkb", "ogc.wkb")
-_TEXT_EXTENSION = "geoarrow.wkt"
+TEXT_EXTENSION = "geoarrow.wkt"
 _CODES = {"POINT": 1, "LINESTRING": 2, "POLYGON": 3}
 _PER_DEGREE = 100_000
 _LONGITUDES, _LATITUDES = 360 * _PER_DEGREE, 180 * _PER_DEGREE
@@ -260,19 +260,12 @@ NUMBERED = _LONGITUDES * _LATITUDES
 
 
 def is_binary_geometry(field: SchemaField, member: pa.Field) -> bool:
-    """Return whether the values of a field are geometries in well-known binary."""
-    if field.type.family is not Family.BYTES:
-        return False
+    """Return whether the values of a field of bytes are geometries in well-known binary."""
     attributes = (ATTRIBUTES[key] for key in field.extra if key in ATTRIBUTES)
     is_geometry = any(
         one.is_geometry is not None and one.is_geometry(one.read(field.extra)) for one in attributes
     )
     return is_geometry or extension_name(member) in _BINARY_EXTENSIONS
-
-
-def is_text_geometry(field: SchemaField, member: pa.Field) -> bool:
-    """Return whether the values of a field are geometries in well-known text."""
-    return field.type.family is Family.TEXT and extension_name(member) == _TEXT_EXTENSION
 
 
 def draw_wkb(draws: Draws) -> bytes:

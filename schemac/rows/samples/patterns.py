@@ -9,6 +9,7 @@ Rule: a piece that may be repeated without end is repeated at most `more` times 
 import re
 from dataclasses import dataclass
 from functools import cached_property
+from typing import ClassVar
 
 _CONTROLS = {"n": "\n", "t": "\t", "r": "\r", "f": "\f"}
 _READABLE = [
@@ -24,6 +25,7 @@ class Characters:
     """One of some characters."""
 
     members: tuple[str, ...]
+    is_plain: ClassVar[bool] = True
 
     @property
     def count(self) -> int:
@@ -33,11 +35,6 @@ class Characters:
     def nth(self, number: int) -> str:
         """Return the character."""
         return self.members[number]
-
-    @property
-    def is_plain(self) -> bool:
-        """Always."""
-        return True
 
 
 @dataclass(frozen=True)
@@ -134,8 +131,7 @@ TextGenerator = Characters | Sequence | Alternatives | Repeated
 
 def generator_of(pattern: str, more: int) -> TextGenerator:
     """Return a pattern that was read before as a tree."""
-    reader = _PatternReader(pattern, more)
-    return reader.alternatives()
+    return _PatternReader(pattern, more).alternatives()
 
 
 class _PatternReader:

@@ -20,14 +20,14 @@ import pyarrow.compute as pc
 
 from schemac.arrow.constraints import constraints_of
 from schemac.artifacts.dataset import CheckedDataset
-from schemac.language.attributes.attribute import Family
 from schemac.language.constraints.evaluation import breaches, constrained
 from schemac.language.constraints.expressions import ComparisonNode, FieldNode, LiteralNode, LogicNode, Node
 from schemac.language.constraints.rows import REFERENCE_RULE, ReferenceTo
 from schemac.language.logical.dataset import primary_key
-from schemac.language.logical.model import SchemaField, columns, dotted
+from schemac.language.logical.model import SchemaField, columns, dotted, is_in_structs
+from schemac.language.physical import parts_of
 from schemac.rows.judging.arrays import storage_field, to_batches
-from schemac.rows.samples.columns import CANDIDATES, FIRST_CANDIDATES, Path, column_of
+from schemac.rows.samples.columns import CANDIDATES, FIRST_CANDIDATES, column_of
 from schemac.rows.samples.plan import CircleError, SampleField, SamplePlan, values_in_conditions
 from schemac.rows.samples.values import NoValueError
 from schemac.text.source.catalogue import UNSAMPLABLE
@@ -88,7 +88,12 @@ class Sampler:
             raise self._error("it has no fields")
         try:
             seed = (self.seed, self.dataset.name)
-            self.places = dict(_fields_in_every_row(self.fields, self.members))
+            # Those that have one value in every row.
+            self.places = {
+                tuple(map(str, field.path)): SampleField(field, member)
+                for field, member in with_members(self.fields, self.members)
+                if is_in_structs(field)
+            }
             self.plan = SamplePlan(
                 self.dataset.name, self.rows, self.keys, self.places, seed, self.count, self._target_rows
             )
@@ -244,14 +249,16 @@ class Sampler:
         return SchemaError((Diagnostic(code.id, code.slug, code.severity, text, self.dataset.name),))
 
 
-def _fields_in_every_row(
-    fields: tuple[SchemaField, ...], members: list[pa.Field]
-) -> Iterator[tuple[Path, SampleField]]:
-    """Yield the fields that have one value in every row."""
-    for field, member in zip(fields, members, strict=True):
-        yield tuple(map(str, field.path)), SampleField(field, member)
-        if field.type.family is Family.STRUCT and pa.types.is_struct(member.type):
-            yield from _fields_in_every_row(field.children, list(member.type))
+def with_members(
+    fields: Sequence[SchemaField], members: Sequence[pa.Field]
+) -> Iterator[tuple[SchemaField, pa.Field]]:
+    """Yield all fields with their Arrow fields, those above before those in them."""
+    stack = list(zip(fields, members, strict=True))
+    while stack:
+        field, member = stack.pop(0)
+        yield field, member
+        # What is stored as a struct, such as a blob, has no parts of its own.
+        stack += zip(field.children, parts_of(member.type), strict=False)
 
 
 def _conjuncts(condition: Node) -> Iterator[Node]:

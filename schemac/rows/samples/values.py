@@ -18,17 +18,14 @@ from schemac.language.constraints.constraint import Constraint
 from schemac.language.constraints.field_constraints import (
     Bound,
     Enum,
-    MaxItems,
     MaxLength,
-    MinItems,
-    MinLength,
     Pattern,
     Size,
     UniqueItems,
     constraints_at,
 )
 from schemac.language.logical.model import SchemaField
-from schemac.rows.judging.arrays import is_scalar, role_of, storage_type
+from schemac.rows.judging.arrays import extension_name, is_scalar, role_of, storage_type
 from schemac.rows.judging.scalars import scalar_of
 from schemac.rows.judging.typed_values import range_of
 from schemac.rows.samples import numbers
@@ -76,7 +73,7 @@ def values_of(field: SchemaField, member: pa.Field, preferred: tuple[Any, ...] =
         )
         raise NoValueError(message)
     try:
-        values = _values_of(field, member, constraints_at(field))
+        values = _values_of(field, member)
     except NoValueError:
         if not field.is_nullable:
             raise
@@ -89,9 +86,9 @@ def values_of(field: SchemaField, member: pa.Field, preferred: tuple[Any, ...] =
     )
 
 
-def _values_of(field: SchemaField, member: pa.Field, constraints: tuple[Constraint, ...]) -> Values:
+def _values_of(field: SchemaField, member: pa.Field) -> Values:
     """Return the values of a field by its type and constraints. Raises NoValueError if there are none."""
-    role = role_of(member)
+    role, constraints = role_of(member), constraints_at(field)
     if role is Role.JSON:
         return Values(lambda draws: draws.one_of(_JSON))
     if role is Role.BLOB:
@@ -114,12 +111,12 @@ def _values_of(field: SchemaField, member: pa.Field, constraints: tuple[Constrai
             return _struct_values(field, member)
         case Family.BYTES if not constraints and numbers.is_binary_geometry(field, member):
             return Values(numbers.draw_wkb, numbers.numbered_wkb_point, numbers.NUMBERED)
-        case Family.TEXT if not constraints and numbers.is_text_geometry(field, member):
+        case Family.TEXT if not constraints and extension_name(member) == numbers.TEXT_EXTENSION:
             return Values(numbers.draw_wkt)
         case Family.TEXT:
             return _text_values(field, constraints)
         case Family.BYTES:
-            return _bytes_values(field, constraints)
+            return _bytes_values(field)
         case Family.BOOLEAN:
             return Values(lambda draws: draws.chance(50), lambda number: bool(number), 2)
         case Family.FLOAT:
@@ -170,21 +167,20 @@ def _count_values(field: SchemaField, member: pa.Field, constraints: tuple[Const
     )
 
 
-def _size_limits(constraints: tuple[Constraint, ...], usual: int, spread: int = 3) -> tuple[int, int]:
+def _size_limits(field: SchemaField, usual: int, spread: int = 3) -> tuple[int, int]:
     """Return the least and the greatest size of what is drawn."""
-    low = max([0, *(one.limit for one in constraints if isinstance(one, Size) and one.is_lower)])
-    high = [one.limit for one in constraints if isinstance(one, Size) and not one.is_lower]
+    fixed: int | None = getattr(field.type, "fixed_length", None)
+    if fixed is not None:
+        return fixed, fixed
+    sizes = [one for one in constraints_at(field) if isinstance(one, Size)]
+    low = max([0, *(one.limit for one in sizes if one.is_lower)])
+    high = [one.limit for one in sizes if not one.is_lower]
     return low, min([max(usual, low + spread), *high])
 
 
 def _is_deep(field: SchemaField) -> bool:
     """Return whether a list or map is nested so deep that its size has to be small: sizes multiply from level to level."""
-    around = 0
-    parent = field.parent
-    while parent is not None:
-        around += parent.type.family in (Family.LIST, Family.MAP)
-        parent = parent.parent
-    return around >= _MOST_LONG
+    return sum(one.type.family in (Family.LIST, Family.MAP) for one in field.ancestors) >= _MOST_LONG
 
 
 _MOST_LONG = 4
@@ -197,22 +193,16 @@ def _least_parts(field: SchemaField) -> int:
     """Return how many values without parts one value has at least, where nothing in it is null."""
     if not field.children:
         return 1
-    many = 1
-    if field.type.family is Family.LIST:
-        fixed = field.type.fixed_length  # type: ignore[attr-defined]  # of the family
-        sizes = tuple([one for one in constraints_at(field) if isinstance(one, MinItems)])
-        many = fixed if fixed is not None else _size_limits(sizes, 0, 0)[0]
-    return int(many) * sum(map(_least_parts, field.children))
+    many = _size_limits(field, 0, 0)[0] if field.type.family is Family.LIST else 1
+    return many * sum(map(_least_parts, field.children))
 
 
 def _text_values(field: SchemaField, constraints: tuple[Constraint, ...]) -> Values:
     """Return texts of an allowed length: words, and sometimes odd ones; numbered ones are numbers in base 36."""
     pattern = next((one for one in constraints if isinstance(one, Pattern)), None)
-    low, high = _size_limits(
-        tuple([one for one in constraints if isinstance(one, MinLength | MaxLength)]), 24
-    )
+    low, high = _size_limits(field, 24)
     if pattern is not None:
-        return _pattern_values(field, pattern, low, high, constraints)
+        return _pattern_values(field, pattern, low, high)
 
     def draw(draws: Draws) -> str:
         if draws.chance(8):
@@ -238,12 +228,10 @@ def _base36(number: int, low: int, high: int) -> str:
     return digits.rjust(max(low, min(8, high)), "0")
 
 
-def _pattern_values(
-    field: SchemaField, pattern: Pattern, low: int, high: int, constraints: tuple[Constraint, ...]
-) -> Values:
+def _pattern_values(field: SchemaField, pattern: Pattern, low: int, high: int) -> Values:
     """Return texts that match a pattern and have an allowed length. Raises NoValueError if hardly any has."""
     generators = [generator_of(pattern.pattern.text, more) for more in dict.fromkeys((0, 3, 8, low, high))]
-    has_limit = any(isinstance(one, MaxLength) for one in constraints)
+    has_limit = any(isinstance(one, MaxLength) for one in constraints_at(field))
 
     def keeps(text: str) -> bool:
         if len(text) < low or (has_limit and len(text) > high):
@@ -287,10 +275,9 @@ def _has_usable_text(generator: TextGenerator, keeps: Callable[[str], bool], fie
     )
 
 
-def _bytes_values(field: SchemaField, constraints: tuple[Constraint, ...]) -> Values:
+def _bytes_values(field: SchemaField) -> Values:
     """Return bytes of an allowed length; numbered ones are big-endian integers of 8 bytes where that is allowed."""
-    fixed: int | None = field.type.fixed_length  # type: ignore[attr-defined]  # of the family
-    low, high = (fixed, fixed) if fixed is not None else _size_limits(constraints, 16)
+    low, high = _size_limits(field, 16)
     width = max(low, min(high, 8))
     return Values(
         lambda draws: draws.bytes(low + draws.below(high - low + 1)),
@@ -311,10 +298,7 @@ def _list_values(field: SchemaField, member: pa.Field, constraints: tuple[Constr
     (child,) = field.children
     item = values_of(child, member.type.value_field)
     draw_item = draw_or_null(child, item)
-    fixed = field.type.fixed_length  # type: ignore[attr-defined]  # of the family
-    bounds = tuple([one for one in constraints if isinstance(one, MinItems | MaxItems)])
-    low, high = _size_limits(bounds, 1, 0) if _is_deep(field) else _size_limits(bounds, 4)
-    low, high = (fixed, fixed) if fixed is not None else (low, high)
+    low, high = _size_limits(field, 1, 0) if _is_deep(field) else _size_limits(field, 4)
     if not any(isinstance(one, UniqueItems) and one.is_set for one in constraints):
         return Values(lambda draws: [draw_item(draws) for _ in range(low + draws.below(high - low + 1))])
 

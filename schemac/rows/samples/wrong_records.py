@@ -32,14 +32,14 @@ from schemac.language.constraints.field_constraints import (
 )
 from schemac.language.constraints.rows import CHECK_RULE, DUPLICATE_RULE, REFERENCE_RULE, UNIQUE_RULE
 from schemac.language.logical.model import Part, SchemaField, preorder
-from schemac.language.physical import parts_of
 from schemac.rows.judging.arrays import storage_schema, to_batches
+from schemac.rows.judging.judge import value_at
 from schemac.rows.judging.settings import ValidationSettings
 from schemac.rows.judging.tokens import NumberText, json_string, parse, token_text
 from schemac.rows.runs.plain_types import nullable_field
 from schemac.rows.samples.numbers import Draws
 from schemac.rows.samples.patterns import generator_of
-from schemac.rows.samples.sampler import Datasets, Sampler
+from schemac.rows.samples.sampler import Datasets, Sampler, with_members
 from schemac.rows.samples.values import NoValueError, Values, values_of
 from schemac.rows.samples.written import csv_line, json_lines
 from schemac.rows.validation.validating import ValidationRules, validated
@@ -97,7 +97,7 @@ def wrong_rows(dataset: CheckedDataset, seed: int, others: Datasets) -> WrongRow
     )
     by_reason: dict[tuple[str, str], WrongRow] = {("", MALFORMED): WrongRow(good[0][:-1], "", MALFORMED)}
     texts = [*_changed_records(sampler, good, seed), *raw]
-    for text, reasons in zip(texts, _reasons_by_row(dataset, texts, len(texts), references), strict=True):
+    for text, reasons in zip(texts, _reasons_by_row(dataset, texts, references), strict=True):
         if len(reasons) == 1 and reasons[0][1] not in (UNIQUE_RULE, DUPLICATE_RULE):
             path, rule = reasons[0]
             by_reason.setdefault((_without_positions(path), rule), WrongRow(text, path, rule))
@@ -113,10 +113,10 @@ def rule_of(row: WrongRow) -> tuple[str, str]:
 
 
 def _reasons_by_row(
-    dataset: CheckedDataset, rows: Any, count: int, references: Mapping[str, Any]
+    dataset: CheckedDataset, rows: Any, references: Mapping[str, Any]
 ) -> list[list[tuple[str, str]]]:
-    """Return the paths and rules for which a dataset refuses each of `count` rows."""
-    reasons: list[list[tuple[str, str]]] = [[] for _ in range(count)]
+    """Return the paths and rules for which a dataset refuses each of some rows."""
+    reasons: list[list[tuple[str, str]]] = [[] for _ in range(len(rows))]
     for one in validated(dataset, rows, ValidationRules(references)).reasons:
         reasons[one.row].append((one.path, one.rule))
     return reasons
@@ -144,14 +144,13 @@ def _expected_reasons(sampler: Sampler) -> Iterator[tuple[str, str]]:
 
 def _path(field: SchemaField) -> str:
     """Return the path as reasons have it, with `[]` for a place in a list or a map."""
-    segment = f".{field.segment}" if field.is_member else "[]"
-    return _path(field.parent) + segment if field.parent is not None else str(field.segment)
+    return "".join(f".{one.segment}" if one.is_member else "[]" for one in field.chain)[1:]
 
 
 def _changed_records(sampler: Sampler, good: Sequence[str], seed: int) -> Iterator[str]:
     """Yield good records with one thing changed."""
     records = [parse(text) for text in good]
-    for field, member in _with_members(sampler):
+    for field, member in with_members(sampler.fields, sampler.members):
         draws = Draws(seed, "wrong", field.path_text)
         there = [record for record in records if _first_place(record, field) is not None]
         # Those with a value first.
@@ -167,16 +166,6 @@ def _changed_records(sampler: Sampler, good: Sequence[str], seed: int) -> Iterat
                 copy = parse(token_text(base))
                 if _set_first_value(copy, field, token):
                     yield token_text(copy)
-
-
-def _with_members(sampler: Sampler) -> Iterator[tuple[SchemaField, pa.Field]]:
-    """Yield all fields with their Arrow fields, those above before those in them."""
-    stack = list(zip(sampler.fields, sampler.members, strict=True))
-    while stack:
-        field, member = stack.pop(0)
-        yield field, member
-        # What is stored as a struct, such as a blob, has no parts of its own.
-        stack += zip(field.children, parts_of(member.type), strict=False)
 
 
 def _first_place(record: Any, field: SchemaField) -> tuple[Any, Any] | None:
@@ -303,7 +292,7 @@ def _duplicates(
             at += 2
             if other is None:
                 continue
-            if _reasons_by_row(dataset, [one, other], 2, references) == [[(path, rule)]] * 2:
+            if _reasons_by_row(dataset, [one, other], references) == [[(path, rule)]] * 2:
                 yield from (WrongRow(text, path, rule) for text in (one, other))
                 break
 
@@ -312,12 +301,10 @@ def _with_values_of(text: str, other: str, fields: Sequence[tuple[str, ...]]) ->
     """Return the second record with the first one's values in some fields; None if one of them is null there."""
     first, second = parse(text), parse(other)
     for path in fields:
-        source, target = first, second
-        for name in path[:-1]:
-            source, target = (one.get(name) if type(one) is dict else None for one in (source, target))
-        if type(source) is not dict or type(target) is not dict or source.get(path[-1]) is None:
+        value, target = value_at(first, path), value_at(second, path[:-1])
+        if value is None or type(target) is not dict:
             return None
-        target[path[-1]] = source[path[-1]]
+        target[path[-1]] = value
     return token_text(second)
 
 
@@ -342,7 +329,7 @@ def in_cells(dataset: CheckedDataset, wrong: WrongRows) -> WrongForm:
     records = [parse(row.text) for row in readable]
     lines = [[_cell_text(record.get(name)) for name in names] for record in records]
     cells = pa.table([pa.array([line[i] for line in lines], pa.string()) for i in range(len(names))], names)
-    reasons_by_row = _reasons_by_row(dataset, cells, len(lines), wrong.references)
+    reasons_by_row = _reasons_by_row(dataset, cells, wrong.references)
     # A line with one cell too many is malformed.
     rows = [
         row._replace(text=csv_line([""] * (len(names) + 1))) for row in wrong.rows if row.rule == MALFORMED
@@ -385,20 +372,20 @@ def in_columns(dataset: CheckedDataset, wrong: WrongRows, fixed: Iterable[str] =
     texts = pa.array([row.text for row in readable], pa.string())
     nullable = Validator(schema, ValidationSettings()).validate(pa.record_batch([texts], [TEXT])).rows
     table = pa.Table.from_batches(to_batches(nullable, nullable_schema), nullable_schema)
-    reasons_by_row = _reasons_by_row(dataset, table, len(readable), wrong.references)
+    reasons_by_row = _reasons_by_row(dataset, table, wrong.references)
     is_stored = [
         reasons == [(row.path, row.rule)]
         and (row.rule != "required" or row.path.partition(".")[0].partition("[")[0] not in fixed)
         for row, reasons in zip(readable, reasons_by_row, strict=True)
     ]
-    form = _wrong_form(wrong, [*compress(readable, is_stored)])
     # Not all types of Arrow can be filtered.
     typed = to_batches(nullable.filter(pa.array(is_stored, pa.bool_())), nullable_schema)
-    return WrongForm(form.rows, form.left_out, pa.Table.from_batches(typed, nullable_schema))
+    stored = [*compress(readable, is_stored)]
+    return _wrong_form(wrong, stored, pa.Table.from_batches(typed, nullable_schema))
 
 
-def _wrong_form(wrong: WrongRows, stored: Sequence[WrongRow]) -> WrongForm:
+def _wrong_form(wrong: WrongRows, stored: Sequence[WrongRow], typed: pa.Table | None = None) -> WrongForm:
     """Return the records that a form can store, with the paths and rules of which it has none."""
     there = {rule_of(one) for one in stored}
     left_out = dict.fromkeys(rule_of(one) for one in wrong.rows if rule_of(one) not in there)
-    return WrongForm(tuple(stored), tuple(left_out))
+    return WrongForm(tuple(stored), tuple(left_out), typed)

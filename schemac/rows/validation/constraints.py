@@ -34,13 +34,13 @@ from schemac.language.constraints.expressions import FieldNode
 from schemac.language.constraints.rows import REFERENCE_RULE, ReferenceTo
 from schemac.language.logical.model import dotted
 from schemac.rows.judging.arrays import integer_limits, is_bytes, is_string, storage_type
-from schemac.rows.judging.reasons import REASON, Reasons, repeated
+from schemac.rows.judging.reasons import REASON, Reasons
 from schemac.rows.judging.settings import LONGEST_VALUE
 from schemac.rows.judging.tokens import json_string
 from schemac.rows.judging.typed_values import raw_values
 from schemac.rows.judging.value_texts import cast_text, json_text, key_text
 from schemac.rows.validation.result import JudgedBatch
-from schemac.text.source.phrases import closest
+from schemac.text.source.phrases import Help
 
 _PLAIN = r'^[^\x00-\x1f"\\]*$'
 """Texts that need no escape."""
@@ -52,13 +52,11 @@ def add_broken_values(places: Sequence[Constrained], batch: pa.RecordBatch, reas
         parts, orders = [], []
         for one in breaches([place], batch):
             paths, order = _paths_and_order(one.at, one.numbers)
-            rule = repeated(one.constraint.rule, len(paths))
+            rule = pa.repeat(one.constraint.rule, len(paths))
             array = pa.StructArray.from_arrays([paths, rule, _value_texts(one)], fields=list(REASON))
             parts.append((one.at.rows(one.numbers), array))
             orders.append([*order, 0, one.place.constraints.index(one.constraint)])
-        if len(parts) < 2:
-            for part in parts:
-                reasons.add(*part)
+        if not parts:
             continue
         rows, depth = np.concatenate([rows for rows, _ in parts]), max(map(len, orders))
         keys = [
@@ -74,7 +72,7 @@ def add_broken_values(places: Sequence[Constrained], batch: pa.RecordBatch, reas
 def _paths_and_order(at: PlacedValues, numbers: Any) -> tuple[pa.Array, list[Any]]:
     """Return the paths of values, and keys by which they are sorted in their row, each a number or one for each value."""
     if at.parent is None:
-        return repeated(at.label, len(numbers)), []
+        return pa.repeat(at.label, len(numbers)), []
     above = at.above(numbers)
     paths, order = _paths_and_order(at.parent, above)
     if at.parents is None:
@@ -148,8 +146,7 @@ def reference_values(reference: ReferenceTo, table: Any, schema: pa.Schema) -> R
     for i, (node, path) in enumerate(zip(reference.fields, reference.to, strict=True)):
         known = {dotted(steps): steps for steps in _all_paths(table.schema, ())}
         if path not in known:
-            near = closest(path, known)
-            help = f"did you mean `{near}`?" if near else f"its fields are {', '.join(known)}"
+            help = Help.nearest(path, known, f"its fields are {', '.join(known)}")
             raise UnusableTargetError(f"the table of `{reference.dataset}` has no field `{path}`", help)
         label, *steps = known[path]
         column = reduce(pc.struct_field, steps, table.column(label))

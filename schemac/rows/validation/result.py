@@ -7,7 +7,7 @@ Errors: SC350 unfit-rows, by `raise_if_bad`.
 """
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass, field
 from functools import cached_property
 from html import escape
@@ -42,13 +42,6 @@ class JudgedBatch:
     def is_bad(self) -> pa.Array:
         """Which rows have reasons."""
         return pa.array(np.isin(np.arange(self.rows.num_rows), self.reasons.rows))
-
-    def forget(self, rows: Sequence[int]) -> None:
-        """Remove the values of rows that are not records."""
-        if rows:
-            places = np.arange(self.rows.num_rows)
-            is_none = np.isin(places, rows)
-            self.rows = self.rows.take(pa.array(places, mask=is_none))
 
 
 class RowReason(NamedTuple):

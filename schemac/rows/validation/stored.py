@@ -31,7 +31,7 @@ from schemac.text.source.catalogue import (
 )
 from schemac.text.source.diagnostics import Report
 from schemac.text.source.files import install_help
-from schemac.text.source.phrases import closest
+from schemac.text.source.phrases import Help, closest
 from schemac.versions.evolution.tables import HELP_FOR_ROWS, TABLES, report_rows_without_reader
 from schemac.versions.evolution.version_pair import LockedSchemaVersion
 
@@ -83,8 +83,7 @@ class StoredComparison:
         source, expected = self.stored.schema, self.wanted.lowered.to_arrow()
         for name in expected.names:
             if name not in source.names:
-                near = closest(name, source.names)
-                help = f"did you mean `{near}`?" if near else f"its columns are {', '.join(source.names)}"
+                help = Help.nearest(name, source.names, f"its columns are {', '.join(source.names)}")
                 message = f"{self.name}: there is no column {name}"
                 report.add(TABLE_DRIFT, message, file=self.name, path=name, help=help)
             else:

@@ -53,6 +53,7 @@ from schemac.rows.validation.constraints import (
 )
 from schemac.rows.validation.result import ERRORS, ROW, JudgedBatch, Validation
 from schemac.rows.validation.validator import (
+    MALFORMED,
     NO_RECORD,
     TEXT,
     FieldReader,
@@ -70,7 +71,7 @@ from schemac.text.source.catalogue import (
     UNKNOWN_SOURCE_COLUMN,
 )
 from schemac.text.source.diagnostics import Code, Diagnostic, SchemaError
-from schemac.text.source.phrases import closest
+from schemac.text.source.phrases import Help
 
 
 @dataclass(frozen=True)
@@ -161,8 +162,7 @@ def _column_readers(
     names = batches.schema.names
     for name in schema.names:
         if name not in names:
-            near = closest(name, names)
-            help = f"did you mean `{near}`?" if near else f"its columns are {', '.join(names)}"
+            help = Help.nearest(name, names, f"its columns are {', '.join(names)}")
             raise _error(dataset, UNKNOWN_SOURCE_COLUMN, f"the table has no column `{name}`", help)
         if names.count(name) > 1:
             message = f"the table has two columns `{name}`"
@@ -183,7 +183,9 @@ def _column_readers(
 
 def _error(dataset: CheckedDataset, code: Code, message: str, help: str) -> SchemaError:
     """Return an error with one finding, on the dataset as a whole."""
-    return SchemaError((Diagnostic(code.id, code.slug, code.severity, message, dataset.name, help=help),))
+    return SchemaError(
+        (Diagnostic(code.id, code.slug, code.severity, message, dataset.name, help=str(help)),)
+    )
 
 
 def _reference_targets(
@@ -193,8 +195,7 @@ def _reference_targets(
     referenced = {one.dataset for one in constraints.rows.references}
     for name in rules.references:
         if name not in referenced:
-            near = closest(name, referenced)
-            help = f"did you mean `{near}`?" if near else "leave it out"
+            help = Help.nearest(name, referenced, "leave it out")
             message = f"`references` names `{name}`, but the schema does not refer to such a dataset"
             raise _error(dataset, REFERENCE, message, help)
     targets, tables = [], {}
@@ -315,9 +316,7 @@ class PythonRowReader:
         except UnicodeEncodeError:
             # Half of a pair of surrogates becomes an escape that no record may have.
             texts = pa.array([_encodable(text) for text in chunk], pa.string())
-        judged = self._texts.validate(pa.RecordBatch.from_arrays([texts], [TEXT]))
-        judged.forget([*judged.reasons.whole])
-        return judged
+        return self._texts.validate(pa.RecordBatch.from_arrays([texts], [TEXT]))
 
     def _of_objects(self, chunk: Sequence[Any]) -> JudgedBatch:
         """Validate rows that are objects: dicts, models, dataclasses, tuples."""
@@ -347,8 +346,7 @@ class PythonRowReader:
             unexpected = RecordReasons()
             add_unexpected(dicts[row], frozenset(names), "", unexpected)
             reasons.add(np.full(len(unexpected), row), reason_array(unexpected))
-        broken |= {row: row_text(chunk[row]) for row in reasons.rows_with(NO_RECORD)}
-        judged.forget([*broken])
+        broken |= {row: row_text(chunk[row]) for row in reasons.rows_with(MALFORMED)}
         add_broken_constraints(self._texts.constraints, judged)
         for row, text in broken.items():
             reasons.refuse(row, malformed_reason(text))

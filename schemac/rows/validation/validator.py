@@ -36,7 +36,7 @@ from schemac.rows.judging.judge import (
     value_at,
 )
 from schemac.rows.judging.proofs import Proven
-from schemac.rows.judging.reasons import Reason, Reasons, reason_array, repeated
+from schemac.rows.judging.reasons import Reason, Reasons, reason_array
 from schemac.rows.judging.scalars import pattern_value_reader, with_zones
 from schemac.rows.judging.settings import LONGEST_VALUE, Coerce, Step, ValidationSettings
 from schemac.rows.judging.tokens import NotJsonError, parse, token_text
@@ -196,13 +196,13 @@ class Validator:
             arrays.append(values)
             failed = pc.indices_nonzero(batch.column(one.failed)).to_numpy() if one.failed else ()
             reasons.add_all(field_reasons.without(failed, one.label) if len(failed) else field_reasons)
-            reasons.add_rule(failed, one.label, "expression", repeated(one.expression, len(failed)))
+            reasons.add_rule(failed, one.label, "expression", pa.repeat(one.expression, len(failed)))
         for row, several in unexpected.items():
             reasons.add(np.full(len(several), row), reason_array(several))
         names = [one.label for one in self.inputs]
         judged = JudgedBatch(pa.RecordBatch.from_arrays(arrays, names=names), reasons)
         add_broken_constraints(self.constraints, judged)
-        for row in reasons.rows_with(NO_RECORD):
+        for row in reasons.rows_with(MALFORMED):
             reasons.refuse(row, malformed_reason(batch.column(TEXT)[row].as_py()))
         return judged
 
@@ -226,7 +226,10 @@ class Validator:
             from schemac.rows.judging.json_proofs import json_proof  # likewise
 
             proof = json_proof(member, settings)
-        return FieldReader(member, _reader_of_texts(read, lambda path, text: NO_RECORD), _token_list, proof)
+        read_token = _reader_of_texts(read, lambda path, text: NO_RECORD)
+        return FieldReader(
+            member, read_token, lambda tokens: [token or None for token in tokens.to_pylist()], proof
+        )
 
     def _split_records(
         self, batch: pa.RecordBatch, reasons: Reasons
@@ -274,11 +277,6 @@ class Validator:
 
 NO_RECORD = Reason("", MALFORMED, None)
 """Of a value that makes its record none."""
-
-
-def _token_list(array: pa.Array) -> list[str | None]:
-    """Return tokens of JSON as a list, None in place of empty ones."""
-    return [token or None for token in array.to_pylist()]
 
 
 def _record_tokens(judge: RecordReader, places: list[tuple[Step, ...]]) -> Any:
