@@ -431,8 +431,8 @@ def depfile(target: str, files: Sequence[CompiledFile], project: Project, overla
         # From the working folder where that is shorter: Make takes two spellings for two files.
         inside = os.path.relpath(path)
         spellings.add((str(path.absolute()) if inside.startswith("..") else inside).replace(os.sep, "/"))
-    names = [_escape_for_make(path) for path in sorted(spellings)]
-    rule = " \\\n  ".join([f"{_escape_for_make(target)}:", *names])
+    made, *names = map(_escape_for_make, (target, *sorted(spellings)))
+    rule = " \\\n  ".join([f"{made}:", *names])
     return f"{rule}\n" + "".join(f"\n{name}:\n" for name in names if "%" not in name)
 
 

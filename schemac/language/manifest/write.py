@@ -45,7 +45,7 @@ def write_manifest(
     With `is_strict` it is a DatasetSnapshot, with descriptions as attributes; the schema may have nothing that the
     standard does not have.
     """
-    head = "".join(f"# {_comment_line(text)}\n" for text in comments)
+    head = "".join(f"# {line}\n" for line in map(_comment_line, comments))
     return head + _yaml_text(_Writer(notes_at, is_strict).document(dataset))
 
 
