@@ -77,6 +77,24 @@ def test_import_the_spark_schema_that_build_wrote(folder: Path, rides: schemac.D
     assert (types["embedding"], types["distance"]) == ("List<Float32>[16]", "Int64")
 
 
+@pytest.mark.parametrize("source", ["t.lance", "build/manifest/lance/schema.binpb"])
+def test_import_attributes_in_one_order(folder: Path, source: str) -> None:
+    """Lance keeps metadata without an order, so what is imported twice has to be sorted to be the same text."""
+    keys = [f"acme.com/k{n}" for n in range(12)]
+    extra = f"{{{', '.join(f'{key}: {key[-1]}' for key in reversed(keys))}}}"
+    text = f"extra: {extra}\nfields: [{{name: s, type: {{kind: Struct, fields: [{{name: a, type: Int32, extra: {extra}}}]}}}}]\n"
+    Path("manifest.yaml").write_text(text)
+    (dataset,) = schemac.compile_file("manifest.yaml")
+    lance.write_dataset(dataset.to_arrow().empty_table(), "t.lance")
+    assert main(["build", "manifest.yaml"]) == 0
+    assert main(["import", source, "--out", "imported.yaml"]) == 0
+    (again,) = schemac.compile_file("imported.yaml")
+    (column,) = again.schema.fields
+    (member,) = column.type.fields
+    for attributes in (again.schema.extra, member.extra):
+        assert [key for key in attributes if key in keys] == sorted(keys)
+
+
 @pytest.mark.parametrize("version", ["2.1", "2.2"])
 def test_import_a_lance_table(folder: Path, version: str) -> None:
     text = """

@@ -27,7 +27,7 @@ from schemac.importers.importer import (
 )
 from schemac.language.logical.dataset import LogicalDataset, Origins
 from schemac.language.logical.model import Schema, columns
-from schemac.language.physical import pa
+from schemac.language.physical import ArrowField, ArrowSchema, pa, with_parts
 from schemac.text.source.diagnostics import Report, SourceText, Span
 from schemac.versions.identity.lock import Highest
 
@@ -60,7 +60,7 @@ def read(path: Path, report: Report) -> ImportedSchema:
     notes = ImportNotes()
     for field_path, text in unknown_fields(pb.Schema(fields=fields)):
         notes.add(field_path, text)
-    tree = from_arrow_schema(arrow_schema, str(path), report, notes.add)
+    tree = from_arrow_schema(_in_order(arrow_schema), str(path), report, notes.add)
     is_known = version in words.STORAGE_VERSIONS
     extra = {**tree.get("extra", {}), words.STORAGE_VERSION.key: version if is_known else "2.0"}
     schema = Schema.model_validate({**tree, "extra": extra})
@@ -94,9 +94,20 @@ def _message(path: Path, report: Report) -> ImportedSchema:
         notes = ImportNotes()
         for field_path, text in unknown_fields(message):
             notes.add(field_path, text)
-        return ImportedSchema(from_arrow_schema(to_arrow(message), str(path), report, notes.add), notes=notes)
+        tree = from_arrow_schema(_in_order(to_arrow(message)), str(path), report, notes.add)
+        return ImportedSchema(tree, notes=notes)
     except (DecodeError, UnreadableMessageError) as error:
         raise UnreadableSourceError(f"it is not a Lance schema: {first_line(error)}") from error
+
+
+def _in_order(schema: ArrowSchema) -> ArrowSchema:
+    """Return a schema with its metadata in the order of the keys, since Lance gives it in another one each time."""
+
+    def ordered(field: ArrowField) -> ArrowField:
+        whole = field.with_type(with_parts(field.type, ordered))
+        return whole.with_metadata(dict(sorted((field.metadata or {}).items())))
+
+    return pa.schema(map(ordered, schema), dict(sorted((schema.metadata or {}).items())))
 
 
 def _parsed(content: bytes, path: Path) -> pb.Schema:
