@@ -1,5 +1,6 @@
 """Rows and tables that are unlike all that a schema's author would write are read exactly, or refused with a reason."""
 
+import json
 from datetime import UTC, datetime, timedelta, timezone
 from decimal import Context, Decimal
 from typing import Any
@@ -12,6 +13,7 @@ from pydantic import ValidationError
 import schemac
 from schemac.arrow.constraints import constraints_of
 from schemac.language.constraints.evaluation import survey
+from tests.conformance.manifest_types import TYPES, member, of, option
 from tests.engines.pydantic.test_artifact import model
 
 
@@ -153,3 +155,24 @@ def test_models_refuse_instants_beyond_the_calendar(value: datetime) -> None:
         assert rules(dataset, [{"a": value}])
     else:
         assert not rules(dataset, [{"a": value}])
+
+
+@pytest.mark.parametrize(
+    "name", [name for name, type_ in TYPES.items() if "extra" not in type_ and name != "Null"]
+)
+def test_a_map_keeps_all_its_entries_or_is_refused(name: str) -> None:
+    """A key that is there twice is a reason, whatever its type; no map that fits comes out as another one, or as null."""
+    keys_of = {"name": "t", "fields": [member("a", TYPES[name])]}
+    maps_of = member("a", option(of("Map", keyType=TYPES[name], valueType=of("Int32"))))
+    (dataset,) = schemac.compile_text(json.dumps({"name": "t", "fields": [maps_of]}))
+    (keys,) = schemac.compile_text(json.dumps(keys_of))
+    key = keys.sample(1)["a"].combine_chunks()
+    maps = pa.MapArray.from_arrays(
+        pa.array([0, 2, 3], pa.int32()),
+        pa.concat_arrays([key, key, key]),
+        pa.array([1, 2, 3], pa.int32()),
+        dataset.to_arrow().field("a").type,
+    )
+    validation = dataset.validate(pa.table({"a": maps}))
+    assert [(one.row, one.path, one.rule) for one in validation.reasons] == [(0, "a", "key")]
+    assert validation.good["a"].combine_chunks().equals(maps[1:])

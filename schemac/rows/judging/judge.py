@@ -234,14 +234,20 @@ def entries_reader(key: Reader, item: Reader, text_of: Callable[[Any], str], *, 
     """Return a reader of the pairs of a map; one with a key that is absent or twice is null. Keys are written by `text_of` in paths."""
 
     def read(x: Any, path: Path, reasons: RecordReasons) -> Any:
-        entries = []
+        entries, texts = [], []
         for label, value in x:
-            at = (path, f'["{text_of(label)}"]')
+            texts.append(text_of(label))
+            at = (path, f'["{texts[-1]}"]')
             entries.append((key(label, at, reasons), item(value, at, reasons)))
         keys = [pair[0] for pair in entries]
-        if is_checked:
+        is_twice = len({*map(repr, keys)}) < len(keys)
+        if any(isinstance(one, dict | list) for one in keys):
+            # Keys with parts have no order; their texts are JSON.
+            if is_twice:
+                reasons.add(path, "key", f"[{','.join(texts)}]")
+        elif is_checked:
             check_duplicate_keys(keys, path, reasons)
-        return None if None in keys or len({*map(repr, keys)}) < len(keys) else entries
+        return None if None in keys or is_twice else entries
 
     return read
 

@@ -51,7 +51,7 @@ from schemac.rows.judging.scalars import (
 )
 from schemac.rows.judging.settings import FIRST_DAY, LAST_DAY, ValidationSettings
 from schemac.rows.judging.tokens import is_uuid
-from schemac.rows.judging.value_texts import MILLIS_A_DAY, cast_text, count_text
+from schemac.rows.judging.value_texts import MILLIS_A_DAY, cast_text, count_text, json_text
 
 
 def raw_values(array: pa.Array) -> list[Any]:
@@ -283,8 +283,8 @@ def _map_reader(member: pa.Field, source_type: pa.DataType, settings: Validation
     keys_settings, key_type = ValidationSettings(timezone=settings.timezone), source_type.key_type
     key = typed_reader(member.type.key_field, source_type.key_field, keys_settings, is_column=False)
     item = typed_reader(member.type.item_field, source_type.item_field, settings, is_column=False)
-    is_hashed = is_scalar(member.type.key_field) and not pa.types.is_nested(storage_type(key_type))
-    read = entries_reader(key, item, lambda label: cast_text(label, key_type), is_checked=is_hashed)
+    write = json_text if pa.types.is_nested(storage_type(key_type)) else cast_text
+    read = entries_reader(key, item, lambda label: write(label, key_type), is_checked=True)
     return unless_absent(member, read)
 
 
