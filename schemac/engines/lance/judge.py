@@ -323,7 +323,12 @@ ROWS: Mapping[AnyFact, VerdictRow] = {
     # The names of parts are metadata to Lance.
     Fact.CHILD_NAMES_CHANGED: VerdictRow(METADATA),
     **dict.fromkeys(
-        LanceFact,
+        (
+            LanceFact.COMPRESSION_CHANGED,
+            LanceFact.STRUCTURAL_ENCODING_CHANGED,
+            LanceFact.PAGE_ENCODING_CHANGED,
+            LanceFact.BLOB_THRESHOLDS_CHANGED,
+        ),
         VerdictRow(
             Judgement(Outcome.NEW_FILES, "existing pages stay unchanged", "compact the table to rewrite them")
         ),
