@@ -3,15 +3,19 @@
 import sys
 import time
 from collections.abc import Iterator
+from datetime import datetime, timedelta
 from itertools import product
 from types import ModuleType
 from typing import Any
+from zoneinfo import ZoneInfo
 
 import pyarrow as pa
 import pytest
 from pydantic import BaseModel, ValidationError
 
 import schemac
+from schemac.rows.judging import values
+from schemac.rows.judging.scalars import pattern_value_reader, with_zones
 from schemac.rows.judging.settings import Coerce, FieldOrigin, Unexpected, ValidationSettings
 from schemac.rows.validation.validator import TEXT, Validator
 from tests.judging.cells import CellReader
@@ -268,3 +272,20 @@ def test_no_keys_of_one_hash_take_long() -> None:
     (reason,) = judge.json(f'{{"a": {{{members},"{2**61 - 1}.0":1}}}}').reasons
     assert reason.rule == "key"
     assert time.process_time() - start < 2
+
+
+@pytest.mark.parametrize("zone", ["America/New_York", "Asia/Tokyo", "UTC"])
+@pytest.mark.parametrize("micros", [values.FIRST // 1000, values.LAST // 1000 - 1])
+def test_a_clock_of_a_pattern_stays_in_the_calendar(micros: int, zone: str) -> None:
+    """An instant at the end of the calendar is another day on a clock, which may be in no year that a timestamp has."""
+    schema = with_zones(pa.schema([pa.field("a", pa.timestamp("us"))]), lambda _: None, zone)
+    read = pattern_value_reader(schema.field("a"), has_zone=True)
+    day = (1, 1, 2) if micros < 0 else (9999, 12, 30)
+    offset = datetime(*day, tzinfo=ZoneInfo(zone)).utcoffset()
+    assert offset is not None
+    clock = micros + offset // timedelta(microseconds=1)
+    if values.FIRST <= clock * 1000 < values.LAST:
+        assert read(micros) == clock
+    else:
+        with pytest.raises(values.BrokenRuleError):
+            read(micros)

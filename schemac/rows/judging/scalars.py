@@ -274,10 +274,10 @@ def pattern_value_reader(field: pa.Field, *, has_zone: bool) -> Callable[[int], 
         result = micros * 1000
         if takes_instants and not has_zone:
             result = values.instant_at(result, rules)
+        if has_zone and not takes_instants and values.FIRST <= result < values.LAST:
+            result = shown_in(zone, result)
         if not first <= result <= last:
             raise BrokenRuleError("range", "not in the years 0001 to 9999")
-        if has_zone and not takes_instants:
-            result = shown_in(zone, result)
         if data_type.unit == "ns":
             return values.in_64_bits(result)
         if result % step:
