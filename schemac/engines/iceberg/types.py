@@ -276,7 +276,7 @@ def _temporal(read: Callable[[str], Any], example: str) -> tuple[str, Callable[[
     def fits(value: Any) -> bool:
         if not isinstance(value, str) or value.endswith("Z"):
             return False
-        if _digits(value) > digits:
+        if _digits(value) > digits or value.count(".") > 1:
             return False
         # Python reads microseconds at most.
         plain = _FRACTION.sub("", value, count=1)
