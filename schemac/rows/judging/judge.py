@@ -245,7 +245,7 @@ def entries_reader(key: Reader, item: Reader, text_of: Callable[[Any], str], *, 
             # Keys with parts have no order; their texts are JSON.
             if is_twice:
                 reasons.add(path, "key", f"[{','.join(texts)}]")
-        elif is_checked:
+        elif is_checked or is_twice:
             check_duplicate_keys(keys, path, reasons)
         return None if None in keys or is_twice else entries
 
