@@ -48,6 +48,7 @@ def test_list_what_spark_lists(
     source = Source.model_validate({"path": f"{tmp_path / path}", "format": "json"})
     spark.sparkContext.setJobGroup(case, case)
     found = texts.files_of(spark, source)
+    spark.sparkContext._jsc.sc().listenerBus().waitUntilEmpty()  # the tracker hears of jobs later than this thread
     jobs = spark.sparkContext.statusTracker().getJobIdsForGroup(case)
     spark.sparkContext.setLocalProperty("spark.jobGroup.id", None)
     assert bool(jobs) is (case in FOR_SPARK)
