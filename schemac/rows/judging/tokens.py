@@ -93,7 +93,9 @@ def parse(text: str) -> Any:
         value = _decode(text)
     except (RecursionError, ValueError):
         raise NotJsonError from None
-    if "\\u" in text and not _is_well_formed(value):
+    if "\\u" in text and any(
+        isinstance(part, str) and _LONE_SURROGATE.search(part) for part in _each_part(value)
+    ):
         raise NotJsonError
     return value
 
@@ -111,11 +113,6 @@ def nesting_depth(text: str) -> int:
     return deepest
 
 
-def _is_well_formed(value: Any) -> bool:
-    """Whether no text in a value has half of a pair of surrogates."""
-    return not any(isinstance(part, str) and _LONE_SURROGATE.search(part) for part in _each_part(value))
-
-
 def _each_part(value: Any) -> Iterator[Any]:
     """Yield a value with its parts and keys at every depth. Not recursive: a record is nested deeper than Python calls."""
     waiting = [value]
@@ -131,24 +128,13 @@ def _each_part(value: Any) -> Iterator[Any]:
 
 def double_text(value: float) -> str:
     """Write a double as Java does: its shortest digits, at least two, plain from 0.001 to below 10,000,000."""
-    if value == 0:
+    if value == 0 or 1e-3 <= abs(value) < 1e7:
         return repr(value)
-    sign, digits_of, exponent = Decimal(repr(value)).as_tuple()
-    assert isinstance(exponent, int)
-    digits = "".join(map(str, digits_of)).rstrip("0")
-    power = len(digits_of) + exponent
-    """The number is 0.DIGITS times ten to this power."""
-    if len(digits) == 1:
+    digits, _, exponent = f"{Decimal(repr(value)).normalize():E}".partition("E")
+    if "." not in digits:
         # Of two digits Java takes those that are closest, which matters for numbers as small as 4.9E-324.
-        digits = f"{value:.1e}".lstrip("-").partition("e")[0].replace(".", "").rstrip("0")
-        power = int(f"{value:.1e}".partition("e")[2]) + 1
-    minus = "-" if sign else ""
-    if -2 <= power <= 0:
-        return f"{minus}0.{'0' * -power}{digits}"
-    if 0 < power <= 7:
-        padded = digits.ljust(power, "0")
-        return f"{minus}{padded[:power]}.{padded[power:] or '0'}"
-    return f"{minus}{digits[0]}.{digits[1:] or '0'}E{power - 1}"
+        digits, _, exponent = f"{value:.1e}".partition("e")
+    return f"{digits}E{int(exponent)}"
 
 
 _CONTROL = re.compile("[\x00-\x1f]")
