@@ -36,9 +36,7 @@ class Reason(NamedTuple):
 
 def reason_array(reasons: Sequence[Reason]) -> pa.StructArray:
     """Return reasons as an array."""
-    columns = zip(*reasons, strict=True) if reasons else ((), (), ())
-    arrays = [pa.array(column, pa.string()) for column in columns]
-    return pa.StructArray.from_arrays(arrays, fields=list(REASON))
+    return pa.array(reasons, REASON)
 
 
 def reason_counts(reasons: pa.ListArray) -> Counter[tuple[str, str]]:
