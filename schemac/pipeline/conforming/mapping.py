@@ -23,8 +23,8 @@ from schemac.pipeline.reading.inputs import file_part, leaves, no_file, parse_st
 from schemac.pipeline.record_tasks import column_type
 from schemac.pipeline.spark.packed import ADDRESS, DELETE, ERRORS, RAW, SOURCE, WARNINGS
 from schemac.rows.judging.arrays import is_scalar, storage_type
+from schemac.rows.judging.scalars import clock_zone
 from schemac.rows.judging.scalars import with_zones as with_zones_of
-from schemac.rows.judging.scalars import zone_of, zone_of_clock
 from schemac.rows.runs.columns import COLUMN_SINK
 from schemac.rows.runs.identity import Mode
 from schemac.rows.runs.storage import is_local
@@ -343,8 +343,7 @@ def _origin_mistakes(label: str, origin: FieldSource, member: pa.Field) -> Itera
 
 def _half_zone(pattern: str, member: pa.Field) -> PipelineError | None:
     """Refuse a pattern that reads a zone where there is one, for a field whose clocks are not those of UTC."""
-    zone = member.type.tz
-    if zone is None or zone_of_clock(zone, zone_of(member)) == "UTC" or not has_optional_zone(pattern):
+    if member.type.tz is None or clock_zone(member) == "UTC" or not has_optional_zone(pattern):
         return None
     message = f"the pattern `{pattern}` reads a zone only sometimes, and Spark would assume UTC otherwise"
     help = "move the zone out of the brackets, or remove it from the pattern"

@@ -35,7 +35,7 @@ from schemac.rows.judging.proofs import (
     mask_or_none,
     nested_proof,
 )
-from schemac.rows.judging.scalars import zone_of, zone_of_clock
+from schemac.rows.judging.scalars import clock_zone
 from schemac.rows.judging.text_proofs import TextProof
 from schemac.rows.judging.typed_values import binary_width, is_same_but_range, range_of
 
@@ -105,7 +105,7 @@ def _scalar_proof(member: pa.Field, source: pa.Field) -> Proof | None:
             return None
         # Whether the count is the same on both sides, but for its unit.
         is_same = (target_type.tz is None) == (source_type.tz is None)
-        is_same = is_same or zone_of_clock(target_type.tz or "UTC", zone_of(member)) == "UTC"
+        is_same = is_same or clock_zone(member) == "UTC"
         return _timestamp_proof(member, source) if is_same else None
     if is_.is_integer(target_type) and is_.is_integer(source_type):
         (low, high), (least, greatest) = integer_limits(target_type), integer_limits(source_type)

@@ -21,7 +21,6 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from schemac.language.attributes.attribute import Role
-from schemac.language.attributes.builtin import is_utc
 from schemac.rows.judging.arrays import (
     is_bytes_field,
     is_list,
@@ -33,7 +32,7 @@ from schemac.rows.judging.arrays import (
 )
 from schemac.rows.judging.column_proofs import column_proof
 from schemac.rows.judging.proofs import Proof, Proven, SplitValues, has_text_keys, joined_masks, nested_proof
-from schemac.rows.judging.scalars import zone_of
+from schemac.rows.judging.scalars import clock_zone
 from schemac.rows.judging.settings import Unexpected, ValidationSettings
 from schemac.rows.judging.text_proofs import TextProof
 from schemac.rows.judging.tokens import is_uuid
@@ -156,7 +155,7 @@ def _scalar_proof(member: pa.Field) -> Proof | None:
         return _class_proof(member, (time,), data_type, cast_times, _zone, lambda zone: zone is None)
     if is_.is_timestamp(data_type):
         is_clock, tz = data_type.tz is None, None if data_type.tz is None else "UTC"
-        takes_clocks = is_clock or is_utc(zone_of(member) or data_type.tz)
+        takes_clocks = is_clock or clock_zone(member) == "UTC"
         is_known = lambda zone: takes_clocks if zone is None else not is_clock and _is_exact(zone)  # noqa: E731
         return _class_proof(member, (datetime,), pa.timestamp("us", tz), None, _zone, is_known)
     return None

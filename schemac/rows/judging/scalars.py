@@ -147,15 +147,10 @@ def _with_zone(field: pa.Field, zone: str | None, of_source: str | None) -> pa.F
     return field.with_metadata({**(field.metadata or {}), CLOCK_ZONE: json.dumps(declared).encode()})
 
 
-def zone_of_clock(field_zone: str, declared: str | None) -> str | None:
-    """Return the zone of local times of a field whose values are shown in `field_zone`; None if it is not set."""
-    zone = declared_clock(declared, None, field_zone)
-    return "UTC" if is_utc(zone) else zone
-
-
 def clock_zone(field: pa.Field) -> str | None:
     """Return the zone of the clock that local times of a timestamp are read from; None if it is not set."""
-    return zone_of_clock(storage_type(field.type).tz or "UTC", zone_of(field))
+    zone = declared_clock(zone_of(field), None, storage_type(field.type).tz or "UTC")
+    return "UTC" if is_utc(zone) else zone
 
 
 def shown_in(zone: str | None, instant: int) -> int:

@@ -15,7 +15,6 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from schemac.language.attributes.attribute import Role
-from schemac.language.attributes.builtin import is_utc
 from schemac.language.kinds.temporal import FRACTION_DIGITS
 from schemac.rows.judging.arrays import (
     extension_name,
@@ -28,7 +27,7 @@ from schemac.rows.judging.arrays import (
     to_field,
 )
 from schemac.rows.judging.proofs import Proven, forbidden_nulls, joined_masks, mask_or_none, with_nulls_at
-from schemac.rows.judging.scalars import TokenKind, zone_of
+from schemac.rows.judging.scalars import TokenKind, clock_zone
 from schemac.rows.judging.settings import FLOAT16_LARGEST, FLOAT32_LARGEST, FLOAT64_LARGEST
 from schemac.rows.judging.values import LARGEST_BRAIN_FLOAT
 
@@ -221,7 +220,7 @@ def _time_form(field: pa.Field, data_type: pa.DataType) -> TextForm | None:
     pattern = f"{_day_pattern(CENTURY_OF_NANOSECONDS if unit == 'ns' else CENTURY)}[T ]{_clock_pattern(unit)}"
     if data_type.tz is not None:
         # Without a zone it is the reading of a clock, which needs no more than this where the clock is in UTC.
-        pattern += f"{ZONE}?" if is_utc(zone_of(field) or data_type.tz) else ZONE
+        pattern += f"{ZONE}?" if clock_zone(field) == "UTC" else ZONE
     timestamp_type = pa.timestamp("ns" if unit == "ns" else "us", None if data_type.tz is None else "UTC")
     return TextForm(TokenKind.STRING, pattern, timestamp_type)
 

@@ -43,11 +43,10 @@ from schemac.rows.judging.judge import (
 )
 from schemac.rows.judging.scalars import (
     Scalar,
+    clock_zone,
     nanoseconds_of_years,
     scalar_of,
     shown_in,
-    zone_of,
-    zone_of_clock,
 )
 from schemac.rows.judging.settings import FIRST_DAY, LAST_DAY, ValidationSettings
 from schemac.rows.judging.tokens import is_uuid
@@ -198,7 +197,7 @@ def _text_writer(member: pa.Field, target_type: pa.DataType, source: pa.Field) -
     if is_fine:
         return (lambda x: count_text(x, source_type)), None
     if is_instant and is_.is_timestamp(target_type) and target_type.tz is None:
-        zone = zone_of_clock("UTC", zone_of(member))
+        zone = clock_zone(member)
         factor = 10**9 // ARROW_PER_SECOND[source_type.unit]
         return (lambda x: cast_text(shown_in(zone, x * factor) // 1000, pa.timestamp("us"))), None
     return (lambda x: cast_text(x, source_type) + ("Z" if is_instant else "")), None
