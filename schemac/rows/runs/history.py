@@ -105,13 +105,11 @@ class FileRecord:
         cls, run: RunIdentity, version: int, properties: Mapping[str, str], files: Iterable[str]
     ) -> "FileRecord":
         """Make the record of a run that is being committed."""
-        committed, commit_properties = datetime.now(UTC), {**run.properties(), **properties}
-        committed_run = CommittedRun.of(commit_properties, version, committed)
-        assert committed_run is not None
-        names = tuple(files)
-        record = {"committed": committed.isoformat(), "version": version}
-        record |= {"properties": commit_properties, "files": names}
-        return cls(committed_run, names, json.dumps(record))
+        data: Json = {"committed": datetime.now(UTC).isoformat(), "version": version}
+        data |= {"properties": {**run.properties(), **properties}, "files": list(files)}
+        record = cls.parse(json.dumps(data))
+        assert record is not None
+        return record
 
     @classmethod
     def parse(cls, text: str) -> "FileRecord | None":
