@@ -299,7 +299,6 @@ class PythonRowReader:
             FieldReader(member, _of_objects(read), list, object_proof(member, settings))
             for member, (_, _, read) in zip(self._judge.schema, self._judge.json_readers, strict=False)
         ]
-        self._openers: dict[type, Opener] = {}
 
     def validated(self, rows: Iterable[Any]) -> Iterator[JudgedBatch]:
         """Yield batches of rows."""
@@ -321,11 +320,10 @@ class PythonRowReader:
     def _of_objects(self, chunk: Sequence[Any]) -> JudgedBatch:
         """Validate rows that are objects: dicts, models, dataclasses, tuples."""
         names, broken = self._judge.schema.names, {}
-        for one in set(map(type, chunk)) - self._openers.keys():
-            self._openers[one] = opener_of(one, names)
+        openers = {row_class: opener_of(row_class, names) for row_class in set(map(type, chunk))}
         dicts = []
         for row, one in enumerate(chunk):
-            values = self._openers[type(one)](one)
+            values = openers[type(one)](one)
             dicts.append(values or {})
             if values is None:
                 broken[row] = _encodable(repr(one))
