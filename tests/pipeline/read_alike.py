@@ -68,8 +68,8 @@ def doubts_counted() -> Iterator[set[int]]:
     def validated(self: FieldReader, array: pa.Array) -> tuple[pa.Array, Reasons]:
         if self.proof is None:
             rows.update(range(len(array)))
-        elif (doubts := self.proof(array).doubtful) is not None:
-            rows.update(pc.indices_nonzero(doubts).to_pylist())
+        else:
+            rows.update(np.flatnonzero(self.proof(array).doubtful).tolist())
         return known(self, array)
 
     split = RecordTokens.__call__

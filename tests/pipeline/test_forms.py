@@ -38,7 +38,7 @@ def proven(data_type: pa.DataType, records: pa.Array) -> list[Any]:
     assert proof is not None
     values, doubts = proof(columns["v",])
     assert values.validate(full=True) is None
-    doubtful = odd | (False if doubts is None else doubts.to_numpy(zero_copy_only=False))
+    doubtful = odd | doubts
     if pa.types.is_timestamp(data_type) and data_type.unit == "ns":
         values = values.cast(pa.int64())
     return [... if one else value for one, value in zip(doubtful, values.to_pylist(), strict=True)]

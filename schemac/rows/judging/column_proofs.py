@@ -8,6 +8,7 @@ Rule: whatever is not proven is in doubt; a proof says nothing about a rule of i
 
 from collections.abc import Callable, Sequence
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
@@ -31,9 +32,8 @@ from schemac.rows.judging.proofs import (
     Proven,
     SplitValues,
     forbidden_nulls,
-    joined_masks,
-    mask_or_none,
     nested_proof,
+    numpy_mask,
 )
 from schemac.rows.judging.scalars import clock_zone
 from schemac.rows.judging.text_proofs import TextProof
@@ -138,10 +138,10 @@ def _proof(
     def read(array: pa.Array) -> Proven:
         doubtful = forbidden_nulls(member, array)
         if misfits is not None:
-            doubtful = joined_masks(mask_or_none(misfits(array)), doubtful)
-        if doubtful is None:
-            return Proven(convert(array), None)
-        is_certain = pc.invert(doubtful)
+            doubtful = doubtful | numpy_mask(misfits(array))
+        if not doubtful.any():
+            return Proven(convert(array), doubtful)
+        is_certain = pa.array(~doubtful)
         return Proven(_at_certain_rows(convert(array.filter(is_certain)), is_certain), doubtful)
 
     return read
@@ -245,19 +245,17 @@ def _map_proof(member: pa.Field, source: pa.Field, key: Proof, item: Proof) -> P
         proven_keys, doubtful_keys = key(keys)
         if pa.types.is_floating(proven_keys.type) or pa.types.is_nested(proven_keys.type):
             # Arrow does not group all of these.
-            return Proven(pa.nulls(len(lists), type_), pa.repeat(pa.scalar(True), len(lists)))
+            return Proven(pa.nulls(len(lists), type_), np.ones(len(lists), bool))
         proven_items, doubtful_items = item(items)
-        wrong = joined_masks(joined_masks(doubtful_keys, mask_or_none(keys.is_null())), doubtful_items)
+        wrong = pa.array(doubtful_keys | numpy_mask(keys.is_null()) | doubtful_items)
         keys_of_rows = pa.table({"row": rows, "key": proven_keys})
         groups = keys_of_rows.group_by(["row", "key"]).aggregate([([], "count_all")])
         twice = groups.filter(pc.greater(groups.column("count_all"), 1)).column("row").combine_chunks()
-        if wrong is not None:
-            twice = pa.concat_arrays([twice, rows.filter(wrong)])
-        in_doubt = mask_or_none(pc.is_in(pa.array(range(len(lists)), rows.type), value_set=twice))
-        doubtful = joined_masks(in_doubt, forbidden_nulls(member, array))
-        if doubtful is None:
-            return Proven(maps_of(lists, proven_keys, proven_items, type_), None)
-        is_certain = pc.invert(doubtful)
+        in_doubt = pa.concat_arrays([twice, rows.filter(wrong)])
+        doubtful = np.isin(np.arange(len(lists)), in_doubt) | forbidden_nulls(member, array)
+        if not doubtful.any():
+            return Proven(maps_of(lists, proven_keys, proven_items, type_), doubtful)
+        is_certain = pa.array(~doubtful)
         is_in = is_certain.take(rows)
         maps = maps_of(lists.filter(is_certain), proven_keys.filter(is_in), proven_items.filter(is_in), type_)
         return Proven(_at_certain_rows(maps, is_certain), doubtful)

@@ -26,10 +26,9 @@ from schemac.rows.judging.proofs import (
     Proven,
     SplitValues,
     has_text_keys,
-    joined_masks,
-    mask_or_none,
     nested_proof,
     numpy_mask,
+    scattered_mask,
     with_nulls_at,
 )
 from schemac.rows.judging.scalars import TokenKind
@@ -294,39 +293,35 @@ def _leaf_proof(text: TextProof, nulls: pa.Array) -> Proof:
     token = text.form.token
 
     def read(tokens: pa.Array) -> Proven:
-        texts = with_nulls_at(tokens, mask_or_none(pc.is_in(tokens, nulls)))
+        texts = with_nulls_at(tokens, numpy_mask(pc.is_in(tokens, nulls)))
         if token is not TokenKind.STRING:
             return text.read(texts, is_number=token is TokenKind.NUMBER)
-        others = mask_or_none(pc.invert(pc.starts_with(texts, '"')))
+        others = numpy_mask(pc.invert(pc.starts_with(texts, '"')))
         texts = with_nulls_at(texts, others)
         content = pc.binary_slice(texts.cast(pa.binary()), 1, -1).cast(pa.string())
-        if (
-            b"\\" in _text_bytes(content)
-            and (is_escaped := mask_or_none(pc.match_substring(content, "\\"))) is not None
-        ):
+        if b"\\" in _text_bytes(content):
+            is_escaped = pc.fill_null(pc.match_substring(content, "\\"), False)
             decoded = pa.array(_decode_texts(_json_list(_bytes_of(texts.filter(is_escaped)))), pa.string())
             content = pc.replace_with_mask(content, is_escaped, decoded)
         values, doubtful = text.read(content)
-        return Proven(values, joined_masks(others, doubtful))
+        return Proven(values, others | doubtful)
 
     return read
 
 
-def _bracket_masks(tokens: pa.Array, bracket: str, member: pa.Field) -> tuple[pa.Array, pa.Array | None]:
+def _bracket_masks(tokens: pa.Array, bracket: str, member: pa.Field) -> tuple[Any, Any]:
     """Return which tokens have parts, and which are neither that nor a null that may be one."""
-    is_there = _starts_with(tokens, bracket)
-    if is_there.true_count == len(tokens):
-        return is_there, None
-    others = pc.invert(is_there)
-    if member.nullable:
-        others = pc.and_(others, pc.invert(pc.is_in(tokens, _ABSENT)))
-    return is_there, mask_or_none(others)
+    is_there = numpy_mask(pc.starts_with(tokens, bracket))
+    others = ~is_there
+    if member.nullable and others.any():
+        others &= ~numpy_mask(pc.is_in(tokens, _ABSENT))
+    return is_there, others
 
 
 def _split_lists(tokens: pa.Array, member: pa.Field) -> SplitValues:
     """Split tokens of arrays into those of their items."""
     is_there, doubtful = _bracket_masks(tokens, "[", member)
-    lists = tokens.filter(is_there)
+    lists = tokens.filter(pa.array(is_there))
     content = pc.binary_slice(lists.cast(pa.binary()), 1, -1).cast(pa.string())
     data = _text_bytes(content)
     if any(mark in data for mark in b'"[{'):
@@ -337,16 +332,16 @@ def _split_lists(tokens: pa.Array, member: pa.Field) -> SplitValues:
         # Numbers, truth values and nulls: every comma stands between two of them.
         if any(blank in data for blank in b" \t\r\n"):
             content = pc.replace_substring_regex(content, "[ \t\r\n]+", "")
-        split = pc.split_pattern(with_nulls_at(content, mask_or_none(pc.equal(content, ""))), ",")
+        split = pc.split_pattern(with_nulls_at(content, numpy_mask(pc.equal(content, ""))), ",")
         lengths = pc.fill_null(pc.list_value_length(split), 0).to_numpy()
         items = split.flatten()
-    return SplitValues([items], numpy_mask(is_there), doubtful, lengths)
+    return SplitValues([items], is_there, doubtful, lengths)
 
 
 def _split_maps(tokens: pa.Array, member: pa.Field) -> SplitValues:
     """Split tokens of objects into keys, which are texts, and items; in doubt is one whose key may be there twice, or is too long."""
     is_there, doubtful = _bracket_masks(tokens, "{", member)
-    objects = tokens.filter(is_there)
+    objects = tokens.filter(pa.array(is_there))
     texts = _bytes_of(objects)
     maps = _decode_objects(_json_list(texts))
     lengths = np.fromiter(map(len, maps), np.int32, len(maps))
@@ -364,16 +359,12 @@ def _split_maps(tokens: pa.Array, member: pa.Field) -> SplitValues:
             numpy_mask(pc.greater_equal(pc.binary_length(keys), LONGEST_KEY))
         ]
     ] = True
-    is_map = numpy_mask(is_there)
-    rows = np.zeros(len(tokens), bool)
-    rows[is_map] = is_odd
-    return SplitValues([items], is_map, joined_masks(doubtful, mask_or_none(pa.array(rows))), lengths, keys)
+    return SplitValues([items], is_there, doubtful | scattered_mask(is_odd, is_there), lengths, keys)
 
 
 def _split_structs(tokens: pa.Array, member: pa.Field, members: MemberTokens) -> SplitValues:
     """Split tokens of objects into those of their members, which `members` takes apart."""
     is_there, doubtful = _bracket_masks(tokens, "{", member)
-    columns, is_odd = members.of_tokens(tokens.filter(is_there))
-    return SplitValues(
-        [columns[part.name] for part in member.type], numpy_mask(is_there), doubtful, is_odd=is_odd
-    )
+    columns, is_odd = members.of_tokens(tokens.filter(pa.array(is_there)))
+    parts = [columns[part.name] for part in member.type]
+    return SplitValues(parts, is_there, doubtful | scattered_mask(is_odd, is_there))

@@ -18,7 +18,6 @@ from zoneinfo import ZoneInfo
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from schemac.language.attributes.attribute import Role
 from schemac.rows.judging.arrays import (
@@ -31,7 +30,14 @@ from schemac.rows.judging.arrays import (
     storage_type,
 )
 from schemac.rows.judging.column_proofs import column_proof
-from schemac.rows.judging.proofs import Proof, Proven, SplitValues, has_text_keys, joined_masks, nested_proof
+from schemac.rows.judging.proofs import (
+    Proof,
+    Proven,
+    SplitValues,
+    has_text_keys,
+    nested_proof,
+    scattered_mask,
+)
 from schemac.rows.judging.scalars import clock_zone
 from schemac.rows.judging.settings import Unexpected, ValidationSettings
 from schemac.rows.judging.text_proofs import TextProof
@@ -98,24 +104,19 @@ def object_proof(member: pa.Field, settings: ValidationSettings) -> Proof | None
     )
 
 
-def _class_mask(values: Objects, *classes: type) -> list[bool] | None:
-    """Return which objects are of some classes, or None; None if all of them are."""
+def _certain_objects(values: Objects, is_certain: Callable[[Any], bool]) -> tuple[Objects, Any]:
+    """Return the objects that are certain, None in place of the others, and a mask of these others."""
+    certain = list(map(is_certain, values))
+    known = [value if sure else None for value, sure in zip(values, certain, strict=True)]
+    return known, ~np.array(certain, bool)
+
+
+def _objects_of(values: Objects, *classes: type) -> tuple[Objects, Any]:
+    """Return the objects of some classes, None in place of the others, and a mask of these others."""
     allowed = {_NONE, *classes}
     if allowed.issuperset(map(type, values)):
-        return None
-    return [type(value) in allowed for value in values]
-
-
-def _certain_objects(values: Objects, certain: list[bool] | None) -> Objects:
-    """Return the objects that are certain, None in place of the others; without `certain` all are."""
-    if certain is None:
-        return values
-    return [value if sure else None for value, sure in zip(values, certain, strict=True)]
-
-
-def _doubt_mask(certain: list[bool] | None) -> pa.Array | None:
-    """Return which objects are in doubt; None if none is."""
-    return None if certain is None else pc.invert(pa.array(certain, pa.bool_()))
+        return values, np.zeros(len(values), bool)
+    return _certain_objects(values, lambda value: type(value) in allowed)
 
 
 def _scalar_proof(member: pa.Field) -> Proof | None:
@@ -201,29 +202,29 @@ def _class_proof(
     make_array = array_of or (lambda values: pa.array(values, source_type))
 
     def read(values: Objects) -> Proven:
-        certain = _class_mask(values, *classes)
-        values = _certain_objects(values, certain)
+        values, others = _objects_of(values, *classes)
         try:
-            known = None if looked_at is None else _known_mask(values, looked_at, is_known)
-            array = make_array(_certain_objects(values, known))
+            if looked_at is not None:
+                values, unknown = _known_objects(values, looked_at, is_known)
+                others |= unknown
+            array = make_array(values)
         except _NOT_ARROW:
-            nulls = pa.nulls(len(values), nullable_type(member))
-            return Proven(nulls, pa.array(np.ones(len(values), bool)))
+            return Proven(pa.nulls(len(values), nullable_type(member)), np.ones(len(values), bool))
         proven, doubtful = read_array(array)
-        return Proven(proven, joined_masks(doubtful, joined_masks(_doubt_mask(certain), _doubt_mask(known))))
+        return Proven(proven, doubtful | others)
 
     return read
 
 
-def _known_mask(
+def _known_objects(
     values: Objects, looked_at: Callable[[Any], Any], is_known: Callable[[Any], bool]
-) -> list[bool] | None:
-    """Return which objects pyarrow reads as they are, or None; None if all are."""
+) -> tuple[Objects, Any]:
+    """Return the objects that pyarrow reads as they are, None in place of the others, and a mask of these others."""
     looks = {looked_at(value) for value in values if value is not None}
     known = {look for look in looks if is_known(look)}
     if looks == known:
-        return None
-    return [value is None or looked_at(value) in known for value in values]
+        return values, np.zeros(len(values), bool)
+    return _certain_objects(values, lambda value: value is None or looked_at(value) in known)
 
 
 def _cast_from(source_type: pa.DataType, target_type: pa.DataType) -> Callable[[Objects], pa.Array]:
@@ -231,19 +232,12 @@ def _cast_from(source_type: pa.DataType, target_type: pa.DataType) -> Callable[[
     return lambda values: pa.array(values, source_type).cast(target_type)
 
 
-def _objects_of_class(
-    member: pa.Field, values: Objects, *classes: type
-) -> tuple[list[Any], Any, pa.Array | None]:
-    """Return the objects of some classes, a mask of the rows that have one, and a mask of those in doubt; None if none is."""
-    certain = _class_mask(values, *classes)
-    values = _certain_objects(values, certain)
+def _objects_of_class(member: pa.Field, values: Objects, *classes: type) -> tuple[list[Any], Any, Any]:
+    """Return the objects of some classes, a mask of the rows that have one, and a mask of those in doubt."""
+    values, others = _objects_of(values, *classes)
     is_there = np.fromiter((value is not None for value in values), bool, len(values))
-    absent = None if member.nullable or is_there.all() else pa.array(~is_there)
-    return (
-        [value for value in values if value is not None],
-        is_there,
-        joined_masks(_doubt_mask(certain), absent),
-    )
+    doubtful = others if member.nullable else others | ~is_there
+    return [value for value in values if value is not None], is_there, doubtful
 
 
 def _split_lists(values: Objects, member: pa.Field) -> SplitValues:
@@ -262,7 +256,7 @@ def _split_maps(values: Objects, member: pa.Field) -> SplitValues:
         keys = None
     if keys is None:
         nothing = np.zeros(len(values), bool)
-        return SplitValues([[]], nothing, pa.array(~nothing), [], pa.array([], pa.large_string()))
+        return SplitValues([[]], nothing, ~nothing, [], pa.array([], pa.large_string()))
     items = list(chain.from_iterable(map(dict.values, dicts)))
     return SplitValues([items], is_there, doubtful, list(map(len, dicts)), keys)
 
@@ -273,4 +267,4 @@ def _split_structs(values: Objects, member: pa.Field, *, takes_others: bool) -> 
     columns, others, odd = members_of(dicts, [part.name for part in member.type])
     is_odd = np.zeros(len(dicts), bool)
     is_odd[odd if takes_others else others] = True
-    return SplitValues(columns, is_there, doubtful, is_odd=is_odd)
+    return SplitValues(columns, is_there, doubtful | scattered_mask(is_odd, is_there))

@@ -17,10 +17,10 @@ from schemac.rows.judging.arrays import is_scalar, is_string, maps_of, nullable_
 
 
 class Proven(NamedTuple):
-    """The values of a column in the nullable type of their field, null where they are in doubt, and a mask of those in doubt; None if none is."""
+    """The values of a column in the nullable type of their field, null where they are in doubt, and which are in doubt, as an array of numpy."""
 
     values: pa.Array
-    doubtful: pa.Array | None
+    doubtful: Any
 
 
 Proof = Callable[[Any], Proven]
@@ -33,14 +33,12 @@ class SplitValues(NamedTuple):
     """The items of all lists or maps; or the members of structs, for all rows or only for those where a struct is."""
     is_there: Any
     """Which rows have a value, as an array of numpy."""
-    doubtful: pa.Array | None
-    """Which rows are in doubt; None if none is."""
+    doubtful: Any
+    """Which rows are in doubt, as an array of numpy."""
     lengths: Any = None
     """How many items each list or map has."""
     keys: pa.Array | None = None
     """The keys of all maps."""
-    is_odd: Any = False
-    """Which structs are in doubt, too."""
 
 
 def nested_proof(
@@ -79,12 +77,11 @@ def _lists(type_: pa.DataType, member: pa.Field, parts: SplitValues, items: Prov
     offsets[1:][parts.is_there] = parts.lengths
     offsets = np.cumsum(offsets, dtype=np.int32)
     doubtful, mask = parts.doubtful, _null_mask(parts.is_there)
-    if items.doubtful is not None:
-        counts = np.concatenate(([0], np.cumsum(numpy_mask(items.doubtful))))
-        doubtful = joined_masks(doubtful, pa.array(counts[offsets[1:]] > counts[offsets[:-1]]))
+    if items.doubtful.any():
+        counts = np.concatenate(([0], np.cumsum(items.doubtful)))
+        doubtful = doubtful | (counts[offsets[1:]] > counts[offsets[:-1]])
     if pa.types.is_fixed_size_list(member.type):
-        is_other = parts.is_there & (np.diff(offsets) != member.type.list_size)
-        doubtful = joined_masks(doubtful, mask_or_none(pa.array(is_other)))
+        doubtful = doubtful | (parts.is_there & (np.diff(offsets) != member.type.list_size))
     if parts.keys is None:
         return Proven(pa.ListArray.from_arrays(pa.array(offsets), items.values, type_, mask=mask), doubtful)
     lists = pa.ListArray.from_arrays(pa.array(offsets), items.values, mask=mask)
@@ -93,19 +90,15 @@ def _lists(type_: pa.DataType, member: pa.Field, parts: SplitValues, items: Prov
 
 def _structs(type_: pa.DataType, parts: SplitValues, members: Sequence[Proven]) -> Proven:
     """Join members to structs; in doubt is also one with a doubtful member."""
-    is_there, is_odd, fields = parts.is_there, parts.is_odd, list(type_)
-    for one in members:
-        is_odd = is_odd if one.doubtful is None else is_odd | numpy_mask(one.doubtful)
+    is_there, fields = parts.is_there, list(type_)
+    is_odd = np.logical_or.reduce([one.doubtful for one in members])
     values = [one.values for one in members]
     if len(values[0]) == len(is_there):
         structs = pa.StructArray.from_arrays(values, fields=fields, mask=_null_mask(is_there))
-        is_doubtful = is_there & is_odd
-    else:
-        places = pa.array(np.cumsum(is_there) - 1, mask=~is_there)
-        structs = pa.StructArray.from_arrays(values, fields=fields).take(places)
-        is_doubtful = np.zeros(len(is_there), bool)
-        is_doubtful[is_there] = is_odd
-    return Proven(structs, joined_masks(parts.doubtful, mask_or_none(pa.array(is_doubtful))))
+        return Proven(structs, parts.doubtful | (is_there & is_odd))
+    places = pa.array(np.cumsum(is_there) - 1, mask=~is_there)
+    structs = pa.StructArray.from_arrays(values, fields=fields).take(places)
+    return Proven(structs, parts.doubtful | scattered_mask(is_odd, is_there))
 
 
 def _null_mask(is_there: Any) -> pa.Array | None:
@@ -113,26 +106,21 @@ def _null_mask(is_there: Any) -> pa.Array | None:
     return None if is_there.all() else pa.array(~is_there)
 
 
-def forbidden_nulls(member: pa.Field, array: pa.Array) -> pa.Array | None:
-    """Return which values are null though they must not be; None if none is."""
-    return array.is_null() if array.null_count and not member.nullable else None
+def scattered_mask(mask: Any, is_there: Any) -> Any:
+    """Return a mask of all rows, out of one of those rows where something is there."""
+    scattered = np.zeros(len(is_there), bool)
+    scattered[is_there] = mask
+    return scattered
 
 
-def joined_masks(a: pa.Array | None, b: pa.Array | None) -> pa.Array | None:
-    """Return where one of two masks is true; None is false everywhere."""
-    return b if a is None else a if b is None else pc.or_(a, b)
+def forbidden_nulls(member: pa.Field, array: pa.Array) -> Any:
+    """Return which values are null though they must not be."""
+    return np.zeros(len(array), bool) if member.nullable else numpy_mask(array.is_null())
 
 
-def mask_or_none(mask: pa.Array) -> pa.Array | None:
-    """Return a mask without nulls, or None where it is true nowhere."""
-    if not mask.true_count:
-        return None
-    return pc.fill_null(mask, False) if mask.null_count else mask
-
-
-def with_nulls_at(values: pa.Array, mask: pa.Array | None) -> pa.Array:
+def with_nulls_at(values: pa.Array, mask: Any) -> pa.Array:
     """Return values with null where a mask is true."""
-    return values if mask is None else pc.if_else(mask, pa.scalar(None, values.type), values)
+    return pc.if_else(pa.array(mask), pa.scalar(None, values.type), values) if mask.any() else values
 
 
 def numpy_mask(mask: pa.Array) -> Any:

@@ -26,7 +26,7 @@ from schemac.rows.judging.arrays import (
     storage_type,
     to_field,
 )
-from schemac.rows.judging.proofs import Proven, forbidden_nulls, joined_masks, mask_or_none, with_nulls_at
+from schemac.rows.judging.proofs import Proven, forbidden_nulls, numpy_mask, with_nulls_at
 from schemac.rows.judging.scalars import TokenKind, clock_zone
 from schemac.rows.judging.settings import FLOAT16_LARGEST, FLOAT32_LARGEST, FLOAT64_LARGEST
 from schemac.rows.judging.values import LARGEST_BRAIN_FLOAT
@@ -67,12 +67,13 @@ class TextForm:
 
     def read(self, texts: pa.Array, *, is_number: bool = False) -> Proven:
         """Give the values in the type that Arrow parses, singles as such; `is_number` where no text can be but a number of JSON, or is in quotes."""
+        sound = np.zeros(len(texts), bool)
         if not self.pattern:
-            return Proven(texts, None)
+            return Proven(texts, sound)
         # Of a decimal that is too long Arrow makes another number, or crashes.
         if is_number and not pa.types.is_decimal(self.parsed):
             try:
-                return self.within_limits(self._parsed(texts), None)
+                return self.within_limits(self._parsed(texts), sound)
             except pa.ArrowInvalid:
                 # One of them is no value for Arrow.
                 pass
@@ -80,27 +81,26 @@ class TextForm:
         if self.pattern == INTEGER and pc.any(pc.invert(fits)).as_py():
             texts = pc.replace_substring_regex(texts, rf"^({INTEGER})\.0{{1,3}}$", r"\1")
             fits = self._fitting(texts)
-        misfits = mask_or_none(pc.invert(fits))
+        misfits = numpy_mask(pc.invert(fits))
         return self.within_limits(self._parsed(with_nulls_at(texts, misfits)), misfits)
 
-    def within_limits(self, values: pa.Array, misfits: pa.Array | None) -> Proven:
+    def within_limits(self, values: pa.Array, misfits: Any) -> Proven:
         """Return parsed values with null for those beyond the limits, which are in doubt as `misfits` are."""
-        outside = None
+        outside = np.zeros(len(values), bool)
         if self.limits is not None:
             lowest, highest = self.limits
             extremes = pc.min_max(values)
             least, greatest = extremes["min"].as_py(), extremes["max"].as_py()
             if least is not None and not (lowest <= least and greatest <= highest):
-                outside = mask_or_none(pc.or_(pc.less(values, lowest), pc.greater(values, highest)))
+                outside = numpy_mask(pc.or_(pc.less(values, lowest), pc.greater(values, highest)))
         if self.is_single:
             # Doubles so near to the middle of two floats that their text may be rounded to the other one.
             bits = values.fill_null(0.0).to_numpy(zero_copy_only=False).view(np.uint64)
             # Without a sign, what is below a limit wraps beyond it: each comparison looks at both ends of a range.
-            is_doubtful = (bits & _BELOW_FLOAT) - (_MIDDLE - _ONE) <= 2 * _ONE
-            is_doubtful |= (bits << _ONE) - _ONE < _SMALLEST_NORMAL
-            outside = joined_masks(outside, pa.array(is_doubtful) if is_doubtful.any() else None)
+            outside = outside | ((bits & _BELOW_FLOAT) - (_MIDDLE - _ONE) <= 2 * _ONE)
+            outside |= (bits << _ONE) - _ONE < _SMALLEST_NORMAL
         values = with_nulls_at(values, outside)
-        return Proven(values.cast(pa.float32()) if self.is_single else values, joined_masks(misfits, outside))
+        return Proven(values.cast(pa.float32()) if self.is_single else values, misfits | outside)
 
     def _fitting(self, texts: pa.Array) -> pa.Array:
         """Return which texts match the pattern from end to end, null for null."""
@@ -142,7 +142,7 @@ class TextProof:
         """Read texts."""
         texts = texts if pa.types.is_string(texts.type) else texts.cast(pa.string())
         if self.nulls:
-            texts = with_nulls_at(texts, mask_or_none(pc.is_in(texts, pa.array(self.nulls))))
+            texts = with_nulls_at(texts, numpy_mask(pc.is_in(texts, pa.array(self.nulls))))
         return self.read(texts)
 
     def read(self, texts: pa.Array, *, is_number: bool = False) -> Proven:
@@ -151,7 +151,7 @@ class TextProof:
 
     def of_doubles(self, values: pa.Array) -> Proven:
         """Read doubles as the texts that Python writes for them would be read."""
-        return self._of_field(values, self.form.within_limits(values, None))
+        return self._of_field(values, self.form.within_limits(values, np.zeros(len(values), bool)))
 
     def _of_field(self, source: pa.Array, proven: Proven) -> Proven:
         """Return values of a source in the nullable type of the field, where a null may be in doubt."""
@@ -160,7 +160,7 @@ class TextProof:
             values = to_field(values, self.member.with_type(storage_type(self.member.type)))
         values = values.view(target) if pa.types.is_duration(target) else values
         values = values if values.type.equals(target) else values.cast(target)
-        return Proven(values, joined_masks(forbidden_nulls(self.member, source), proven.doubtful))
+        return Proven(values, forbidden_nulls(self.member, source) | proven.doubtful)
 
 
 def text_form(field: pa.Field) -> TextForm | None:

@@ -99,11 +99,13 @@ class FieldReader:
             rows = np.arange(count)
         else:
             certain, doubtful = self.proof(array)
-            if doubtful is None:
+            if not doubtful.any():
                 return certain, reasons
-            mask = doubtful.to_numpy(zero_copy_only=False)
-            rows = np.flatnonzero(mask)
-            array = array.filter(doubtful) if isinstance(array, pa.Array) else list(compress(array, mask))
+            rows = np.flatnonzero(doubtful)
+            if isinstance(array, pa.Array):
+                array = array.filter(pa.array(doubtful))
+            else:
+                array = [*compress(array, doubtful)]
         array, numbers = _distinct(array)
         read_values: list[Any] = []
         record_reasons, ends = RecordReasons(), [0]
@@ -211,8 +213,9 @@ class Validator:
         member, settings = self.schema.field(one.label), self.settings
         if one.form == "nothing":
             absent, nulls = absent_reader(member), nullable_type(member)
-            proof = (lambda array: Proven(pa.nulls(len(array), nulls), None)) if member.nullable else None
-            return FieldReader(member, lambda _, path, reasons: absent(path, reasons), proof=proof)
+            proof = lambda array: Proven(pa.nulls(len(array), nulls), np.zeros(len(array), bool))  # noqa: E731
+            read_absent: Reader = lambda _, path, reasons: absent(path, reasons)  # noqa: E731
+            return FieldReader(member, read_absent, proof=proof if member.nullable else None)
         if one.form == "column":
             source = storage_field(pa.field(one.label, column_type))
             return FieldReader.of_column(member, source, settings, one.epoch)
