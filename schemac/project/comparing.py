@@ -26,7 +26,7 @@ from schemac.project.referring import check_references
 from schemac.project.shared_work import SharedWork, collector_paused
 from schemac.project.targets import engines_of, is_left_out
 from schemac.text.source.catalogue import POSSIBLE_RENAME, UNKNOWN_REFERENCE
-from schemac.text.source.diagnostics import WHOLE_FILE, Diagnostic, Report
+from schemac.text.source.diagnostics import Diagnostic, Report
 from schemac.versions.evolution import version_pair
 from schemac.versions.evolution.changes import Change, Verdict, facts
 from schemac.versions.evolution.diff import diff_of
@@ -55,16 +55,9 @@ class Comparison:
         """Return a finding for each field that may have been renamed."""
         report = Report()
         for rename in self.renames:
-            (message, help), successor = rename.question(self.new), rename.successors[0]
-            place = successor.location
-            report.add(
-                POSSIBLE_RENAME,
-                message,
-                file=place.file if place is not None else self.new,
-                at=place.region if place is not None else WHOLE_FILE,
-                path=successor.path,
-                help=help,
-            )
+            (message, help), place = rename.question(self.new), rename.location
+            path = rename.successors[0]
+            report.add(POSSIBLE_RENAME, message, file=place.file, at=place.region, path=path, help=help)
         return report.diagnostics
 
 
@@ -327,10 +320,7 @@ def _compare(
         tuple(map(_without_fields, changes)),
         tuple(replace(verdict, change=_without_fields(verdict.change)) for verdict in verdicts),
         concerns(pair),
-        tuple(
-            rename._replace(successors=tuple(one._replace(field=None) for one in rename.successors))
-            for rename in undeclared_renames(pair)
-        ),
+        tuple(rename._replace(field=None) for rename in undeclared_renames(pair)),
     )
 
 

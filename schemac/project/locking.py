@@ -208,9 +208,9 @@ def report_undeclared_renames(
     """Ask about the fields that may have been renamed without a declaration."""
     findings, code = Findings(report, dataset.origins), catalogue.POSSIBLE_RENAME._replace(severity=severity)
     for rename in renames:
-        (message, help), field = rename.question(dataset.origins.file), rename.successors[0].field
-        assert field is not None
-        findings.at_name(field, code, message, help=help)
+        message, help = rename.question(dataset.origins.file)
+        assert rename.field is not None
+        findings.at_name(rename.field, code, message, help=help)
 
 
 def report_returned_names(locked: Locked, changes: Sequence[Change], report: Report) -> None:

@@ -9,7 +9,6 @@ from unittest import mock
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from schemac.pipeline.conforming.mapping import with_zones
 from schemac.pipeline.conforming.validation import settings_of

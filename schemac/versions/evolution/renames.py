@@ -36,16 +36,6 @@ def rename_order(renames: Mapping[str, str], others: Container[str] = ()) -> Ite
         pending[temporary] = pending.pop(old)
 
 
-class Successor(NamedTuple):
-    """A new field that may be one that was removed."""
-
-    path: str
-    type: str
-    location: SourceLocation | None = None
-    field: SchemaField | None = None
-    """None if only texts are kept."""
-
-
 class UndeclaredRename(NamedTuple):
     """A field that was removed, and what it may have become."""
 
@@ -53,8 +43,14 @@ class UndeclaredRename(NamedTuple):
     type: str
     old_name: str
     """What the `renamedFrom` of a successor has to say."""
-    successors: tuple[Successor, ...]
-    """At least one, that of the nearest name first."""
+    successors: tuple[str, ...]
+    """The paths of at least one new field, that of the nearest name first."""
+    successor_type: str
+    """The type of the first of them."""
+    location: SourceLocation
+    """Where that is."""
+    field: SchemaField | None
+    """The same; None if only texts are kept."""
     has_lock: bool
     """Whether there is a lock that can say that they are two fields."""
 
@@ -62,15 +58,15 @@ class UndeclaredRename(NamedTuple):
         """Return the message and the help that ask the author of the manifest that the field was removed from."""
         first, *others = self.successors
         if others:
-            paths = listed([successor.path for successor in self.successors])
+            paths = listed(self.successors)
             message = f"{self.path} was removed, and {paths} were added, whose types hold all its values"
         else:
             types = (
-                f"both of type {first.type}"
-                if self.type == first.type
-                else f"whose type {first.type} holds all values of {self.type}"
+                f"both of type {self.type}"
+                if self.type == self.successor_type
+                else f"whose type {self.successor_type} holds all values of {self.type}"
             )
-            message = f"{self.path} was removed and {first.path} was added, {types}"
+            message = f"{self.path} was removed and {first} was added, {types}"
         attribute = f"`schemac.dev/renamedFrom: {scalar(self.old_name)}`"
         help = (
             f"write {attribute} under the `extra:` of the one that is the same field"
@@ -105,17 +101,18 @@ def undeclared_renames(pair: VersionPair) -> tuple[UndeclaredRename, ...]:
     renames: list[UndeclaredRename] = []
     for field, fit in candidates.items():
         near = closest(str(field.segment), [str(other.segment) for other in fit])
-        successors = [
-            Successor(other.path_text, type_text_of(other), pair.new.location(other, "name"), other)
-            for other in sorted(fit, key=lambda other: str(other.segment) != near)
-        ]
+        by_nearness = sorted(fit, key=lambda other: str(other.segment) != near)
+        nearest = by_nearness[0]
         are_siblings = all(pair.is_same(field.parent, other.parent) for other in fit)
         renames.append(
             UndeclaredRename(
                 field.path_text,
                 type_text_of(field),
                 str(field.segment) if are_siblings else field.path_text,
-                tuple(successors),
+                tuple([other.path_text for other in by_nearness]),
+                type_text_of(nearest),
+                pair.new.location(nearest, "name"),
+                nearest,
                 isinstance(pair.new, LockedSchemaVersion),
             )
         )
