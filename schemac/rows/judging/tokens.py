@@ -17,6 +17,7 @@ import uuid
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from datetime import UTC, date, datetime, time, timedelta
 from decimal import Decimal
+from itertools import accumulate
 from json.encoder import encode_basestring
 from typing import Any
 
@@ -106,11 +107,8 @@ _STRING = re.compile(r'"(?:[^"\\]|\\.?)*+"?', re.DOTALL)
 
 def nesting_depth(text: str) -> int:
     """Return how many brackets are open at most at one place of a text."""
-    depth = deepest = 0
-    for bracket in re.findall(r"[\[\]{}]", _STRING.sub("", text)):
-        depth += 1 if bracket in "[{" else -1
-        deepest = max(deepest, depth)
-    return deepest
+    brackets = re.findall(r"[\[\]{}]", _STRING.sub("", text))
+    return max(accumulate([1 if bracket in "[{" else -1 for bracket in brackets]), default=0)
 
 
 def _each_part(value: Any) -> Iterator[Any]:
