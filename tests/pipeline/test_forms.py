@@ -138,7 +138,7 @@ def test_points_are_read_in_records_and_in_cells() -> None:
     proof = TextProof.of(FIELD("v", pa.int32()))
     assert proof is not None
     values, doubts = proof(pa.array(texts))
-    assert (values.to_pylist(), doubts) == ([*range(50)], None)
+    assert (values.to_pylist(), doubts.any()) == ([*range(50)], False)
 
 
 @pytest.mark.parametrize("zone", ["Z", "", "+02:00", "-0330", "+05"])

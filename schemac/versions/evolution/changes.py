@@ -27,84 +27,27 @@ from schemac.text.source.diagnostics import Code, Region
 from schemac.text.source.json_object import Json
 from schemac.text.source.phrases import counted
 
-DESCRIPTION_FACTS = frozenset({Fact.DESCRIPTION_ADDED, Fact.DESCRIPTION_CHANGED, Fact.DESCRIPTION_REMOVED})
+
+def _facts_of(group: str) -> frozenset[AnyFact]:
+    """Return the facts of one group."""
+    return frozenset([fact for fact in Fact if fact.group == group])
+
+
+DESCRIPTION_FACTS = _facts_of("description")
 """Its traits."""
-
-TYPE_FACTS = frozenset(
-    {
-        Fact.INTEGER_WIDENED,
-        Fact.INTEGER_NARROWED,
-        Fact.SIGN_CHANGED,
-        Fact.FLOAT_WIDENED,
-        Fact.FLOAT_NARROWED,
-        Fact.NUMBER_FAMILY_CHANGED,
-        Fact.PRECISION_RAISED,
-        Fact.PRECISION_LOWERED,
-        Fact.SCALE_RAISED,
-        Fact.SCALE_LOWERED,
-        Fact.TIME_UNIT_REFINED,
-        Fact.TIME_UNIT_COARSENED,
-        Fact.ZONE_ADDED,
-        Fact.ZONE_REMOVED,
-        Fact.ZONE_CHANGED,
-        Fact.TEMPORAL_TYPE_CHANGED,
-        Fact.TEXT_AND_BYTES_SWAPPED,
-        Fact.BYTE_LENGTH_CHANGED,
-        Fact.LIST_SIZE_CHANGED,
-        Fact.LIST_SIZE_FIXED,
-        Fact.LIST_SIZE_FREED,
-        Fact.SORTED_KEYS_CHANGED,
-        Fact.TYPE_REPLACED,
-    }
-)
+TYPE_FACTS = _facts_of("type")
 """Changes of a type that no attribute makes."""
-
-LAYOUT_FACTS = frozenset(
-    {
-        Fact.OFFSET_WIDTH_CHANGED,
-        Fact.BUFFER_LAYOUT_CHANGED,
-        Fact.DATE_ENCODING_CHANGED,
-        Fact.DECIMAL_WIDTH_CHANGED,
-        Fact.DICTIONARY_ADDED,
-        Fact.DICTIONARY_REMOVED,
-        Fact.DICTIONARY_CHANGED,
-        Fact.CHILD_NAMES_CHANGED,
-    }
-)
+LAYOUT_FACTS = _facts_of("layout")
 """Changes of how the same values are in memory."""
-
-KEY_FACTS = frozenset(
-    {Fact.PRIMARY_KEY_ADDED, Fact.PRIMARY_KEY_REMOVED, Fact.PRIMARY_KEY_MOVED, Fact.CLUSTERING_KEY_CHANGED}
-)
+KEY_FACTS = _facts_of("key")
 """Which fields identify rows, and which they are sorted by."""
-
-STORAGE_FACTS = frozenset(
-    {
-        Fact.PACKED_STRUCT_CHANGED,
-        Fact.BLOB_ADDED,
-        Fact.BLOB_REMOVED,
-        Fact.FLOAT_ENCODING_CHANGED,
-        Fact.JSON_CHANGED,
-        Fact.STORAGE_VERSION_CHANGED,
-    }
-)
+STORAGE_FACTS = _facts_of("storage")
 """How a table keeps values: its layout, and types that Arrow has no word for."""
-
-ATTRIBUTE_FACTS = frozenset({Fact.ATTRIBUTE_ADDED, Fact.ATTRIBUTE_REMOVED, Fact.ATTRIBUTE_CHANGED})
+ATTRIBUTE_FACTS = _facts_of("attribute")
 """Attributes of other domains, and those of one engine as the others are told of them."""
-
-CONSTRAINT_FACTS = frozenset(
-    {
-        Fact.CONSTRAINT_ADDED,
-        Fact.CONSTRAINT_REMOVED,
-        Fact.CONSTRAINT_NARROWED,
-        Fact.CONSTRAINT_WIDENED,
-        Fact.CONSTRAINT_CHANGED,
-    }
-)
+CONSTRAINT_FACTS = _facts_of("constraint")
 """Which values are allowed, of those that the type has."""
-
-DATASET_FACTS = frozenset({Fact.DATASET_ADDED, Fact.DATASET_DROPPED})
+DATASET_FACTS = _facts_of("dataset")
 """A dataset comes or goes."""
 
 PROPERTY_FACTS = (
