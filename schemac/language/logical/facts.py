@@ -64,9 +64,9 @@ class Fact(AnyFact):
     DICTIONARY_ADDED = "dictionary-added", "layout"
     DICTIONARY_REMOVED = "dictionary-removed", "layout"
     DICTIONARY_CHANGED = "dictionary-changed", "layout"
-    EXTENSION_TYPE_CHANGED = "extension-type-changed"
+    EXTENSION_TYPE_CHANGED = "extension-type-changed", "property"
     CHILD_NAMES_CHANGED = "child-names-changed", "layout"
-    ARROW_METADATA_CHANGED = "arrow-metadata-changed"
+    ARROW_METADATA_CHANGED = "arrow-metadata-changed", "property"
 
     PRIMARY_KEY_ADDED = "primary-key-added", "key"
     PRIMARY_KEY_REMOVED = "primary-key-removed", "key"
@@ -79,10 +79,10 @@ class Fact(AnyFact):
     JSON_CHANGED = "json-changed", "storage"
     STORAGE_VERSION_CHANGED = "storage-version-changed", "storage"
 
-    ODF_TYPE_CHANGED = "odf-type-changed"
-    ARCHETYPE_CHANGED = "archetype-changed"
+    ODF_TYPE_CHANGED = "odf-type-changed", "property"
+    ARCHETYPE_CHANGED = "archetype-changed", "property"
     UNIT_CHANGED = "unit-changed"
-    TARGETS_CHANGED = "targets-changed"
+    TARGETS_CHANGED = "targets-changed", "property"
 
     ATTRIBUTE_ADDED = "attribute-added", "attribute"
     ATTRIBUTE_REMOVED = "attribute-removed", "attribute"

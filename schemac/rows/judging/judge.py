@@ -20,8 +20,7 @@ from schemac.rows.judging.arrays import is_list, is_scalar, storage_type
 from schemac.rows.judging.reasons import Reason
 from schemac.rows.judging.scalars import Scalar, TokenKind, scalar_of, with_zones
 from schemac.rows.judging.settings import (
-    GEOJSON_ALWAYS,
-    GEOJSON_GEOMETRY,
+    GEOJSON_KEYS,
     LONGEST_VALUE,
     Coerce,
     Step,
@@ -315,16 +314,13 @@ class RecordReader:
         """Each JSON object that fields are taken from, with the keys that some field takes, and its path; if others are rejected."""
         if settings.unexpected is Unexpected.REJECT:
             consumed: dict[tuple[Step, ...], set[str]] = {(): set()}
-            if settings.is_geojson:
-                consumed[()].update(GEOJSON_ALWAYS)
             for steps in [*(steps for _, steps, _ in self.json_readers), *settings.taken]:
                 for depth, step in enumerate(steps):
                     if isinstance(step, str):
                         consumed.setdefault(steps[:depth], set()).add(step)
             for steps, keys in consumed.items():
-                if settings.is_geojson and steps == ("geometry",):
-                    keys |= {*GEOJSON_GEOMETRY}
-                self.objects.append((steps, frozenset(keys), ".".join(map(str, steps))))
+                known = keys.union(GEOJSON_KEYS.get(steps, ()) if settings.is_geojson else ())
+                self.objects.append((steps, frozenset(known), ".".join(map(str, steps))))
 
     def add_unexpected(self, record: dict[str, Any], reasons: RecordReasons) -> None:
         """Object to each key of a record, and of the objects in it, that no field takes."""

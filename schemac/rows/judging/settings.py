@@ -102,8 +102,11 @@ Step = str | int
 
 _STEP = re.compile(r"`((?:[^`]|``)*)`|\[(\d+)\]|([^.\[`]+)")
 GEOJSON_TOP = ("id", "geometry", "bbox", "properties")
-GEOJSON_ALWAYS = ("type", "id", "bbox", "geometry", "properties")
-GEOJSON_GEOMETRY = ("type", "coordinates")
+GEOJSON_KEYS: Mapping[tuple[Step, ...], tuple[str, ...]] = {
+    (): ("type", *GEOJSON_TOP),
+    ("geometry",): ("type", "coordinates"),
+}
+"""Keys that the objects of a record may have whether a field takes them or not, by their places."""
 
 
 class UnreadablePathError(ValueError):

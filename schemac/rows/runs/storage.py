@@ -72,11 +72,11 @@ class Bucket:
         others = {"options": dict(self.options), "hadoop": dict(self.hadoop)}
         return {**self.texts, **style, **{name: texts for name, texts in others.items() if texts}}
 
-    def resolved(self, address: str, environment: Mapping[str, str]) -> "Bucket":
+    def resolved(self, address: str) -> "Bucket":
         """Replace references by values. Raises PipelineError for variables that are not set."""
 
         def value(name: str, text: str, match: re.Match[str]) -> str:
-            known = environment.get(match["name"])
+            known = os.environ.get(match["name"])
             if not known:
                 variable = match["name"]
                 message = f"`{name}` of `{address}` is `{text}`, and the environment has no `{variable}`"
@@ -120,12 +120,11 @@ class Storage:
         assert not self.is_resolved, "a value that was looked up is not written down"
         return json.dumps({address: bucket.to_json() for address, bucket in self.buckets.items()})
 
-    def resolved(self, environment: Mapping[str, str] | None = None) -> "Storage":
+    def resolved(self) -> "Storage":
         """Look all references up, so that other machines can do without the variables."""
         if self.is_resolved:
             return self
-        known = os.environ if environment is None else environment
-        buckets = {address: bucket.resolved(address, known) for address, bucket in self.buckets.items()}
+        buckets = {address: bucket.resolved(address) for address, bucket in self.buckets.items()}
         return Storage(buckets, is_resolved=True)
 
     def bucket_of(self, path: str) -> Bucket | None:
@@ -136,7 +135,7 @@ class Storage:
             return None
         address = max(below, key=len)
         bucket = self.buckets[address]
-        return bucket if self.is_resolved else bucket.resolved(address, os.environ)
+        return bucket if self.is_resolved else bucket.resolved(address)
 
     def hadoop_options(self, path: str) -> dict[str, str]:
         """Return the options by which Hadoop reaches a path, as readers of Spark take them."""

@@ -57,13 +57,7 @@ PROPERTY_FACTS = (
     | STORAGE_FACTS
     | ATTRIBUTE_FACTS
     | CONSTRAINT_FACTS
-    | {
-        Fact.EXTENSION_TYPE_CHANGED,
-        Fact.ARROW_METADATA_CHANGED,
-        Fact.ODF_TYPE_CHANGED,
-        Fact.ARCHETYPE_CHANGED,
-        Fact.TARGETS_CHANGED,
-    }
+    | _facts_of("property")
 )
 """What a schema says of its fields besides their types; a format of messages has it as a property, or not at all."""
 
