@@ -135,16 +135,7 @@ def diff(old: SchemaVersion, new: SchemaVersion) -> tuple[Change, ...]:
 def diff_of(pair: VersionPair) -> tuple[Change, ...]:
     """Return all changes of a version pair, those of the schema as a whole first."""
     changes = [
-        Change(
-            fact,
-            pair.new.dataset.name,
-            "",
-            before,
-            after,
-            pair.old.location(None, "extra", key),
-            pair.new.location(None, "extra", key),
-            key=key,
-        )
+        _change(pair, fact, None, None, before, after, key)
         for fact, before, after, key in schema_facts(pair.old, pair.new, pair)
     ]
     changes += _order_changes(pair, None, pair.old.dataset.columns, pair.new.dataset.columns)
@@ -188,17 +179,10 @@ def _order_changes(
     stayed = [(old_index[before], field) for field in new if (before := pair.before.get(field)) in old_index]
     indices = [index for index, _ in stayed]
     if indices != sorted(indices):
-        yield Change(
-            Fact.FIELDS_REORDERED,
-            pair.new.dataset.name,
-            parent.path_text if parent is not None else "",
-            [str(field.segment) for _, field in sorted(stayed, key=lambda s: s[0])],
-            [str(field.segment) for _, field in stayed],
-            pair.old.location(pair.before[parent] if parent is not None else None),
-            pair.new.location(parent),
-            pair.before[parent] if parent is not None else None,
-            parent,
-        )
+        before = [str(field.segment) for _, field in sorted(stayed, key=lambda s: s[0])]
+        after = [str(field.segment) for _, field in stayed]
+        old_parent = pair.before[parent] if parent is not None else None
+        yield _change(pair, Fact.FIELDS_REORDERED, old_parent, parent, before, after)
 
 
 def _change(
@@ -210,17 +194,18 @@ def _change(
     after: Any,
     key: str = "",
 ) -> Change:
-    """Return a change of a field; `old` or `new` is None where the field was added or dropped."""
+    """Return a change of a field, or of the schema for None; only `old` or `new` is None where the field was added or dropped."""
     field = new if new is not None else old
-    assert field is not None
+    # The attributes of a schema have places of their own.
+    steps = ("extra", key) if field is None and key else ()
     return Change(
         fact,
         pair.new.dataset.name,
-        field.path_text,
+        field.path_text if field is not None else "",
         before,
         after,
-        pair.old.location(old) if old is not None else None,
-        pair.new.location(new) if new is not None else None,
+        pair.old.location(old, *steps) if old is not None or field is None else None,
+        pair.new.location(new, *steps) if new is not None or field is None else None,
         old,
         new,
         key,

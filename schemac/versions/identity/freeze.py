@@ -305,21 +305,14 @@ def _with_parents(
 
 def _last_states(locked: locks.LockedDataset, id: int) -> dict[int, locks.FieldState]:
     """Return the states, by id, of the last version that had a field. Raises RestoreError if none had it."""
-    last = max(
-        (
-            len(locked.versions) if state.last is None else state.last
-            for state in locked.states
-            if state.id == id
-        ),
-        default=0,
-    )
-    if not last:
+    lasts = [state.last or len(locked.versions) for state in locked.states if state.id == id]
+    if not lasts:
         known = ", ".join(f"{name}={number}" for number, name in sorted(lost(locked).items()))
         raise RestoreError(
             f"no field of {locked.name} ever had the id {id}"
             + (f"; the ids of dropped fields are {known}" if known else "; no field was ever dropped")
         )
-    version = locked.version(last)
+    version = locked.version(max(lasts))
     assert version is not None
     return open_version(locked, version).states_by_id
 
