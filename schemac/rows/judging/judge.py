@@ -176,15 +176,12 @@ def _json_scalar_reader(member: pa.Field, scalar: Scalar, settings: ValidationSe
             return j
         if type(x) is str:
             return x if is_coerced or token is TokenKind.STRING else j
-        if token is not TokenKind.STRING:
-            return j
-        return j if is_coerced and not isinstance(x, list | dict) else None
+        is_text = token is not TokenKind.STRING or (is_coerced and not isinstance(x, list | dict))
+        return j if is_text else None
 
     def is_other(x: Any, j: str) -> bool:
-        if is_coerced:
+        if is_coerced or token is TokenKind.STRING:
             return isinstance(x, list | dict)
-        if token is TokenKind.STRING:
-            return type(x) is not str
         return not (isinstance(x, bool) if token is TokenKind.BOOLEAN else j[0] in "-0123456789")
 
     def read(x: Any, path: Path, reasons: RecordReasons) -> Any:

@@ -201,11 +201,8 @@ _MICROSECOND = timedelta(microseconds=1)
 
 def as_record_value(value: Any, depth: int = 0) -> Any:
     """Return what is in a record for an object, some levels below the record. Raises NotJsonError if it is nested too deep, or in itself."""
-    opened = _record_value(value)
-    if not isinstance(opened, dict | list):
-        return opened
-    converted = _empty_like(opened)
-    waiting: list[tuple[Any, Any, int]] = [(opened, converted, depth)]
+    converted = [None]
+    waiting: list[tuple[Any, Any, int]] = [([value], converted, depth - 1)]
     while waiting:
         parts, into, level = waiting.pop()
         if level == MOST_LEVELS:
@@ -217,7 +214,7 @@ def as_record_value(value: Any, depth: int = 0) -> Any:
                 waiting.append((member, into[key], level + 1))
             else:
                 into[key] = member
-    return converted
+    return converted[0]
 
 
 def _empty_like(parts: Any) -> Any:

@@ -9,7 +9,7 @@ Errors: SC697 reference, for a table that cannot be compared.
 """
 
 import base64
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from decimal import Decimal
 from functools import reduce
 from typing import Any
@@ -142,9 +142,8 @@ class UnusableTargetError(Exception):
 
 def reference_values(reference: ReferenceTo, table: Any, schema: pa.Schema) -> ReferenceValues:
     """Return the values of another table that a reference is looked up in. Raises UnusableTargetError."""
-    columns, nodes = [], []
+    columns, nodes, known = [], [], {dotted(steps): steps for steps in _all_paths(table.schema, ())}
     for i, (node, path) in enumerate(zip(reference.fields, reference.to, strict=True)):
-        known = {dotted(steps): steps for steps in _all_paths(table.schema, ())}
         if path not in known:
             help = Help.nearest(path, known, f"its fields are {', '.join(known)}")
             raise UnusableTargetError(f"the table of `{reference.dataset}` has no field `{path}`", help)
@@ -159,14 +158,12 @@ def reference_values(reference: ReferenceTo, table: Any, schema: pa.Schema) -> R
     return ReferenceValues(reference, target_keys(reference, values, nodes))
 
 
-def _all_paths(fields: Any, above: tuple[str, ...]) -> list[tuple[str, ...]]:
-    """Return the paths of all fields, those in structs included; `above` is where the fields are."""
-    paths: list[tuple[str, ...]] = []
+def _all_paths(fields: Any, above: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
+    """Yield the paths of all fields, those in structs included; `above` is where the fields are."""
     for part in fields:
-        paths.append((*above, part.name))
+        yield (*above, part.name)
         if pa.types.is_struct(part.type):
-            paths += _all_paths(part.type, (*above, part.name))
-    return paths
+            yield from _all_paths(part.type, (*above, part.name))
 
 
 def _cast_column(

@@ -372,18 +372,15 @@ class _Reader:
         for place, state in enumerate(self._states):
             for index in range(state.first - 1, state.last or len(members)):
                 members[index].append(place)
+        versions: list[locks.Version] = []
         for version, (number, text), places in zip(self._versions, self._lines, members, strict=True):
             digest = _digest(text, ((self._states[i].id, self._cores[i]) for i in places))
             if digest != (version.seal or version.digest):
                 message = f"version {version.number} was changed after it was locked: a line of one of its fields is missing or was edited"
                 _report_damage(number, message, self._file, self._report)
                 break
-        versions = [
-            version
-            if version.seal
-            else replace(version, seal=digest_of(version, [self._states[i] for i in places]))
-            for version, places in zip(self._versions, members, strict=True)
-        ]
+            seal = version.seal or digest_of(version, [self._states[i] for i in places])
+            versions.append(replace(version, seal=seal))
         self._datasets.append(locks.LockedDataset(self._name, tuple(versions), tuple(self._states)))
 
 
