@@ -9,10 +9,10 @@ import shlex
 from collections.abc import Container, Iterator, Mapping
 from typing import NamedTuple
 
-from schemac.language.logical.model import Castability, SchemaField, preorder, type_text_of
+from schemac.language.logical.model import SchemaField, preorder, type_text_of
 from schemac.text.source.phrases import closest, listed
 from schemac.text.syntax.events import scalar
-from schemac.versions.evolution.castability import castability, is_lossless_by_calendar
+from schemac.versions.evolution.castability import is_doubtful
 from schemac.versions.evolution.changes import SourceLocation
 from schemac.versions.evolution.version_pair import LockedSchemaVersion, LockedVersionPair, VersionPair
 
@@ -144,9 +144,7 @@ def _fits(old: SchemaField, new: SchemaField) -> bool:
     """Whether one type holds all values of the other; of two structs, whether one member of the new one does."""
     if type_text_of(old) == type_text_of(new):
         return True
-    if castability(old.type, new.type) > Castability.LOSSLESS and not is_lossless_by_calendar(
-        old.type, new.type
-    ):
+    if is_doubtful(old, new):
         return False
     if not old.children or not new.children:
         return not old.children and not new.children

@@ -286,28 +286,22 @@ def _merged_lock(merge: _Merge) -> locks.LockedDataset:
     highest = ours.version.highest.merged(theirs.version.highest)
     version = next_version(ours.version, highest, merge.extra)
     # Both sides may have added a field at the same position.
-    members: dict[int | None, list[locks.FieldState]] = {}
+    members: dict[int | None, list[int]] = {}
     for id, shape in merge.head.items():
         if not isinstance(shape.segment, Part):
-            members.setdefault(shape.parent, []).append(locks.FieldState(id, 0, None, shape, locks.Numbers()))
+            members.setdefault(shape.parent, []).append(id)
     shapes = dict(merge.head)
     for siblings in members.values():
-        siblings.sort(key=locks.order_of)
-        known: list[Decimal | None] = [state.shape.position for state in siblings]
-        for state, position in zip(siblings, locks.positions(known), strict=True):
-            shapes[state.id] = replace(state.shape, position=position)
+        siblings.sort(key=lambda id: (shapes[id].position or Decimal(0), id))
+        places = locks.positions([shapes[id].position for id in siblings])
+        for id, position in zip(siblings, places, strict=True):
+            shapes[id] = replace(shapes[id], position=position)
     draft = advance(merge.ours, version, {id: (shape, locks.Numbers()) for id, shape in shapes.items()})
     merged = open_version(draft, draft.versions[-1])
     numbers, highest = _numbers(merge, ours, theirs, merged)
-    highest_id = max(merge.highest_id, merge.theirs.highest_id)
-    version = replace(
-        version,
-        highest=highest,
-        # Of fields that came and went on their branch alone no line is left; their ids are not given again.
-        highest_id=highest_id
-        if highest_id > max((*shapes, *(state.id for state in merge.ours.states)), default=0)
-        else 0,
-    )
+    # Of fields that came and went on their branch alone no line is left; their ids are not given again.
+    has_line = merge.highest_id in {*shapes, *(state.id for state in merge.ours.states)}
+    version = replace(version, highest=highest, highest_id=0 if has_line else merge.highest_id)
     return advance(merge.ours, version, {id: (shape, numbers[id]) for id, shape in shapes.items()})
 
 
