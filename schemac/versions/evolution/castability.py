@@ -7,6 +7,7 @@ Source: Arrow's safe cast and `pyarrow.dataset`, asked for every pair of types a
 (`tests/conformance/test_verdicts.py`), and exact arithmetic (`tests/conformance/test_values.py`).
 """
 
+from itertools import product
 from typing import Any
 
 from schemac.language.attributes.arrow import read_hints
@@ -143,38 +144,22 @@ def _is_refined(old: Any, new: Any) -> bool:
     return bool(old.kind == new.kind and is_finer(new.unit, old.unit))
 
 
-_BETWEEN = {
-    (Family.INTEGER, Family.INTEGER): Castability.DEPENDS,
-    (Family.INTEGER, Family.FLOAT): Castability.DEPENDS,
-    (Family.INTEGER, Family.DECIMAL): Castability.NEVER,
-    (Family.INTEGER, Family.BOOLEAN): Castability.DEPENDS,
-    (Family.INTEGER, Family.TEXT): Castability.LOSSLESS,
-    (Family.FLOAT, Family.FLOAT): Castability.DEPENDS,
-    (Family.FLOAT, Family.INTEGER): Castability.DEPENDS,
+_WRITTEN_EXACTLY = (*NUMBERS, Family.DECIMAL, Family.BOOLEAN, Family.TIME, Family.DURATION)
+_READ_FROM_TEXT = (*NUMBERS, Family.DECIMAL, Family.BOOLEAN, Family.DATE, Family.TIMESTAMP, Family.BYTES)
+_BETWEEN: dict[tuple[Family, Family], Castability] = {
+    **dict.fromkeys(product(NUMBERS, (*NUMBERS, Family.BOOLEAN)), Castability.DEPENDS),
+    **dict.fromkeys(product((Family.BOOLEAN,), NUMBERS), Castability.LOSSLESS),
+    **dict.fromkeys(product((Family.DECIMAL,), NUMBERS), Castability.DEPENDS),
     (Family.FLOAT, Family.DECIMAL): Castability.DEPENDS,
-    (Family.FLOAT, Family.BOOLEAN): Castability.DEPENDS,
-    (Family.FLOAT, Family.TEXT): Castability.LOSSLESS,
-    (Family.DECIMAL, Family.INTEGER): Castability.DEPENDS,
-    (Family.DECIMAL, Family.FLOAT): Castability.DEPENDS,
-    (Family.DECIMAL, Family.TEXT): Castability.LOSSLESS,
-    (Family.BOOLEAN, Family.INTEGER): Castability.LOSSLESS,
-    (Family.BOOLEAN, Family.FLOAT): Castability.LOSSLESS,
-    (Family.BOOLEAN, Family.TEXT): Castability.LOSSLESS,
+    (Family.INTEGER, Family.DECIMAL): Castability.NEVER,
     (Family.DATE, Family.TIMESTAMP): Castability.DEPENDS,
-    (Family.DATE, Family.TEXT): Castability.DEPENDS,
-    (Family.TIME, Family.TEXT): Castability.LOSSLESS,
     (Family.TIMESTAMP, Family.DATE): Castability.DEPENDS,
     (Family.TIMESTAMP, Family.TIME): Castability.DEPENDS,
-    (Family.TIMESTAMP, Family.TEXT): Castability.DEPENDS,
-    (Family.DURATION, Family.TEXT): Castability.LOSSLESS,
-    (Family.BYTES, Family.TEXT): Castability.DEPENDS,
-    (Family.TEXT, Family.BYTES): Castability.DEPENDS,
-    (Family.TEXT, Family.INTEGER): Castability.DEPENDS,
-    (Family.TEXT, Family.FLOAT): Castability.DEPENDS,
-    (Family.TEXT, Family.DECIMAL): Castability.DEPENDS,
-    (Family.TEXT, Family.BOOLEAN): Castability.DEPENDS,
-    (Family.TEXT, Family.DATE): Castability.DEPENDS,
-    (Family.TEXT, Family.TIMESTAMP): Castability.DEPENDS,
+    **dict.fromkeys(product(_WRITTEN_EXACTLY, (Family.TEXT,)), Castability.LOSSLESS),
+    **dict.fromkeys(
+        product((Family.DATE, Family.TIMESTAMP, Family.BYTES), (Family.TEXT,)), Castability.DEPENDS
+    ),
+    **dict.fromkeys(product((Family.TEXT,), _READ_FROM_TEXT), Castability.DEPENDS),
 }
 """All pairs of families between which there is a way, and how well values fit where their types do not say more.
 
