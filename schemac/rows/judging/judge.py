@@ -209,10 +209,8 @@ def _json_map_reader(member: pa.Field, settings: ValidationSettings) -> Reader:
         raise NotCoveredError
     # A key is no value: a text that means null stays what it is there.
     scalar = known_scalar(key_field)
-    key, item = (
-        scalar_reader(key_field, scalar, ()),
-        json_reader(member.type.item_field, settings, is_inner=True),
-    )
+    key = scalar_reader(key_field, scalar, ())
+    item = json_reader(member.type.item_field, settings, is_inner=True)
     if settings.takes_objects:
         is_number, is_boolean = scalar.token is TokenKind.NUMBER, scalar.token is TokenKind.BOOLEAN
         key = with_object_keys(key_field, key, takes_numbers=is_number, takes_booleans=is_boolean)

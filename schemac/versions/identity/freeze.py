@@ -35,7 +35,7 @@ def identify(
     if newest is None:
         return number_fields(dataset, locked, None, {})
     before = open_version(locked, newest)
-    ids = Matcher(before.states.values(), dataset.columns, renamed, locked, findings).match()
+    ids = Matcher(before.states.values(), dataset.columns, renamed or {}, locked, findings).match()
     return number_fields(dataset, locked, before, ids)
 
 

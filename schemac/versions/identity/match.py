@@ -8,8 +8,10 @@ that a field had in an earlier version, for another branch may have renamed it s
 Errors: SC404 unknown-old-name, SC420 ambiguous-old-name, SC429 late-rename.
 """
 
+import dataclasses
 import shlex
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cached_property
 
 from schemac.arrow.metadata import compact
@@ -25,42 +27,39 @@ Places = Mapping[tuple[int | None, Segment], int]
 """Fields by the id of what is around them and their names there."""
 
 
+@dataclass
 class Matcher:
     """Finds the fields of one old version among new fields."""
 
-    def __init__(
-        self,
-        states: Iterable[FieldState],
-        columns: Sequence[SchemaField],
-        renamed: Mapping[str, str] | None = None,
-        locked: LockedDataset | None = None,
-        findings: Findings | None = None,
-    ) -> None:
-        """Prepare to match; `renamed` has old paths by new ones, in addition to the attributes.
+    states: Collection[FieldState]
+    columns: Sequence[SchemaField]
+    renamed: Mapping[str, str] = dataclasses.field(default_factory=dict)
+    """Old paths by new ones, in addition to the attributes."""
+    locked: LockedDataset = LockedDataset("")
+    """The lock with earlier versions, whose names count too."""
+    findings: Findings | None = None
+    """Get old names in declarations that no field had."""
+    _ids: Ids = dataclasses.field(default_factory=dict, init=False)
+    _used_ids: set[int] = dataclasses.field(default_factory=set, init=False)
 
-        `locked` is the lock with earlier versions, whose names count too. `findings` get old names in declarations that no field had.
-        """
-        self._states = tuple(states)
-        self._columns = columns
-        self._renamed = renamed or {}
-        self._locked = locked or LockedDataset("")
-        self._findings = findings
-        self._children: dict[int | None, dict[Segment, FieldState]] = {}
-        for state in self._states:
-            self._children.setdefault(state.shape.parent, {})[state.shape.segment] = state
-        self._ids: Ids = {}
-        self._used_ids: set[int] = set()
+    @cached_property
+    def _children(self) -> dict[int | None, dict[Segment, FieldState]]:
+        """The old fields by the ids of what is around them and their names there."""
+        children: dict[int | None, dict[Segment, FieldState]] = {}
+        for state in self.states:
+            children.setdefault(state.shape.parent, {})[state.shape.segment] = state
+        return children
 
     def match(self) -> Ids:
         """Return the ids of all fields that the old version has."""
-        self._siblings(self._columns, None)
+        self._siblings(self.columns, None)
         return self._ids
 
     def _siblings(self, fields: Sequence[SchemaField], parent: int | None) -> None:
         """Match the children of one parent; a parent that is new has no old children."""
-        old = self._children.get(parent, {}) if parent is not None or fields is self._columns else {}
+        old = self._children.get(parent, {}) if parent is not None or fields is self.columns else {}
         for field in fields:
-            if field.is_member and (self._renamed or RENAMED_FROM.key in field.extra):
+            if field.is_member and (self.renamed or RENAMED_FROM.key in field.extra):
                 id = self._old_id(field, fields, parent)
                 if id is not None:
                     self._assign(field, id)
@@ -79,7 +78,7 @@ class Matcher:
 
     def _old_id(self, field: SchemaField, siblings: Sequence[SchemaField], parent: int | None) -> int | None:
         """Return the id that a declaration gives a field."""
-        before = self._renamed.get(field.path_text)
+        before = self.renamed.get(field.path_text)
         if before is not None:
             id = self._ids_by_path.get(before)
             return id if id not in self._used_ids else None
@@ -118,7 +117,7 @@ class Matcher:
         self, field: SchemaField, name: str, id: int | None, former: int | None, same: FieldState | None
     ) -> None:
         """Report a declaration that has no effect, with the reason."""
-        findings = self._findings
+        findings = self.findings
         if findings is None:
             return
         path = field.path_text
@@ -156,9 +155,9 @@ class Matcher:
 
     def _dropped_id(self, name: str, field: SchemaField) -> int | None:
         """Return the field of this name, or path, that was dropped in an earlier version; the last one."""
-        dropped = lost(self._locked)
+        dropped = lost(self.locked)
         parent = self._ids.get(field.parent, -1) if field.parent is not None else None
-        former = former_places(self._locked)
+        former = former_places(self.locked)
         id = former.get((parent, name), former.get((None, name)))
         if id in dropped:
             return id
@@ -167,7 +166,7 @@ class Matcher:
     @cached_property
     def _former_places(self) -> Places:
         """Earlier places of fields that are still there."""
-        return {place: id for place, id in former_places(self._locked).items() if id in self._by_id}
+        return {place: id for place, id in former_places(self.locked).items() if id in self._by_id}
 
     @cached_property
     def _paths_by_id(self) -> dict[int, str]:
@@ -177,18 +176,18 @@ class Matcher:
     @cached_property
     def _ids_by_path(self) -> dict[str, int]:
         """The ids of old fields by path, without items of lists."""
-        paths = paths_of(self._states)
+        paths = paths_of(self.states)
         return {dotted(path): id for id, path in paths.items() if isinstance(path[-1], str)}
 
     @cached_property
     def _new_fields(self) -> dict[str, SchemaField]:
         """The new fields that have a name, by their paths."""
-        return {field.path_text: field for field in preorder(self._columns) if field.is_member}
+        return {field.path_text: field for field in preorder(self.columns) if field.is_member}
 
     @cached_property
     def _by_id(self) -> dict[int, FieldState]:
         """The old fields by their ids."""
-        return {state.id: state for state in self._states}
+        return {state.id: state for state in self.states}
 
 
 def are_similar(old_columns: set[str], new_columns: set[str]) -> bool:
