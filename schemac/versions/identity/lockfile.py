@@ -34,14 +34,16 @@ FORMS = (1, 2)
 """The forms that can be read; the last one is written."""
 _HEAD = re.compile(r"# schemac lock (\d+):")
 _DIGEST = "[0-9a-f]{16}"
-_VERSION_1 = re.compile(
-    rf"version (?P<number>\d+) schema-(?P<schema>\d+) (?P<highest>{locks.ENGINE_NAME}<=-?\d+ {locks.ENGINE_NAME}<=-?\d+)"
-    rf"(?: id<=(?P<id>\d+))?(?: made (?P<made>\d+))?(?: (?P<extra>\{{.*\}}))? (?P<digest>{_DIGEST})"
-)
-_VERSION = re.compile(
-    rf"version (?P<number>\d+)(?: highest(?P<highest>(?: {locks.ENGINE_NAME}=-?\d+)+))?(?: carried (?P<carried>[^ ]+))?"
-    rf"(?: id<=(?P<id>\d+))?(?: was (?P<was>{_DIGEST}))?(?P<rest> .*)"
-)
+_VERSION = {
+    1: re.compile(
+        rf"version (?P<number>\d+) schema-(?P<schema>\d+) (?P<highest>{locks.ENGINE_NAME}<=-?\d+ {locks.ENGINE_NAME}<=-?\d+)"
+        rf"(?P<carried>)(?: id<=(?P<id>\d+))?(?: made (?P<made>\d+))?(?: (?P<extra>\{{.*\}}))? (?P<was>{_DIGEST})"
+    ),
+    2: re.compile(
+        rf"version (?P<number>\d+)(?: highest(?P<highest>(?: {locks.ENGINE_NAME}=-?\d+)+))?(?: carried (?P<carried>[^ ]+))?"
+        rf"(?: id<=(?P<id>\d+))?(?: was (?P<was>{_DIGEST}))?(?P<rest> .*)"
+    ),
+}
 _DATA = re.compile(rf" ({locks.ENGINE_NAME})=")
 _IDS = {
     1: rf" (?P<ids>{locks.ENGINE_NAME} (?:-|[0-9,]+) {locks.ENGINE_NAME} (?:-|[0-9,]+))",
@@ -106,17 +108,11 @@ def _name(segment: Segment) -> str:
 
 def parse_version(line: str, form: int) -> locks.Version:
     """Return a version, whose line ends with its seal, in form 1 with its digest. Raises DamageError."""
-    if form == 1:
-        return _version_of_form_1(line)
-    match = _VERSION.fullmatch(line)
+    match = _VERSION[form].fullmatch(line)
     if match is None:
         raise _no_version()
-    highest = dict(entry.split("=") for entry in (match["highest"] or "").split())
-    data, rest = _data(match["rest"])
-    extra, rest = _object(rest[1:]) if rest.startswith(" {") else ("", rest)
-    if not re.fullmatch(f" {_DIGEST}", rest):
-        raise _no_version()
-    seal = rest[1:]
+    highest = dict(re.split("<?=", entry) for entry in (match["highest"] or "").split())
+    data, extra, seal = _rest_of_form_1(match) if form == 1 else _rest(match["rest"])
     return locks.Version(
         int(match["number"]),
         locks.Highest.make({engine: int(number) for engine, number in highest.items()}),
@@ -124,30 +120,19 @@ def parse_version(line: str, form: int) -> locks.Version:
         extra,
         match["was"] or seal,
         int(match["id"] or 0),
-        tuple((match["carried"] or "").split(",")) if match["carried"] else (),
+        tuple(match["carried"].split(",")) if match["carried"] else (),
         seal,
     )
 
 
-def _version_of_form_1(line: str) -> locks.Version:
-    """Return a version of a lock of form 1, which has no seal. Raises DamageError."""
-    match = _VERSION_1.fullmatch(line)
-    if match is None:
-        raise _no_version()
-    highest = dict(entry.split("<=") for entry in match["highest"].split())
+def _rest_of_form_1(match: re.Match[str]) -> tuple[locks.EngineData, str, str]:
+    """Return the data, the attributes and the seal of a version of a lock of form 1, which has no seal."""
     remembered = {
-        engine: numbering.data_of_form_1(int(match["schema"]), int(match["made"] or 0))
+        engine: compact(dict(numbering.data_of_form_1(int(match["schema"]), int(match["made"] or 0))))
         for engine, numbering in locks.numberings().items()
         if numbering.data_of_form_1 is not None
     }
-    return locks.Version(
-        int(match["number"]),
-        locks.Highest.make({engine: int(number) for engine, number in highest.items()}),
-        locks.EngineData.make({engine: compact(dict(data)) for engine, data in remembered.items()}),
-        match["extra"] or "",
-        match["digest"],
-        int(match["id"] or 0),
-    )
+    return locks.EngineData.make(remembered), match["extra"] or "", ""
 
 
 def _no_version() -> DamageError:
@@ -155,14 +140,17 @@ def _no_version() -> DamageError:
     return DamageError("the line of a version needs its highest ids and its digest")
 
 
-def _data(rest: str) -> tuple[locks.EngineData, str]:
-    """Return the data of engines about a version, and the rest of the line."""
+def _rest(rest: str) -> tuple[locks.EngineData, str, str]:
+    """Return the data of engines about a version, its attributes and its seal. Raises DamageError."""
     data_by_engine: dict[str, str] = {}
     if rest.startswith(" data "):
         rest = rest.removeprefix(" data")
         while match := _DATA.match(rest):
             data_by_engine[match[1]], rest = _object(rest[match.end() :])
-    return locks.EngineData.make(data_by_engine), rest
+    extra, rest = _object(rest[1:]) if rest.startswith(" {") else ("", rest)
+    if not re.fullmatch(f" {_DIGEST}", rest):
+        raise _no_version()
+    return locks.EngineData.make(data_by_engine), extra, rest[1:]
 
 
 def _object(text: str) -> tuple[str, str]:
