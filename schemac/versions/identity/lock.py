@@ -74,12 +74,6 @@ class Highest(ByEngine[int]):
         highest = self.get(engine)
         return -1 if highest is None else highest
 
-    def merged(self, other: "Highest") -> "Highest":
-        """Return the higher one of two, engine by engine."""
-        return Highest.make(
-            {name: max(self.of(name), other.of(name)) for name in {*self.engines, *other.engines}}
-        )
-
 
 @dataclass(frozen=True, slots=True)
 class EngineData(ByEngine[str]):

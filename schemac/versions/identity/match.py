@@ -145,8 +145,9 @@ class Matcher:
             reason = f"so is {heir}" if heir is not None else f"'{name}' still exists"
             help = "remove the attribute where it is outdated, so that only one field has it"
             if former is not None:
-                reason = reason if heir is not None else f"{self._paths_by_id[former]} once had that name too"
-                help = f"write the last name that it had: `{RENAMED_FROM.key}: {self._paths_by_id[former]}`"
+                last_name = next(path for path, other_id in self._ids_by_path.items() if other_id == former)
+                reason = reason if heir is not None else f"{last_name} once had that name too"
+                help = f"write the last name that it had: `{RENAMED_FROM.key}: {last_name}`"
             code = AMBIGUOUS_OLD_NAME
             message = f"{path} is declared as renamed from '{name}', but {reason}"
         else:
@@ -167,11 +168,6 @@ class Matcher:
     def _former_places(self) -> Places:
         """Earlier places of fields that are still there."""
         return {place: id for place, id in former_places(self.locked).items() if id in self._by_id}
-
-    @cached_property
-    def _paths_by_id(self) -> dict[int, str]:
-        """The paths of old fields by their ids."""
-        return {id: path for path, id in self._ids_by_path.items()}
 
     @cached_property
     def _ids_by_path(self) -> dict[str, int]:

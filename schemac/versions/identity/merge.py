@@ -283,7 +283,9 @@ class _Merge:
 def _merged_lock(merge: _Merge) -> locks.LockedDataset:
     """Return our lock with one more version, of the merged fields."""
     ours, theirs = (open_version(side, side.versions[-1]) for side in (merge.ours, merge.theirs))
-    highest = ours.version.highest.merged(theirs.version.highest)
+    highest = ours.version.highest
+    for engine, number in theirs.version.highest.entries:
+        highest = highest.with_value(engine, max(number, highest.of(engine)))
     version = next_version(ours.version, highest, merge.extra)
     # Both sides may have added a field at the same position.
     members: dict[int | None, list[int]] = {}
