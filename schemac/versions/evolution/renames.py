@@ -88,6 +88,7 @@ def undeclared_renames(pair: VersionPair) -> tuple[UndeclaredRename, ...]:
         field for field in preorder(pair.new.dataset.columns) if field.is_member and field not in pair.before
     ]
     candidates: dict[SchemaField, list[SchemaField]] = {}
+    renames: list[UndeclaredRename] = []
     for field in removed:
         fit = [
             other
@@ -96,10 +97,9 @@ def undeclared_renames(pair: VersionPair) -> tuple[UndeclaredRename, ...]:
             and _fits(field, other)
             and not _is_known_to_differ(pair, field, other)
         ]
-        if fit:
-            candidates[field] = fit
-    renames: list[UndeclaredRename] = []
-    for field, fit in candidates.items():
+        if not fit:
+            continue
+        candidates[field] = fit
         near = closest(str(field.segment), [str(other.segment) for other in fit])
         by_nearness = sorted(fit, key=lambda other: str(other.segment) != near)
         nearest = by_nearness[0]
