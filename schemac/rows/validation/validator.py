@@ -245,14 +245,14 @@ class Validator:
         folders = {steps: batch.column(column) for steps, column in self.folders}
         if self._tokens is None:
             columns = dict.fromkeys([*self._places.values(), *folders], pa.repeat("", len(texts)))
-            rows = np.arange(len(texts))
+            odd = np.ones(len(texts), bool)
         else:
             columns, odd = self._tokens(texts)
-            rows = np.flatnonzero(odd)
+        rows, mask = np.flatnonzero(odd), pa.array(odd)
         unexpected: dict[int, list[Reason]] = {}
         if len(rows):
             tokens: dict[tuple[Step, ...], list[str]] = {steps: [] for steps in columns}
-            for row, text in zip(rows.tolist(), texts.take(pa.array(rows)).to_pylist(), strict=True):
+            for row, text in zip(rows.tolist(), texts.filter(mask).to_pylist(), strict=True):
                 # One that is not there has no values.
                 record, unexpected_keys = parse_record("{}" if text is None else text), RecordReasons()
                 if record is None:
@@ -264,11 +264,9 @@ class Validator:
                 for steps, column in tokens.items():
                     value = value_at(record, steps)
                     column.append("" if value is None else token_text(value))
-            mask = np.zeros(len(texts), bool)
-            mask[rows] = True
             for steps, texts_of in tokens.items():
                 exact = pa.array(texts_of, pa.string())
-                columns[steps] = pc.replace_with_mask(columns[steps], pa.array(mask), exact)
+                columns[steps] = pc.replace_with_mask(columns[steps], mask, exact)
         for steps, names in folders.items():
             for row in pc.indices_nonzero(pc.greater(pc.binary_length(columns[steps]), 0)).to_pylist():
                 value = parse(columns[steps][row].as_py())
