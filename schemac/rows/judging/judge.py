@@ -297,14 +297,13 @@ class RecordReader:
         self.schema = with_zones(schema, zones.get, settings.timezone)
         self.json_readers: list[tuple[str, tuple[Step, ...], Reader]] = []
         """Each field with its place, without steps where it comes from nowhere, and its reader."""
-        uncovered = []
+        self.uncovered: list[str] = []
+        """The names of fields that cannot be read."""
         for member in self.schema:
             try:
                 self.json_readers.append((member.name, *_field_reader(self, member)))
             except (NotCoveredError, UnreadablePathError):
-                uncovered.append(member.name)
-        self.uncovered = tuple(uncovered)
-        """The names of fields that cannot be read."""
+                self.uncovered.append(member.name)
         self.objects: list[tuple[tuple[Step, ...], frozenset[str], str]] = []
         """Each JSON object that fields are taken from, with the keys that some field takes, and its path; if others are rejected."""
         if settings.unexpected is Unexpected.REJECT:

@@ -81,24 +81,24 @@ class StoredComparison:
     def columns(self, report: Report) -> tuple[str, ...]:
         """Return the columns of the schema; empty after reporting which of them are missing or have another type."""
         source, expected = self.stored.schema, self.wanted.lowered.to_arrow()
+
+        def report_drift(text: str, path: str = "", help: str = "") -> None:
+            report.add(TABLE_DRIFT, f"{self.name}: {text}", file=self.name, path=path, help=help)
+
         for name in expected.names:
             if name not in source.names:
                 help = Help.nearest(name, source.names, f"its columns are {', '.join(source.names)}")
-                message = f"{self.name}: there is no column {name}"
-                report.add(TABLE_DRIFT, message, file=self.name, path=name, help=help)
-            else:
-                try:
-                    self._column_readers([name], source)
-                except UnreadableTypeError as error:
-                    report.add(TABLE_DRIFT, f"{self.name}: {error}", file=self.name, path=name)
-                except MissingMemberError as error:
-                    message = f"{self.name}: a struct has no member {error}"
-                    report.add(TABLE_DRIFT, message, file=self.name, path=name)
+                report_drift(f"there is no column {name}", name, help)
+                continue
+            try:
+                self._column_readers([name], source)
+            except UnreadableTypeError as error:
+                report_drift(str(error), name)
+            except MissingMemberError as error:
+                report_drift(f"a struct has no member {error}", name)
         for name in source.names:
             if name not in expected.names:
-                help = "add a field, or leave the column out"
-                message = f"{self.name}: the schema has no field {name}"
-                report.add(TABLE_DRIFT, message, file=self.name, help=help)
+                report_drift(f"the schema has no field {name}", help="add a field, or leave the column out")
         return () if report.has_errors else tuple(expected.names)
 
     def _column_readers(self, names: Sequence[str], source: pa.Schema) -> list[FieldReader]:
