@@ -60,6 +60,7 @@ TOKENS = (
 )  # fmt: skip
 """Values of JSON of which each is wrong for some types."""
 _FILLERS = "x1?é A"
+_OF_PAIRS = frozenset({UNIQUE_RULE, DUPLICATE_RULE})
 
 
 class WrongRow(NamedTuple):
@@ -98,9 +99,9 @@ def wrong_rows(dataset: CheckedDataset, seed: int, others: Datasets) -> WrongRow
     by_reason: dict[tuple[str, str], WrongRow] = {("", MALFORMED): WrongRow(good[0][:-1], "", MALFORMED)}
     texts = [*_changed_records(sampler, good, seed), *raw]
     for text, reasons in zip(texts, _reasons_by_row(dataset, texts, references), strict=True):
-        if len(reasons) == 1 and reasons[0][1] not in (UNIQUE_RULE, DUPLICATE_RULE):
-            path, rule = reasons[0]
-            by_reason.setdefault((_without_positions(path), rule), WrongRow(text, path, rule))
+        if len(reasons) == 1 and reasons[0][1] not in _OF_PAIRS:
+            row = WrongRow(text, *reasons[0])
+            by_reason.setdefault(rule_of(row), row)
     duplicates = list(_duplicates(sampler, dataset, good, references))
     rows = (*by_reason.values(), *duplicates)
     there = {rule_of(one) for one in rows}
@@ -109,7 +110,7 @@ def wrong_rows(dataset: CheckedDataset, seed: int, others: Datasets) -> WrongRow
 
 def rule_of(row: WrongRow) -> tuple[str, str]:
     """Return the path and the rule, wherever in a list or a map it is broken."""
-    return _without_positions(row.path), row.rule
+    return re.sub(r'\[[0-9]+\]|\["[^"]*"\]', "[]", row.path), row.rule
 
 
 def _reasons_by_row(
@@ -120,11 +121,6 @@ def _reasons_by_row(
     for one in validated(dataset, rows, ValidationRules(references)).reasons:
         reasons[one.row].append((one.path, one.rule))
     return reasons
-
-
-def _without_positions(path: str) -> str:
-    """Return a path with `[]` for each position and key."""
-    return re.sub(r'\[[0-9]+\]|\["[^"]*"\]', "[]", path)
 
 
 def _expected_reasons(sampler: Sampler) -> Iterator[tuple[str, str]]:
@@ -306,9 +302,6 @@ def _with_values_of(text: str, other: str, fields: Sequence[tuple[str, ...]]) ->
             return None
         target[path[-1]] = value
     return token_text(second)
-
-
-_OF_PAIRS = frozenset({UNIQUE_RULE, DUPLICATE_RULE})
 
 
 @dataclass(frozen=True)
