@@ -201,7 +201,7 @@ _MICROSECOND = timedelta(microseconds=1)
 
 def as_record_value(value: Any, depth: int = 0) -> Any:
     """Return what is in a record for an object, some levels below the record. Raises NotJsonError if it is nested too deep, or in itself."""
-    converted = [None]
+    converted: list[Any] = [None]
     waiting: list[tuple[Any, Any, int]] = [([value], converted, depth - 1)]
     while waiting:
         parts, into, level = waiting.pop()

@@ -213,9 +213,9 @@ class Validator:
         member, settings = self.schema.field(one.label), self.settings
         if one.form == "nothing":
             absent, nulls = absent_reader(member), nullable_type(member)
-            proof = lambda array: Proven(pa.nulls(len(array), nulls), np.zeros(len(array), bool))  # noqa: E731
+            prove_nulls = lambda array: Proven(pa.nulls(len(array), nulls), np.zeros(len(array), bool))  # noqa: E731
             read_absent: Reader = lambda _, path, reasons: absent(path, reasons)  # noqa: E731
-            return FieldReader(member, read_absent, proof=proof if member.nullable else None)
+            return FieldReader(member, read_absent, proof=prove_nulls if member.nullable else None)
         if one.form == "column":
             source = storage_field(pa.field(one.label, column_type))
             return FieldReader.of_column(member, source, settings, one.epoch)

@@ -28,7 +28,7 @@ from schemac.text.source.json_object import Json
 from schemac.text.source.phrases import counted
 
 
-def _facts_of(group: str) -> frozenset[AnyFact]:
+def _facts_of(group: str) -> frozenset[Fact]:
     """Return the facts of one group."""
     return frozenset([fact for fact in Fact if fact.group == group])
 

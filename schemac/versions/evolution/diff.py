@@ -179,10 +179,10 @@ def _order_changes(
     stayed = [(old_index[before], field) for field in new if (before := pair.before.get(field)) in old_index]
     indices = [index for index, _ in stayed]
     if indices != sorted(indices):
-        before = [str(field.segment) for _, field in sorted(stayed, key=lambda s: s[0])]
-        after = [str(field.segment) for _, field in stayed]
+        old_names = [str(field.segment) for _, field in sorted(stayed, key=lambda s: s[0])]
+        names = [str(field.segment) for _, field in stayed]
         old_parent = pair.before[parent] if parent is not None else None
-        yield _change(pair, Fact.FIELDS_REORDERED, old_parent, parent, before, after)
+        yield _change(pair, Fact.FIELDS_REORDERED, old_parent, parent, old_names, names)
 
 
 def _change(

@@ -111,11 +111,11 @@ def parse_version(line: str, form: int) -> locks.Version:
     match = _VERSION[form].fullmatch(line)
     if match is None:
         raise _no_version()
-    highest = dict(re.split("<?=", entry) for entry in (match["highest"] or "").split())
+    highest = [re.split("<?=", entry) for entry in (match["highest"] or "").split()]
     data, extra, seal = _rest_of_form_1(match) if form == 1 else _rest(match["rest"])
     return locks.Version(
         int(match["number"]),
-        locks.Highest.make({engine: int(number) for engine, number in highest.items()}),
+        locks.Highest.make({engine: int(number) for engine, number in highest}),
         data,
         extra,
         match["was"] or seal,
