@@ -210,16 +210,11 @@ def as_record_value(value: Any, depth: int = 0) -> Any:
         for key, part in parts.items() if isinstance(parts, dict) else enumerate(parts):
             member = _record_value(part)
             if isinstance(member, dict | list):
-                into[key] = _empty_like(member)
+                into[key] = dict.fromkeys(member) if isinstance(member, dict) else [None] * len(member)
                 waiting.append((member, into[key], level + 1))
             else:
                 into[key] = member
     return converted[0]
-
-
-def _empty_like(parts: Any) -> Any:
-    """Return a dict or list with room for as many parts, in their order."""
-    return dict.fromkeys(parts) if isinstance(parts, dict) else [None] * len(parts)
 
 
 def _record_value(value: Any) -> Any:

@@ -138,17 +138,15 @@ class Targets:
         return len(self.rows[0])
 
     def values(self, field: int, start: int, size: int) -> pa.Array:
-        """Return the values of one of the fields in the rows that candidates refer to."""
-        return self.rows[field].take(self._row_numbers(start, size))
-
-    def _row_numbers(self, start: int, size: int) -> pa.Array:
-        """Return the number of the row that each candidate refers to, null for none; the same for all fields of a reference."""
+        """Return the values of one of the fields in the rows that candidates refer to, which are the same for all fields of a reference."""
         draws = Draws(*self.seed, start)
         if self.digit is not None:
             places = pa.array([self.digit.of(number) for number in range(start, start + size)], pa.int64())
         else:
             places = draw_indices(draws, size, self.count)
-        return _with_nulls(places, _null_mask(draws, size)) if self.may_be_null else places
+        if self.may_be_null:
+            places = _with_nulls(places, _null_mask(draws, size))
+        return self.rows[field].take(places)
 
 
 def _with_nulls(values: pa.Array, is_null: pa.Array) -> pa.Array:
