@@ -126,7 +126,8 @@ def _reasons_by_row(
 def _expected_reasons(sampler: Sampler) -> Iterator[tuple[str, str]]:
     """Yield the paths and rules of all constraints, and of what is required."""
     for field in preorder(sampler.fields):
-        path = _path(field)
+        # As reasons have it, with `[]` for a place in a list or a map.
+        path = "".join(f".{one.segment}" if one.is_member else "[]" for one in field.chain)[1:]
         if not field.is_nullable and field.segment is not Part.KEY and field.type.family is not Family.NULL:
             yield path, "required"
         for constraint in constraints_at(field):
@@ -136,11 +137,6 @@ def _expected_reasons(sampler: Sampler) -> Iterator[tuple[str, str]]:
         yield check.path, check.rule
     for reference in sampler.rows.references:
         yield reference.path, REFERENCE_RULE
-
-
-def _path(field: SchemaField) -> str:
-    """Return the path as reasons have it, with `[]` for a place in a list or a map."""
-    return "".join(f".{one.segment}" if one.is_member else "[]" for one in field.chain)[1:]
 
 
 def _changed_records(sampler: Sampler, good: Sequence[str], seed: int) -> Iterator[str]:
