@@ -102,8 +102,7 @@ def wrong_rows(dataset: CheckedDataset, seed: int, others: Datasets) -> WrongRow
         if len(reasons) == 1 and reasons[0][1] not in _OF_PAIRS:
             row = WrongRow(text, *reasons[0])
             by_reason.setdefault(rule_of(row), row)
-    duplicates = list(_duplicates(sampler, dataset, good, references))
-    rows = (*by_reason.values(), *duplicates)
+    rows = (*by_reason.values(), *_duplicates(sampler, dataset, good, references))
     there = {rule_of(one) for one in rows}
     return WrongRows(rows, tuple([one for one in _expected_reasons(sampler) if one not in there]), references)
 
