@@ -251,8 +251,6 @@ _DECIDING = (
 
 def check_hints(field: SchemaField, findings: Findings) -> None:
     """Check the hints of one field against its type and each other."""
-    if not field.extra:
-        return
     whole = [key for key in _DECIDING if key in field.extra]
     if len(whole) > 1:
         message = f"`{whole[0]}` and `{whole[1]}` cannot be used together"

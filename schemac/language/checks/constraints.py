@@ -21,7 +21,7 @@ from schemac.language.constraints.parsing import ExpressionError, read_condition
 from schemac.language.constraints.patterns import PatternError
 from schemac.language.constraints.rows import named_fields
 from schemac.language.logical.dataset import Findings
-from schemac.language.logical.model import ExtraAttributes, SchemaField
+from schemac.language.logical.model import SchemaField
 from schemac.language.physical import pa
 from schemac.text.source import catalogue as codes
 from schemac.text.source.phrases import Help, closest, fields_text, with_article
@@ -152,16 +152,14 @@ def _forbids(constraint: Constraint, value: Any) -> bool:
 
 def check_row_constraints(
     extra: Mapping[str, Any], columns: Sequence[SchemaField], findings: Findings
-) -> ExtraAttributes:
-    """Return the attributes of a schema without those constraints of rows that are wrong."""
+) -> None:
+    """Check the constraints of rows among the attributes of a schema."""
     known = named_fields(columns)
-    wrong: set[str] = set()
 
     def check_paths(key: str, paths: Sequence[str], *steps: str | int) -> None:
         for i, path in enumerate(paths):
             if path not in known:
                 _unknown_field(key, path, known, findings, *steps, i)
-                wrong.add(key)
                 continue
             help: str
             if known[path].children or known[path].type.family is Family.STRUCT:
@@ -174,7 +172,6 @@ def check_row_constraints(
             else:
                 continue
             findings.at_schema(codes.UNFIT_CONSTRAINT, message, "extra", key, *steps, i, help=help)
-            wrong.add(key)
 
     for i, paths in enumerate(attributes.UNIQUE.read(extra) or ()):
         check_paths(attributes.UNIQUE.key, paths, i)
@@ -185,10 +182,8 @@ def check_row_constraints(
             read_condition(text, known)
         except ExpressionError as error:
             key, help = attributes.CHECK.key, error.help or PAGE
-            wrong.add(key)
             message = f"the condition `{text}` cannot be used: {error.message}"
             findings.at_schema(codes.INVALID_CHECK, message, "extra", key, i, help=help)
-    return {key: value for key, value in extra.items() if key not in wrong}
 
 
 def _unknown_field(

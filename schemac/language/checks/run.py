@@ -24,14 +24,7 @@ from schemac.language.attributes.builtin import DEPRECATED
 from schemac.language.attributes.constraints import OF_ROWS, are_constrained
 from schemac.language.attributes.registry import ATTRIBUTES, are_telling, domain_of, of_role
 from schemac.language.checks.attributes import check_field_attributes, check_hints, sound_attributes
-from schemac.language.logical.dataset import (
-    VARIANTS,
-    CheckedKind,
-    Findings,
-    LogicalDataset,
-    Other,
-    SystemColumns,
-)
+from schemac.language.logical.dataset import VARIANTS, Findings, LogicalDataset, Other, SystemColumns
 from schemac.language.logical.model import SchemaField, preorder
 from schemac.registry.engine import Capability, Trait
 from schemac.registry.installed import blamed, engines, with_trait
@@ -70,9 +63,7 @@ def _check_vocabulary(
             # What is missing as a whole is shown at the attributes that are there.
             first = str(steps[0]) if steps else next(iter(values))
             key, rest = f"{domain}/{first}", steps[1:]
-            text = (
-                error.message[0].lower() + error.message[1:] if error.message[:1].isupper() else error.message
-            )
+            text = error.message[:1].lower() + error.message[1:]
             message = f"the vocabulary of {domain} has no `{name}`" if name else f"`{key}`: {text}"
             help = Help.nearest(name, known) if name else ""
             findings.at_extra(
@@ -105,13 +96,6 @@ class AttributeChecks(NamedTuple):
 CHECKS = Capability("checks", AttributeChecks)
 
 
-def run_engine_checks(field: SchemaField, findings: Findings) -> None:
-    """Run the checks of all engines on one field. Raises EngineError."""
-    for name, checks in _engines_with_checks():
-        with blamed(name):
-            checks.field(field, findings)
-
-
 @cache
 def _engines_with_checks() -> tuple[tuple[str, AttributeChecks], ...]:
     """Return the engines that have checks, by name, with these."""
@@ -119,7 +103,7 @@ def _engines_with_checks() -> tuple[tuple[str, AttributeChecks], ...]:
 
 
 def check(dataset: LogicalDataset, report: Report, vocabularies: Sequence[DomainValidator] = ()) -> None:
-    """Run all checks of one schema that do not depend on an engine."""
+    """Run all checks of one schema, whatever it is built for. Raises EngineError."""
     findings = Findings(report, dataset.origins)
     sound = sound_attributes(dataset.schema.extra, None, findings)
     if dataset.is_whole:
@@ -142,7 +126,9 @@ def check(dataset: LogicalDataset, report: Report, vocabularies: Sequence[Domain
         if field.extra and are_telling(field.extra):
             telling.append(field)
             check_hints(field, findings)
-            run_engine_checks(field, findings)
+            for name, checks in _engines_with_checks():
+                with blamed(name):
+                    checks.field(field, findings)
             check_primary_key(field, findings)
             check_object_link(field, findings)
             if are_constrained(field.extra):
@@ -201,8 +187,7 @@ def check_type(field: SchemaField, findings: Findings) -> None:
         message = f"{field.path_text} is an Option inside an Option"
         help = Help.unwrap("keep the outer Option only", is_safe=True)
         findings.at_option(field, 1, codes.NESTED_OPTION, message, help=help)
-    if isinstance(field.type, CheckedKind):
-        field.type.check(field, findings)
+    field.type.check(field, findings)
 
 
 def check_successors(fields: Sequence[SchemaField], sound: Sequence[SchemaField], findings: Findings) -> None:
@@ -353,10 +338,8 @@ def check_named_columns(extra: Mapping[str, Any], columns: Sequence[SchemaField]
             continue
         for attribute in _NAMING_IN_TEXTS:
             for renaming in attribute.renamings(extra, old, new):
-                message, help = (
-                    f"the column '{old}' is now called '{new}'",
-                    Help.write(written(renaming.text)),
-                )
+                message = f"the column '{old}' is now called '{new}'"
+                help = Help.write(written(renaming.text))
                 steps = ("extra", attribute.key, *renaming.steps)
                 findings.at_schema(codes.UNKNOWN_COLUMN, message, *steps, help=help, on_key=renaming.is_key)
 

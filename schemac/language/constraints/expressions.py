@@ -107,6 +107,9 @@ class LengthNode(Operand):
         """Return the lengths."""
         return compute().utf8_length(plain(self.field.raw(rows))).cast(pa.int64())
 
+    def __str__(self) -> str:
+        return f"length({self.field})"
+
 
 @dataclass(frozen=True)
 class ArithmeticNode(Operand):
@@ -123,6 +126,9 @@ class ArithmeticNode(Operand):
         # Arrow counts digits by the types, and would run out of them in a long sum.
         result = getattr(compute(), self.arrow_functions[self.operator])(*both)
         return result.cast(_wide(digits_of(self.type)))
+
+    def __str__(self) -> str:
+        return f"{self.left} {self.operator} {self.right}"
 
 
 @dataclass(frozen=True)
@@ -258,34 +264,25 @@ _PATTERN = "set `schemac.dev/pattern` on the field, which takes a regular expres
 _LENGTH = "the only function is `length`, for text; let the pipeline fill a field with the result of another function (`expr`), and compare that field"
 _ITEMS = "set `schemac.dev/minItems` or `schemac.dev/maxItems` on the list"
 _TEXT_ALONE = "write the text alone, such as '2020-01-31' or '2020-01-31T13:45:00Z'"
-_MEMBERS = "write conditions of single values, and join them by `and` and `or`"
+_OTHER_ROWS = "set `schemac.dev/references` on the schema, which looks values up in another dataset"
+_CAST = "leave the cast out: numbers of any width are compared with each other exactly"
 
 INSTEAD = {
     "/": "multiply instead: write `a = 2 * b` for `a / 2 = b`",
     "%": "set `schemac.dev/multipleOf` on the field",
-    "like": _PATTERN,
-    "ilike": _PATTERN,
-    "rlike": _PATTERN,
-    "regexp": _PATTERN,
-    "similar": _PATTERN,
-    "date": _TEXT_ALONE,
-    "time": _TEXT_ALONE,
-    "timestamp": _TEXT_ALONE,
+    **dict.fromkeys(("like", "ilike", "rlike", "regexp", "similar"), _PATTERN),
+    **dict.fromkeys(("date", "time", "timestamp"), _TEXT_ALONE),
     "interval": "compare with a value that is written out, such as '2020-01-31'",
-    "case": _MEMBERS,
+    "case": "write conditions of single values, and join them by `and` and `or`",
     "xor": "write `(a and not b) or (b and not a)`",
-    "exists": "set `schemac.dev/references` on the schema, which looks values up in another dataset",
-    "select": "set `schemac.dev/references` on the schema, which looks values up in another dataset",
-    ":": "leave the cast out: numbers of any width are compared with each other exactly",
-    "cast": "leave the cast out: numbers of any width are compared with each other exactly",
+    **dict.fromkeys(("exists", "select"), _OTHER_ROWS),
+    **dict.fromkeys((":", "cast"), _CAST),
     "coalesce": "write `a is null or a > 1`; where a value is null, a condition holds",
     "|": "compare the texts one by one",
     ";": "leave it out",
     '"': "write texts in single quotes, and names in backticks",
     "null": "write `is null` or `is not null`; where a value is null, every other condition holds",
-    "size": _ITEMS,
-    "cardinality": _ITEMS,
-    "array_length": _ITEMS,
+    **dict.fromkeys(("size", "cardinality", "array_length"), _ITEMS),
     "'": "write a quote inside of a text twice, as in 'it''s'",
     "is": "write the field alone, or `not` before it",
 }

@@ -141,7 +141,7 @@ class _Parser:
             raise ExpressionError(f"`{part.source_text}` alone is not a condition", "compare a field with it")
         if isinstance(part, Operand):
             self.refuse_unsupported_word()
-            message = f"`{_operand_text(part)}` is neither true nor false"
+            message = f"`{part}` is neither true nor false"
             raise ExpressionError(message, f"compare it, such as `{_sample(part)}`")
         return part
 
@@ -314,11 +314,11 @@ def calculated(operator: str, left: _Part, right: _Part) -> ArithmeticNode:
     for one in operands:
         if one.type.family not in _EXACT:
             help = "calculate with integers and decimals"
-            message = f"`{_operand_text(one)}` is {with_article(one.type.type_text())}: no engine calculates with it exactly"
+            message = f"`{one}` is {with_article(one.type.type_text())}: no engine calculates with it exactly"
             raise ExpressionError(message, help)
     decimal = result_type(operator, operands[0].type, operands[1].type)
     if decimal is None:
-        message = f"`{_operand_text(operands[0])} {operator} {_operand_text(operands[1])}` may need more than {MOST_DIGITS} digits"
+        message = f"`{operands[0]} {operator} {operands[1]}` may need more than {MOST_DIGITS} digits"
         raise ExpressionError(message, "give the fields fewer digits, or compare them without calculating")
     return ArithmeticNode(decimal, operator, *operands)
 
@@ -329,7 +329,7 @@ def _operand(part: Node | Unread) -> Operand:
         if part.type.family in _COMPARED and scale_of(part.type) >= 0:
             return part
         text = with_article(part.type.type_text())
-        raise ExpressionError(f"`{_operand_text(part)}` is {text}, which cannot be compared")
+        raise ExpressionError(f"`{part}` is {text}, which cannot be compared")
     raise ExpressionError("a condition in parentheses cannot be compared", "compare fields and values")
 
 
@@ -339,13 +339,13 @@ def _literal(unread: Unread, other: Operand) -> LiteralNode:
     if type_.family in _EXACT:
         if not isinstance(unread.authored, str) or unread.source_text.startswith("'"):
             is_in_quotes = _is_number(unread.source_text[1:-1])
-            message = f"{unread.source_text} is not a number, but `{_operand_text(other)}` is one"
+            message = f"{unread.source_text} is not a number, but `{other}` is one"
             help = "write it without quotes" if is_in_quotes else "compare it with a number"
             raise ExpressionError(message, help)
         return _number(unread)
     is_quoted = unread.source_text.startswith("'")
     if type_.family is Family.TEXT and not is_quoted:
-        message = f"{unread.source_text} is not text, but `{_operand_text(other)}` is"
+        message = f"{unread.source_text} is not text, but `{other}` is"
         raise ExpressionError(message, f"write '{unread.source_text}'")
     if type_.family is Family.DATE and not is_quoted:
         help = "write a date in quotes, such as '2020-01-31'"
@@ -380,7 +380,7 @@ def _number(unread: Unread) -> LiteralNode:
 def _refuse_unlike(operator: str, left: Operand, right: Operand) -> None:
     """Raise ExpressionError if two operands cannot be compared in the same way by all engines."""
     one, other = left.type, right.type
-    both = f"`{_operand_text(left)}` is {with_article(one.type_text())} and `{_operand_text(right)}` {with_article(other.type_text())}"
+    both = f"`{left}` is {with_article(one.type_text())} and `{right}` {with_article(other.type_text())}"
     if one.family in _EXACT and other.family in _EXACT:
         if sum(common_digits(one, other)) > MOST_DIGITS:
             raise ExpressionError(f"{both}: comparing them needs more than {MOST_DIGITS} digits")
@@ -389,7 +389,7 @@ def _refuse_unlike(operator: str, left: Operand, right: Operand) -> None:
         raise ExpressionError(f"{both}; values of different types cannot be compared")
     for side in (left, right):
         if side.type.family is Family.FLOAT and getattr(side.type, "bits", 64) < 32:
-            message = f"`{_operand_text(side)}` is {with_article(side.type.type_text())}, which a pipeline reads with more digits than are stored"
+            message = f"`{side}` is {with_article(side.type.type_text())}, which a pipeline reads with more digits than are stored"
             raise ExpressionError(message, "use Float32")
     is_zoned = [getattr(type_, "timezone", None) is not None for type_ in (one, other)]
     if getattr(one, "unit", None) != getattr(other, "unit", None) or is_zoned[0] != is_zoned[1]:
@@ -398,22 +398,11 @@ def _refuse_unlike(operator: str, left: Operand, right: Operand) -> None:
         raise ExpressionError(f"true and false have no order, so `{operator}` cannot compare them")
 
 
-def _operand_text(operand: Operand) -> str:
-    """Return an operand as a condition writes it, for messages."""
-    match operand:
-        case ArithmeticNode():
-            return f"{_operand_text(operand.left)} {operand.operator} {_operand_text(operand.right)}"
-        case LengthNode():
-            return f"length({operand.field})"
-    return str(operand)
-
-
 def _sample(operand: Operand) -> str:
     """Return a condition of an operand that can be read."""
-    operand_text = _operand_text(operand)
     if operand.type.family in _EXACT or operand.type.family is Family.FLOAT:
-        return f"{operand_text} > 0"
-    return f"{operand_text} = 'x'" if operand.type.family is Family.TEXT else f"{operand_text} is not null"
+        return f"{operand} > 0"
+    return f"{operand} = 'x'" if operand.type.family is Family.TEXT else f"{operand} is not null"
 
 
 def _negated_if(is_negated: bool, node: Node) -> Node:

@@ -17,7 +17,7 @@ from pydantic import Field
 
 from schemac.language.attributes.arrow import DECIMAL_ENCODING, ArrowDefaults, Hints, read_hints
 from schemac.language.attributes.attribute import Family
-from schemac.language.logical.dataset import CheckedKind, Findings
+from schemac.language.logical.dataset import Findings
 from schemac.language.logical.facts import Fact
 from schemac.language.logical.model import AuthoredType, Castability, Invariable, LogicalType, SchemaField
 from schemac.language.physical import ArrowField, ArrowType, pa
@@ -212,7 +212,7 @@ MOST_DIGITS = {32: 9, 64: 18, 128: 38, 256: 76}
 """Largest precision by width."""
 
 
-class Decimal(LogicalType, CheckedKind):
+class Decimal(LogicalType):
     """A number with `precision` digits, `scale` of them after the point; a negative scale is legal."""
 
     kind: Literal["Decimal"] = "Decimal"

@@ -14,7 +14,7 @@ from pydantic import Field
 
 from schemac.language.attributes.arrow import DATE_ENCODING, ArrowDefaults, Hints
 from schemac.language.attributes.attribute import Family
-from schemac.language.logical.dataset import CheckedKind, Findings
+from schemac.language.logical.dataset import Findings
 from schemac.language.logical.facts import Fact
 from schemac.language.logical.model import AuthoredType, Castability, Invariable, LogicalType, SchemaField
 from schemac.language.physical import ArrowField, ArrowType, pa
@@ -73,12 +73,6 @@ def is_finer(unit: str, other: str) -> bool:
     return PER_SECOND[unit] > PER_SECOND[other]
 
 
-def unit_facts(old: str, new: str) -> Iterator[Fact]:
-    """Yield the facts of a changed unit."""
-    if old != new:
-        yield Fact.TIME_UNIT_REFINED if is_finer(new, old) else Fact.TIME_UNIT_COARSENED
-
-
 ARROW_PER_SECOND: dict[str, int] = {ARROW_UNITS[unit]: count for unit, count in PER_SECOND.items()}
 """The same by Arrow's abbreviation."""
 
@@ -95,7 +89,7 @@ FOREIGN_UNITS: dict[str, str] = {
 
 
 class UnitType(LogicalType):
-    """What kinds of one property have in common: the unit that their values are counted in."""
+    """What these kinds have in common: the unit that their values are counted in."""
 
     unit: TimeUnit = Field("Millisecond", description="The unit that values are counted in.")
 
@@ -104,8 +98,9 @@ class UnitType(LogicalType):
         return f"{self.kind}({self.unit})"
 
     def facts(self, new: Self) -> Iterator[Fact]:
-        """Return the unit."""
-        return unit_facts(self.unit, new.unit)
+        """Yield how the unit changed."""
+        if self.unit != new.unit:
+            yield Fact.TIME_UNIT_REFINED if is_finer(new.unit, self.unit) else Fact.TIME_UNIT_COARSENED
 
     @classmethod
     def variants(cls) -> tuple[Self, ...]:
@@ -144,11 +139,10 @@ class Time(UnitType):
         return tuple(dict.fromkeys((0, 1, 3600 * per, DAY * per - 1)))
 
 
-class Timestamp(LogicalType, CheckedKind):
+class Timestamp(UnitType):
     """A point in time; with no zone, a reading of a wall clock."""
 
     kind: Literal["Timestamp"] = "Timestamp"
-    unit: TimeUnit = Field("Millisecond", description="The unit that values are counted in.")
     timezone: str | None = Field(
         "UTC",
         description="The zone of the clock that shows the values, which are instants; `null` for readings of a clock without a zone.",
@@ -208,7 +202,7 @@ class Timestamp(LogicalType, CheckedKind):
 
     def facts(self, new: Self) -> Iterator[Fact]:
         """Yield how the unit and how the zone changed."""
-        yield from unit_facts(self.unit, new.unit)
+        yield from super().facts(new)
         if self.timezone != new.timezone:
             was_clock, is_clock = self.timezone is None, new.timezone is None
             yield Fact.ZONE_ADDED if was_clock else Fact.ZONE_REMOVED if is_clock else Fact.ZONE_CHANGED

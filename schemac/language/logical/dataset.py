@@ -8,7 +8,6 @@ Source: Lance's table format, "Unenforced Primary Key".
 """
 
 import dataclasses
-from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from types import MappingProxyType
@@ -246,13 +245,3 @@ class Findings:
             help=help,
             labels=labels,
         )
-
-
-class CheckedKind(ABC):
-    """A kind whose properties can be combined to something that means nothing."""
-
-    __slots__ = ()
-
-    @abstractmethod
-    def check(self, field: SchemaField, findings: Findings) -> None:
-        """Report what no grammar can."""
