@@ -283,16 +283,15 @@ def unique_by_name(datasets: list[LogicalDataset], report: Report) -> list[Logic
         if first is dataset:
             continue
         origins, other = dataset.origins, first.origins
-        span = other.name_span
-        labels = (label("first used here", other.source, span),) if other.source and span else ()
+        there = other.name_location
+        labels = (label("first used here", there.source, there.span),) if there is not None else ()
         is_same = first.name == dataset.name
         report.add(
             DUPLICATE_DATASET,
             f"the dataset name '{dataset.name}' is already used"
             + ("" if is_same else f" by '{first.name}'")
             + ("" if other.file == origins.file else f" in {other.file}"),
-            source=origins.source,
-            span=origins.name_span,
+            location=origins.name_location,
             file=origins.file,
             help="give it a different `name:`" if origins.named_at else "give it a `name:` of its own",
             labels=labels,
