@@ -65,7 +65,7 @@ class ConditionToken(NamedTuple):
 class Unread(NamedTuple):
     """A literal whose type is that of the other side."""
 
-    authored: str | int | bool
+    authored: str | bool
     source_text: str
 
 
@@ -177,15 +177,16 @@ class _Parser:
             return NotNode(NullNode(left)) if is_negated else NullNode(left)
         is_negated = self.take("not") is not None
         if self.take("in"):
-            return _negated_if(is_negated, self._in_list(left))
-        if self.take("between"):
+            node = self._in_list(left)
+        elif self.take("between"):
             low = self._sum()
             self.expect("and")
-            both = LogicNode("and", compared(">=", left, low), compared("<=", left, self._sum()))
-            return _negated_if(is_negated, both)
-        if is_negated:
+            node = LogicNode("and", compared(">=", left, low), compared("<=", left, self._sum()))
+        elif is_negated:
             raise self.unexpected("`in` or `between` is expected after `not`")
-        return left
+        else:
+            return left
+        return NotNode(node) if is_negated else node
 
     def _nest(self) -> None:
         """Count one more level of nesting. Raises ExpressionError beyond 50."""
@@ -403,7 +404,3 @@ def _sample(operand: Operand) -> str:
     if operand.type.family in _EXACT or operand.type.family is Family.FLOAT:
         return f"{operand} > 0"
     return f"{operand} = 'x'" if operand.type.family is Family.TEXT else f"{operand} is not null"
-
-
-def _negated_if(is_negated: bool, node: Node) -> Node:
-    return NotNode(node) if is_negated else node

@@ -27,12 +27,11 @@ _MOST_REPEATS = 1000
 
 
 class PatternError(Exception):
-    """A pattern that is invalid, or that engines read differently; `instead` is one that may be written."""
+    """A pattern that is invalid, or that engines read differently; the help may have one that may be written."""
 
-    def __init__(self, message: str, help: str = "", instead: str = "") -> None:
+    def __init__(self, message: str, help: str = "") -> None:
         super().__init__(message)
-        self.message = message
-        self.help = Help.write_text(instead) if instead else help
+        self.message, self.help = message, help
 
 
 @dataclass(frozen=True)
@@ -52,7 +51,7 @@ def read_pattern(text: str) -> PortablePattern:
     reader = _Reader(text)
     reader.alternatives(0)
     if reader.problem:
-        raise PatternError(reader.problem, instead="".join(reader.portable))
+        raise PatternError(reader.problem, Help.write_text("".join(reader.portable)))
     try:
         re.compile(text)
     except (re.error, OverflowError) as error:
@@ -173,7 +172,8 @@ class _Reader:
         if not match["low"]:
             high = match["high"]
             instead = f"{self.text[: self.at]}{{0,{high}}}{self.text[match.end() :]}"
-            raise PatternError(f"`{match[0]}` is read differently by RE2, Java and Python", instead=instead)
+            message = f"`{match[0]}` is read differently by RE2, Java and Python"
+            raise PatternError(message, Help.write_text(instead))
         self.at = match.end()
         return int(match["high"] or match["low"])
 

@@ -19,7 +19,7 @@ from schemac.language.attributes.registry import ATTRIBUTES
 from schemac.language.kinds.nested import Map, Option, Struct
 from schemac.language.kinds.plain import MOST_DIGITS, Decimal, Float16, Float32, Float64, Int32
 from schemac.language.kinds.registry import ARROW_NAMES, BY_NAME, FOREIGN_NAMES, SPELLINGS
-from schemac.language.kinds.sequences import ARROW_BUFFERS, List, String
+from schemac.language.kinds.sequences import ARROW_BUFFERS, List, String, buffer_hint
 from schemac.language.kinds.temporal import ARROW_UNITS, FOREIGN_UNITS
 from schemac.language.logical.model import LogicalType
 from schemac.text.source.json_object import Json
@@ -208,11 +208,9 @@ class _Reader:
             return Meaning(_type(kind, itemType=item, **length), _first_attribute("bfloat16"))
         example = _type(Float32 if numbers else String)
         item = self.part(items[0], is_open=is_open) if items else example
-        layouts = {"largelist": ("Contiguous", 64), "listview": ("View", 32), "largelistview": ("View", 64)}
         hints: Json = {}
-        if folded in layouts and not length:
-            layout, width = layouts[folded]
-            hints[arrow.BUFFER_ENCODING.key] = {"kind": layout, "offsetBitWidth": width}
+        if folded in ("largelist", "listview", "largelistview") and not length:
+            hints = buffer_hint(is_view=folded.endswith("view"), is_large=folded.startswith("large"))
         if items and items[0].name not in ("", "item"):
             hints[arrow.CHILD_NAMES.key] = {"item": items[0].name}
         return Meaning(_type(kind, itemType=item, **length), hints)
@@ -304,10 +302,8 @@ def _decimal_meaning(reader: _Reader, written: TypeText, kind: Kind = Decimal) -
 def _text_meaning(reader: _Reader, written: TypeText, kind: Kind) -> Meaning:
     """Return a String, with a remark on its length; JSON and variants have an attribute."""
     folded, length = fold(written.head), [_length_of(t.head) for t in written.types if t.head.isdecimal()]
-    if folded in ("json", "jsonb"):
-        return Meaning(_type(kind), _first_attribute("json"))
-    if folded == "variant":
-        return Meaning(_type(kind), _first_attribute("variant"))
+    if folded in ("json", "jsonb", "variant"):
+        return Meaning(_type(kind), _first_attribute(folded.removesuffix("b")))
     if not length:
         return Meaning(_type(kind))
     word = "char" if folded in ("char", "character", "nchar", "bpchar", "fixedstring") else "varchar"

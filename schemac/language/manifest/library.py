@@ -72,7 +72,10 @@ class GroupScope:
         """Whether all imports could be read."""
         self._reuse = reuse
         self._above = above
-        self._imported: dict[str, tuple[Definition, Import, GroupScope]] = {}
+        self._known: dict[str, tuple[Definition, Import | None, GroupScope]] = {
+            name: (definition, None, self) for name, definition in file.groups.items()
+        }
+        """Its own groups, then the others with the imports that they come from."""
         self._read: list[tuple[Import, GroupScope]] = []
         for import_ in file.imports:
             self._open_import(import_, report)
@@ -80,15 +83,12 @@ class GroupScope:
     @property
     def names(self) -> list[str]:
         """All groups that it knows."""
-        return [*self.file.groups, *self._imported]
+        return list(self._known)
 
     def find(self, name: str) -> "tuple[Definition, GroupScope] | None":
         """Return a group, and the scope that it is in."""
-        definition = self.file.groups.get(name)
-        if definition is not None:
-            return definition, self
-        imported = self._imported.get(name)
-        return None if imported is None else (imported[0], imported[2])
+        definition, _, scope = self._known.get(name, (None, None, self))
+        return (definition, scope) if definition is not None else None
 
     def is_sound(self, name: str) -> bool:
         """Whether a group of this name has no mistakes; True for an unknown name."""
@@ -97,7 +97,7 @@ class GroupScope:
 
     def unused_imports(self, used: Collection[str]) -> list[Import]:
         """Return the imports that have none of the groups of these names; a file with mistakes may be meant to have them."""
-        needed = {id(import_) for name, (_, import_, _) in self._imported.items() if name in used}
+        needed = {id(import_) for name, (_, import_, _) in self._known.items() if name in used}
         return [
             import_
             for import_, scope in self._read
@@ -143,10 +143,8 @@ class GroupScope:
         self._read.append((import_, scope))
         self.is_whole = self.is_whole and scope.is_whole
         for name, definition in file.groups.items():
-            first = self.file.groups.get(name) or self._imported.get(name, (None,))[0]
-            if first is None:
-                self._imported[name] = (definition, import_, scope)
-            elif name in self.file.groups:
+            first, of_first, _ = self._known.setdefault(name, (definition, import_, scope))
+            if of_first is None:
                 report_clash(first, definition, report)
             elif first is not definition:
                 report_clash(definition, first, report, import_.document.location(import_.at))

@@ -50,13 +50,8 @@ class Region(NamedTuple):
 
     @classmethod
     def within(cls, line: int, column: int, end_column: int) -> "Region":
-        """Return a range of one line."""
+        """Return a range of one line; it may be empty."""
         return cls(line, column, line, end_column)
-
-    @classmethod
-    def point(cls, line: int, column: int) -> "Region":
-        """Return the empty range before a column."""
-        return cls(line, column, line, column)
 
 
 WHOLE_FILE = Region()

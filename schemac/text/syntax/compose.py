@@ -11,6 +11,7 @@ Source: YAML 1.2.2; scalars by its core schema.
 
 import re
 from collections.abc import Callable, Iterable
+from functools import partial
 from typing import Any, NamedTuple, NoReturn
 
 from ruamel.yaml.events import (
@@ -344,22 +345,20 @@ def whole_types(content: str, keys: Iterable[str]) -> tuple[EventSource, EventSo
     marked = _with_private_signs(content, keys)
     if marked is None:
         return None
+    return partial(_whole_events, fast_events, marked), partial(_whole_events, pure_events, marked)
 
-    def source_over(events: EventSource) -> EventSource:
-        def source(_: str) -> Callable[[], Any]:
-            next_event = events(marked)
 
-            def next_whole_event() -> Any:
-                event = next_event()
-                if event.__class__ is ScalarEvent and not event.value.isascii():
-                    event.value = _FOLD.sub(" ", event.value).translate(_SIGNS)
-                return event
+def _whole_events(event_source: EventSource, marked: str, _content: str) -> Callable[[], Any]:
+    """Return the source of the events of a marked text, with the signs of types in their scalars."""
+    next_event = event_source(marked)
 
-            return next_whole_event
+    def next_whole_event() -> Any:
+        event = next_event()
+        if event.__class__ is ScalarEvent and not event.value.isascii():
+            event.value = _FOLD.sub(" ", event.value).translate(_SIGNS)
+        return event
 
-        return source
-
-    return source_over(fast_events), source_over(pure_events)
+    return next_whole_event
 
 
 def _with_private_signs(content: str, keys: Iterable[str]) -> str | None:
