@@ -19,6 +19,7 @@ from schemac.language.constraints.constraint import (
     compute,
     plain,
     scalar_like,
+    scale_of,
     shown,
 )
 from schemac.language.kinds.plain import Decimal
@@ -221,8 +222,8 @@ class LogicNode(Node):
 def digits_of(type_: LogicalType) -> tuple[int, int]:
     """Return the digits before and after the point that an exact number of a type may have."""
     if type_.family is Family.DECIMAL:
-        scale: int = getattr(type_, "scale")  # noqa: B009  of the family, not of a class
-        return max(getattr(type_, "precision") - scale, 0), max(scale, 0)  # noqa: B009
+        scale = scale_of(type_)
+        return max(getattr(type_, "precision") - scale, 0), max(scale, 0)  # noqa: B009  of the family
     bits = getattr(type_, "bits", 64) - int(getattr(type_, "is_signed", True))
     return len(str(2**bits)), 0
 
@@ -261,7 +262,7 @@ def _wide(digits: tuple[int, int]) -> Any:
 PAGE = "see `schemac explain SC327` for what can be written"
 
 _PATTERN = "set `schemac.dev/pattern` on the field, which takes a regular expression"
-_LENGTH = "the only function is `length`, for text; let the pipeline fill a field with the result of another function (`expr`), and compare that field"
+ONLY_FUNCTION = "the only function is `length`, for text; let the pipeline fill a field with the result of another function (`expr`), and compare that field"
 _ITEMS = "set `schemac.dev/minItems` or `schemac.dev/maxItems` on the list"
 _TEXT_ALONE = "write the text alone, such as '2020-01-31' or '2020-01-31T13:45:00Z'"
 _OTHER_ROWS = "set `schemac.dev/references` on the schema, which looks values up in another dataset"
@@ -289,11 +290,6 @@ INSTEAD = {
 """Words and characters of SQL in small letters, with what is in their place."""
 
 
-def instead_of(word: str) -> str:
+def instead_of(word: str, otherwise: str = PAGE) -> str:
     """Return what to write in place of a word or a character."""
-    return INSTEAD.get(word.lower(), PAGE)
-
-
-def instead_of_function(name: str) -> str:
-    """Return what to write in place of a function."""
-    return INSTEAD.get(name.lower(), _LENGTH)
+    return INSTEAD.get(word.lower(), otherwise)

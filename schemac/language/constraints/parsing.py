@@ -18,6 +18,7 @@ from schemac.language.constraints.constraint import UnfitValueError, read_value,
 from schemac.language.constraints.expressions import (
     INSTEAD,
     MOST_DIGITS,
+    ONLY_FUNCTION,
     PAGE,
     AmongNode,
     ArithmeticNode,
@@ -32,7 +33,6 @@ from schemac.language.constraints.expressions import (
     Operand,
     common_digits,
     instead_of,
-    instead_of_function,
     result_type,
 )
 from schemac.language.kinds.plain import Decimal, Int64
@@ -126,13 +126,6 @@ class _Parser:
         where = f"at `{token.text}` (character {token.at + 1})" if token is not None else "at its end"
         return ExpressionError(f"{what} {where}", instead_of(token.text) if token is not None else PAGE)
 
-    def refuse_unsupported_word(self) -> None:
-        """Refuse a word of SQL that conditions do not have, after something that was read."""
-        token = self.token
-        if token is not None and token.kind == "word" and token.text.lower() in INSTEAD:
-            message = f"`{token.text}` (character {token.at + 1}) is not supported"
-            raise ExpressionError(message, instead_of(token.text))
-
     def condition(self, part: _Part) -> Node:
         """Return what can be true or false by itself."""
         if isinstance(part, FieldNode) and part.type.family is Family.BOOLEAN:
@@ -140,7 +133,10 @@ class _Parser:
         if isinstance(part, Unread):
             raise ExpressionError(f"`{part.source_text}` alone is not a condition", "compare a field with it")
         if isinstance(part, Operand):
-            self.refuse_unsupported_word()
+            token = self.token
+            if token is not None and token.kind == "word" and token.text.lower() in INSTEAD:
+                message = f"`{token.text}` (character {token.at + 1}) is not supported"
+                raise ExpressionError(message, instead_of(token.text))
             message = f"`{part}` is neither true nor false"
             raise ExpressionError(message, f"compare it, such as `{_sample(part)}`")
         return part
@@ -280,7 +276,7 @@ class _Parser:
             plain = [text for text, one in self.fields.items() if not one.children]
             near = closest(name, plain)
             if self.token is not None and self.token.text == "(":
-                raise ExpressionError(f"there is no function `{name}`", instead_of_function(name))
+                raise ExpressionError(f"there is no function `{name}`", instead_of(name, ONLY_FUNCTION))
             if name.lower() in INSTEAD:
                 message = f"`{name}` (character {first.at + 1}) is not supported, and no field has that name"
                 raise ExpressionError(message, instead_of(name))

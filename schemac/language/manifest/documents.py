@@ -316,10 +316,10 @@ class Documents(NamedTuple):
         return [named._replace(path=place)]
 
     def _has_shape(self, value: Json, at: TreePath, envelope: str, noun: str) -> bool:
-        """Whether a mapping has the keys that an envelope needs. A misspelled key is one finding, not two."""
-        from schemac.language.manifest.envelopes import ENVELOPES
+        """Whether a mapping has the keys that an envelope, by the name of its class, needs. A misspelled key is one finding, not two."""
+        from schemac.language.manifest import envelopes
 
-        fields = {f.alias or name: f for name, f in ENVELOPES[envelope].model_fields.items()}
+        fields = {f.alias or name: f for name, f in vars(envelopes)[envelope].model_fields.items()}
         known = tuple(fields)
         is_whole = True
         meant: set[str] = set()

@@ -294,9 +294,8 @@ class Expander:
             # It may well stand in the file that cannot be read.
             return
         names = frame.scope.names
-        others = "write `imports:` with the file that has it"
-        if names:
-            others = f"the groups here are {', '.join(names)}"
+        known = f"the groups here are {', '.join(names)}" if names else ""
+        others = known or "write `imports:` with the file that has it"
         help = Help.nearest(name, names, f"{others}, or define it under `groups:`")
         origin = frame.origin((*here, "use"))
         self._add(origin, codes.UNKNOWN_GROUP, f"there is no group '{name}'", help=help)

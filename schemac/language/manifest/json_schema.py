@@ -209,9 +209,8 @@ def manifest_schema(*, strict: bool) -> Json:
     if not strict:
         for name in _WITH_WORDS:
             kind = definitions[name]["properties"]["kind"]
-            text = {"description": kind["description"]} if "description" in kind else {}
             words = word_choice(kind.get("enum", [kind.get("const")]))
-            definitions[name]["properties"]["kind"] = {**words, **text}
+            definitions[name]["properties"]["kind"] = {**words, "description": kind["description"]}
     return {
         "$schema": _DIALECT,
         "title": "ODF manifest" if strict else "schemac manifest",

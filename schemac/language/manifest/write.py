@@ -139,9 +139,11 @@ class _Writer:
                 continue
             below = (*path, _PARTS[name]) if name in _PARTS else path
             tree[info.alias or name] = self.value(value, below, column)
+        if scalar(tree["kind"]) != tree["kind"]:
+            # YAML reads something else, as it does for Null.
+            tree["kind"] = DoubleQuotedScalarString(tree["kind"])
         if len(tree) == 1:
-            return _quoted_kind(tree["kind"])
-        tree["kind"] = _quoted_kind(tree["kind"])
+            return tree["kind"]
         if "extra" in tree:
             tree.move_to_end("extra")
         return _on_one_line(tree)
@@ -188,11 +190,6 @@ def _has_comment(tree: Any) -> bool:
     return bool(tree.ca.items) or any(
         _has_comment(item) for item in (tree.values() if isinstance(tree, CommentedMap) else tree)
     )
-
-
-def _quoted_kind(kind: str) -> str:
-    """Return the name of a kind, in quotes if YAML reads something else, as it does for Null."""
-    return kind if scalar(kind) == kind else DoubleQuotedScalarString(kind)
 
 
 def _name_scalar(name: str) -> str:

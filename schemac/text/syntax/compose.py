@@ -66,10 +66,9 @@ class Location(NamedTuple):
 
     def fix(self, help: Help) -> Fix | None:
         """Return the fix that a help names; None where the text here is written in a way that it would damage."""
-        from schemac.text.syntax.fixes import Finding, fix_of
+        from schemac.text.syntax.fixes import fix_of
 
-        root = self.root.target if self.root is not None else None
-        return fix_of(help, Finding(self.source, self.span, self.entry, root, self.is_exact))
+        return fix_of(help, self)
 
 
 MAX_UNFOLDED = 4_000_000
@@ -83,14 +82,6 @@ _SCALAR_TAGS = frozenset(_CORE_TAG + name for name in ("int", "float", "bool", "
 
 class _Abandoned(Exception):
     """The document cannot be read on; what is wrong has been reported."""
-
-
-class _Anchored(NamedTuple):
-    """The target of an alias: its value, its number of nodes and its depth."""
-
-    value: YamlValue
-    nodes: int
-    levels: int
 
 
 def compose(
@@ -141,7 +132,8 @@ class _Composer:
         self.report = report
         self.positions = Positions(source.content, event_source)
         self.next_event = next_event = event_source(source.content)
-        self.anchors: dict[str, _Anchored | None] = {}
+        self.anchors: dict[str, tuple[YamlValue, int, int] | None] = {}
+        """The value of each, its number of nodes and its depth; None while it is read."""
         texts: dict[str, str] = {}
         self.shared: Callable[[str, str], str] = texts.setdefault
         """Gives equal keys as one text: there are few, and each field has all of them."""
@@ -180,7 +172,7 @@ class _Composer:
         self.anchors[anchor] = None
         self.deepest = depth
         value = self.content(event, depth)
-        self.anchors[anchor] = _Anchored(value, self.nodes - before, self.deepest - depth)
+        self.anchors[anchor] = value, self.nodes - before, self.deepest - depth
         self.deepest = max(self.deepest, outside)
         return value
 

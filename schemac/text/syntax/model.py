@@ -58,18 +58,13 @@ def class_text(model: type) -> str:
 
 
 _SORTS: dict[str, str] = {
-    "int_type": "a whole number",
-    "int_from_float": "a whole number",
+    **dict.fromkeys(("int_type", "int_from_float"), "a whole number"),
     "float_type": "a number",
     "string_type": "a text",
     "bool_type": "true or false",
-    "list_type": "a list",
-    "tuple_type": "a list",
-    "dict_type": "a mapping",
-    "mapping_type": "a mapping",
-    "model_type": "a mapping",
-    "model_attributes_type": "a mapping",
-    "dataclass_type": "a mapping",
+    **dict.fromkeys(("list_type", "tuple_type"), "a list"),
+    **dict.fromkeys(("dict_type", "mapping_type", "dataclass_type"), "a mapping"),
+    **dict.fromkeys(("model_type", "model_attributes_type"), "a mapping"),
 }
 _BOUNDS: dict[str, tuple[str, str]] = {
     "greater_than_equal": ("at least", "ge"),
