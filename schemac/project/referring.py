@@ -22,7 +22,7 @@ from schemac.project.imported import NOTHING, FolderFiles
 from schemac.project.manifests import CompiledFile
 from schemac.project.options import CompileOptions
 from schemac.text.source.catalogue import REFERENCE_TO_NO_KEY, UNFIT_REFERENCE, UNKNOWN_REFERRED
-from schemac.text.source.diagnostics import Code, Label, Located, Report, label
+from schemac.text.source.diagnostics import Code, Label, Report, labels_at
 from schemac.text.source.phrases import Help, closest
 
 _WORD = b"references"
@@ -115,7 +115,7 @@ class _ReferenceChecks:
             if name not in theirs or theirs[name].children:
                 help = Help.nearest(name, theirs, f"its fields are {', '.join(theirs)}")
                 message = f"{other.name} has no field `{name}` that can be referred to"
-                labels = _labels_at(other.origins.name_location, "this dataset")
+                labels = labels_at(other.origins.name_location, "this dataset")
                 self._report_at(UNFIT_REFERENCE, message, place, labels=labels, help=help)
                 is_sound = False
             elif field in local_fields and _comparable(local_fields[field].type) != _comparable(
@@ -123,7 +123,7 @@ class _ReferenceChecks:
             ):
                 there = theirs[name]
                 message = f"{field} is {local_fields[field].type.type_text()}, but `{name}` of {other.name} is {there.type.type_text()}"
-                labels = _labels_at(other.origins.location((*there.declared_at, "name")), "this field")
+                labels = labels_at(other.origins.location((*there.declared_at, "name")), "this field")
                 self._report_at(
                     UNFIT_REFERENCE, message, place, labels=labels, help="give both fields one type"
                 )
@@ -132,7 +132,7 @@ class _ReferenceChecks:
             message = f"{', '.join(names)} is not a key of {other.name}: several of its rows may have the same values"
             fields = ", ".join(names)
             help = f"make it the primary key there, or add `schemac.dev/unique: [[{fields}]]`"
-            labels = _labels_at(other.origins.location((*theirs[names[0]].declared_at, "name")), "this field")
+            labels = labels_at(other.origins.location((*theirs[names[0]].declared_at, "name")), "this field")
             self._report_at(REFERENCE_TO_NO_KEY, message, at, labels=labels, help=help)
 
     def _report_at(
@@ -163,11 +163,6 @@ def _is_key(names: Sequence[str], other: LogicalDataset) -> bool:
         [dotted(tuple(map(str, field.path))) for field in key_fields],
     ]
     return any(key and set(key) <= set(names) for key in keys)
-
-
-def _labels_at(place: Located | None, message: str) -> tuple[Label, ...]:
-    """Return labels at a place and at the groups that it comes from; none if there is no place."""
-    return () if place is None else (label(message, place.source, place.span), *place.labels)
 
 
 def _report_unused_groups(files: Iterable[CompiledFile], report: Report) -> None:

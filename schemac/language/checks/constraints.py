@@ -88,7 +88,7 @@ def _rounded_number(
     origins = findings.origins
     values = enumerate(authored) if isinstance(authored, list) else [(None, authored)]
     for step, value in values:
-        if not isinstance(value, float) or origins.source is None:
+        if not isinstance(value, float):
             continue
         for extra_path in field.extra_places(key):
             path = extra_path if step is None else (*extra_path, step)

@@ -82,12 +82,11 @@ class FloatType(PlainType):
     packing: ClassVar[str]
     """The type's letter in Python's `struct`."""
 
-    def __init_subclass__(
-        cls, *, number: int, mantissa: int, packing: str, arrow_text: str, names: str
-    ) -> None:
+    def __init_subclass__(cls, *, number: int, mantissa: int, arrow_text: str, names: str) -> None:
         """Set what differs between widths; the width is in the kind's name."""
         cls.arrow_name, cls.arrow_text = cls.__name__.lower(), arrow_text
-        cls.bits, cls.mantissa, cls.packing = int(cls.__name__.removeprefix("Float")), mantissa, packing
+        cls.bits, cls.mantissa = int(cls.__name__.removeprefix("Float")), mantissa
+        cls.packing = {16: "<e", 32: "<f", 64: "<d"}[cls.bits]
         cls.standard_number, cls.foreign_names, cls.example = number, tuple(names.split()), cls.__name__
         super().__init_subclass__()
 
@@ -179,29 +178,20 @@ class UInt64(IntegerType, number=16, names="u64 ulong fixed64 bigintunsigned uns
     kind: Literal["UInt64"] = "UInt64"
 
 
-class Float16(
-    FloatType, number=6, mantissa=11, packing="<e", arrow_text="halffloat", names="half halffloat f16"
-):
+class Float16(FloatType, number=6, mantissa=11, arrow_text="halffloat", names="half halffloat f16"):
     """IEEE 754 half precision."""
 
     kind: Literal["Float16"] = "Float16"
 
 
-class Float32(
-    FloatType, number=7, mantissa=24, packing="<f", arrow_text="float", names="float real f32 single float4"
-):
+class Float32(FloatType, number=7, mantissa=24, arrow_text="float", names="float real f32 single float4"):
     """IEEE 754 single precision."""
 
     kind: Literal["Float32"] = "Float32"
 
 
 class Float64(
-    FloatType,
-    number=8,
-    mantissa=53,
-    packing="<d",
-    arrow_text="double",
-    names="double float8 number f64 doubleprecision",
+    FloatType, number=8, mantissa=53, arrow_text="double", names="double float8 number f64 doubleprecision"
 ):
     """IEEE 754 double precision."""
 

@@ -17,7 +17,7 @@ from schemac.language.attributes.attribute import Role
 from schemac.language.attributes.builtin import DESCRIPTION
 from schemac.language.attributes.registry import are_telling, of_role
 from schemac.language.logical.model import Schema, SchemaField, preorder
-from schemac.text.source.diagnostics import Code, Label, Report, SourceText, label
+from schemac.text.source.diagnostics import Code, Label, Report, labels_at
 from schemac.text.source.json_object import TreePath
 
 if TYPE_CHECKING:
@@ -34,11 +34,6 @@ class Origins(NamedTuple):
     """Where the document gives the dataset its name; None if it does not."""
     overlaid: "Mapping[TreePath, ValueOrigin]" = MappingProxyType({})
     """Where overlays have the attributes that they give, by the paths of these; the paths start at the schema's mapping."""
-
-    @property
-    def source(self) -> SourceText | None:
-        """The text, where there is one."""
-        return self.document.source if self.document is not None else None
 
     def location(self, path: TreePath, *, on_key: bool = False) -> "Location | None":
         """Return where a value is, or its key; `path` starts at the schema's mapping. It may be in another text."""
@@ -177,10 +172,8 @@ class Findings:
         """Report a finding about a field's name, or about a nameless field as a whole."""
         path = (*field.declared_at, "name") if field.is_member else field.declared_at
         labels: tuple[Label, ...] = ()
-        if other is not None and self.origins.source is not None:
-            there = self.origins.location((*other.field.declared_at, "name"))
-            if there is not None:
-                labels = (label(other.message, there.source, there.span), *there.labels)
+        if other is not None:
+            labels = labels_at(self.origins.location((*other.field.declared_at, "name")), other.message)
         self._add(field, path, code, message, help, labels=labels)
 
     def at_type(

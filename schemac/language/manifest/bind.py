@@ -28,7 +28,7 @@ from schemac.language.manifest.foreign import suggest_type
 from schemac.language.manifest.library import GroupScope, Reuse, scope_of
 from schemac.language.manifest.standard import Standardizer, complete_type
 from schemac.text.source.catalogue import DUPLICATE_DATASET, EMPTY_DOCUMENT, NO_SCHEMA, UNKNOWN_DOCUMENT
-from schemac.text.source.diagnostics import Code, Report, Severity, SourceText, label
+from schemac.text.source.diagnostics import Code, Report, Severity, SourceText, labels_at
 from schemac.text.source.json_object import TreePath
 from schemac.text.source.phrases import Help, fold
 from schemac.text.syntax.compose import whole_types
@@ -283,8 +283,6 @@ def unique_by_name(datasets: list[LogicalDataset], report: Report) -> list[Logic
         if first is dataset:
             continue
         origins, other = dataset.origins, first.origins
-        there = other.name_location
-        labels = (label("first used here", there.source, there.span),) if there is not None else ()
         is_same = first.name == dataset.name
         report.add(
             DUPLICATE_DATASET,
@@ -294,7 +292,7 @@ def unique_by_name(datasets: list[LogicalDataset], report: Report) -> list[Logic
             location=origins.name_location,
             file=origins.file,
             help="give it a different `name:`" if origins.named_at else "give it a `name:` of its own",
-            labels=labels,
+            labels=labels_at(other.name_location, "first used here"),
         )
     return list(by_name.values())
 

@@ -17,7 +17,7 @@ from schemac.language.attributes.registry import known
 from schemac.language.logical.model import ExtraAttributes
 from schemac.language.manifest.documents import is_library, schemas_of
 from schemac.text.source import catalogue as codes
-from schemac.text.source.diagnostics import Code, Report, label
+from schemac.text.source.diagnostics import Code, Report, labels_at
 from schemac.text.source.json_object import Json, TreePath, values_in
 from schemac.text.source.phrases import Help, closest
 from schemac.text.syntax.document import Document, Location
@@ -198,10 +198,9 @@ def report_clash(
     """Report that two groups have one name; `imported` is the location of the second import, if both are imported."""
     there = first.document.location(first.path, on_key=True)
     here = second.document.location(second.path, on_key=True)
-    also = () if imported is None else (label("imported here", imported.source, imported.span),)
     elsewhere = "" if there.source.name == here.source.name else f" in {there.source.name}"
     message = f"the group '{second.name}' is already defined{elsewhere}"
-    labels = (label("first defined here", there.source, there.span), *also)
+    labels = (*labels_at(there, "first defined here"), *labels_at(imported, "imported here"))
     report.add(codes.DUPLICATE_GROUP, message, location=here, help="rename one of the two", labels=labels)
 
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 
 from schemac.language.manifest.groups import Definition, GroupFile, Import, report_clash
 from schemac.text.source.catalogue import REUSE_CYCLE, UNREADABLE_IMPORT, UNUSED_GROUP
-from schemac.text.source.diagnostics import Diagnostic, Report, label
+from schemac.text.source.diagnostics import Diagnostic, Report, labels_at
 from schemac.text.source.files import Contents, Files, OutsideError
 from schemac.text.source.phrases import Help
 from schemac.text.source.text import MAX_BYTES, decode_text, reason_of
@@ -131,7 +131,7 @@ class GroupScope:
             locations = [import_.document.location(import_.at) for import_ in circle]
             through = ", ".join(location.source.name for location in locations[1:])
             message = f"{files.name(path)} imports itself" + (f" through {through}" if through else "")
-            labels = [label("imported here", location.source, location.span) for location in locations[:-1]]
+            labels = [one for location in locations[:-1] for one in labels_at(location, "imported here")]
             help = "remove this import, or move the groups that both files need into a third one"
             report.add(REUSE_CYCLE, message, location=locations[-1], labels=tuple(labels), help=help)
             self.is_whole = False

@@ -308,6 +308,11 @@ def label(message: str, source: SourceText, span: Span) -> Label:
     return Label(message, source.name, *at, excerpt=source.line(at.line))
 
 
+def labels_at(location: Located | None, message: str) -> tuple[Label, ...]:
+    """Return a label at a location, and those that explain it; none if there is no location."""
+    return () if location is None else (label(message, location.source, location.span), *location.labels)
+
+
 _MEMBERS = [one.name for one in fields(Diagnostic) if one.name not in ("labels", "excerpt", "fix")]
 _LABEL_MEMBERS = [one.name for one in fields(Label) if one.name != "excerpt"]
 
