@@ -155,9 +155,9 @@ class TextScope:
 
     def vocabulary_keys(self) -> Iterator[tuple[str, str]]:
         """Yield the attributes of the project's own vocabularies, with their descriptions."""
-        for vocabulary in self._checked.project.vocabularies:
-            schema: Any = vocabulary.validator.schema
+        for domain, validator in self._checked.project.vocabularies.items():
+            schema: Any = validator.schema
             properties = schema.get("properties", {}) if isinstance(schema, dict) else {}
             for name, body in properties.items():
                 text = body.get("description", "") if isinstance(body, dict) else ""
-                yield f"{vocabulary.domain}/{name}", text
+                yield f"{domain}/{name}", text

@@ -284,7 +284,7 @@ def _check_extension(field: SchemaField, extension: arrow.ExtensionType, finding
             message = "the metadata of a tensor has to be a JSON object with its shape"
             report(message, "metadata", help="write `metadata: '{\"shape\":[2,3]}'`")
         elif tensor.size != length:
-            message = f"a tensor of shape {list(tensor.shape)} has {tensor.size} items, but the list has {length or 'any number'}"
+            message = f"a tensor of shape {tensor.shape} has {tensor.size} items, but the list has {length or 'any number'}"
             report(message, "metadata", help=Help.retype("fixedLength", str(tensor.size)))
         elif field.children[0].is_nullable:
             message = "the items of a tensor may not be null"

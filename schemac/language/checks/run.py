@@ -38,22 +38,18 @@ if TYPE_CHECKING:
     from jsonschema.protocols import Validator
 
 
-class DomainValidator(NamedTuple):
-    """A domain and the validator of its attributes."""
-
-    domain: str
-    validator: "Validator"
-
-
 def _check_vocabulary(
-    vocabulary: DomainValidator, extra: Mapping[str, Any], field: SchemaField | None, findings: Findings
+    domain: str,
+    validator: "Validator",
+    extra: Mapping[str, Any],
+    field: SchemaField | None,
+    findings: Findings,
 ) -> None:
-    """Report attributes of a vocabulary that break its JSON schema; `field` is None for those of the schema itself."""
-    domain = vocabulary.domain
+    """Report attributes of a domain that break the JSON schema of its vocabulary; `field` is None for those of the schema itself."""
     values = {key.partition("/")[2]: value for key, value in extra.items() if domain_of(key) == domain}
     if not values:
         return
-    for error in _vocabulary_errors(vocabulary, values):
+    for error in _vocabulary_errors(validator, values):
         schema: Any = error.schema if isinstance(error.schema, dict) else {}
         known, instance = schema.get("properties") or {}, cast("Any", error.instance)
         is_unexpected = error.validator == "additionalProperties" and schema
@@ -71,14 +67,14 @@ def _check_vocabulary(
             )
 
 
-def _vocabulary_errors(vocabulary: DomainValidator, values: Mapping[str, Any]) -> list["ValidationError"]:
+def _vocabulary_errors(validator: "Validator", values: Mapping[str, Any]) -> list["ValidationError"]:
     """Return the errors of validation by path, or one on the vocabulary itself if that refers in a circle or to nothing."""
     # Imported here for start-up time: jsonschema takes longer to load than a file to check.
     from jsonschema.exceptions import ValidationError
     from referencing.exceptions import Unresolvable
 
     try:
-        validation_errors = list(vocabulary.validator.iter_errors(values))
+        validation_errors = list(validator.iter_errors(values))
     except RecursionError:
         return [ValidationError("the vocabulary refers to itself endlessly")]
     except Unresolvable as error:
@@ -102,8 +98,8 @@ def _engines_with_checks() -> tuple[tuple[str, AttributeChecks], ...]:
     return tuple([(engine.name, CHECKS.of(engine)) for engine in engines() if CHECKS.is_of(engine)])
 
 
-def check(dataset: LogicalDataset, report: Report, vocabularies: Sequence[DomainValidator] = ()) -> None:
-    """Run all checks of one schema, whatever it is built for. Raises EngineError."""
+def check(dataset: LogicalDataset, report: Report, vocabularies: Mapping[str, "Validator"] = {}) -> None:
+    """Run all checks of one schema, whatever it is built for; `vocabularies` by their domains. Raises EngineError."""
     findings = Findings(report, dataset.origins)
     sound = sound_attributes(dataset.schema.extra, None, findings)
     if dataset.is_whole:
@@ -145,10 +141,10 @@ def check(dataset: LogicalDataset, report: Report, vocabularies: Sequence[Domain
         check_successors(fields, telling, findings)
     readable = tuple([column for column in dataset.columns if column.type_at not in unread]) if unread else ()
     check_system_columns(replace(dataset, columns=readable) if unread else dataset, findings)
-    for vocabulary in vocabularies:
-        _check_vocabulary(vocabulary, sound, None, findings)
+    for domain, validator in vocabularies.items():
+        _check_vocabulary(domain, validator, sound, None, findings)
         for field in fields:
-            _check_vocabulary(vocabulary, field.extra, field, findings)
+            _check_vocabulary(domain, validator, field.extra, field, findings)
 
 
 # Line ends and tabs come from headers of spreadsheets; all engines hold them.

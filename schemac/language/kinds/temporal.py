@@ -14,6 +14,7 @@ from pydantic import Field
 
 from schemac.language.attributes.arrow import DATE_ENCODING, ArrowDefaults, Hints
 from schemac.language.attributes.attribute import Family
+from schemac.language.attributes.builtin import OFFSET
 from schemac.language.logical.dataset import Findings
 from schemac.language.logical.facts import Fact
 from schemac.language.logical.model import AuthoredType, Castability, Invariable, LogicalType, SchemaField
@@ -28,7 +29,6 @@ YEARS = (-62135596800, 253402300799)
 _OFFSET_LIKE = re.compile(r"([+-])([0-9].*)")
 _POSSIBLE_OFFSET = re.compile(r"[+-]([01][0-9]|2[0-3]):[0-5][0-9]")
 """What Arrow's readers take; no place on earth is more than 14 hours away from UTC."""
-_OFFSET = re.compile(r"[+-](0[0-9]|1[0-4]):[0-5][0-9]")
 
 
 class Date(Invariable):
@@ -168,10 +168,10 @@ class Timestamp(UnitType):
             digits = re.sub(r"[^0-9]", "", zone)
             hours, minutes = (digits, "00") if len(digits) < 3 else (digits[:-2], digits[-2:])
             offset = f"{zone[0]}{hours:0>2}:{minutes}"
-            meant = f"'{offset}'" if _OFFSET.fullmatch(offset) else "UTC"
+            meant = f"'{offset}'" if OFFSET.fullmatch(offset) else "UTC"
             message = f"'{zone}' is not a valid offset from UTC; write it like +05:30"
             help = Help.write(meant, key="timezone", is_safe=False)
-        elif zone is None or zone == "UTC" or _OFFSET.fullmatch(zone):
+        elif zone is None or zone == "UTC" or OFFSET.fullmatch(zone):
             return
         else:
             # Imported here for start-up time: hardly any manifest names a zone other than UTC.
