@@ -26,15 +26,7 @@ from schemac.language.kinds.temporal import ARROW_UNITS
 from schemac.language.logical.dataset import VARIANTS, LogicalDataset
 from schemac.language.logical.model import TYPE_KEYS, Field, LogicalType, Member, Schema, SchemaField
 from schemac.language.manifest.foreign import flow
-from schemac.text.source.catalogue import (
-    FRIENDLY_FORM,
-    LENIENT_SPELLING,
-    PLURAL_UNIT,
-    SECOND_DESCRIPTION,
-    UNQUOTED_NAME,
-    UNQUOTED_NULL,
-    WRONG_TYPE,
-)
+from schemac.text.source import catalogue as codes
 from schemac.text.source.diagnostics import Report, SourceText
 from schemac.text.source.json_object import Json, TreePath
 from schemac.text.source.phrases import Help, closest
@@ -104,7 +96,7 @@ class Standardizer:
         location = self._document.location(at)
         written = location.source.excerpt(location.span)
         message = f"YAML reads the name {written or 'here'} as {sort_of(name)}"
-        self._add(UNQUOTED_NAME, at, message, help=Help.quote(written))
+        self._add(codes.UNQUOTED_NAME, at, message, help=Help.quote(written))
         return written or "?"
 
     def _with_description(self, holder: Json, at: TreePath) -> Json:
@@ -113,17 +105,17 @@ class Standardizer:
         text, extra = rest.pop("description"), holder.get("extra", {})
         help: str
         if self._is_strict:
-            code, message = FRIENDLY_FORM, "the standard has no `description` here"
+            code, message = codes.FRIENDLY_FORM, "the standard has no `description` here"
             help = Help.move_to_extra(f"move it under `extra:` as `{DESCRIPTION.key}`", DESCRIPTION.key)
         elif not isinstance(text, str):
-            code, message = WRONG_TYPE, f"a description has to be a text, not {sort_of(text)}"
+            code, message = codes.WRONG_TYPE, f"a description has to be a text, not {sort_of(text)}"
             help = Help.quote()
         elif isinstance(extra, dict) and DESCRIPTION.key in extra:
-            code, message = SECOND_DESCRIPTION, "there are two descriptions"
+            code, message = codes.SECOND_DESCRIPTION, "there are two descriptions"
             help = f"keep this one, or `{DESCRIPTION.key}`"
         else:
             return {**rest, "extra": {DESCRIPTION.key: text, **extra}} if isinstance(extra, dict) else rest
-        self._add(code, (*at, "description"), message, help=help, on_key=code is not WRONG_TYPE)
+        self._add(code, (*at, "description"), message, help=help, on_key=code is not codes.WRONG_TYPE)
         return rest
 
     def _type(self, value: Any, at: TreePath, *, is_nested: bool) -> Any:
@@ -158,11 +150,11 @@ class Standardizer:
         if self._is_strict and kind == "Timestamp" and value.get("timezone", "") is None:
             message = "the standard has no timestamp without a zone"
             help = Help.write("UTC", key="timezone", is_safe=False)
-            self._add(FRIENDLY_FORM, (*at, "timezone"), message, help=help)
+            self._add(codes.FRIENDLY_FORM, (*at, "timezone"), message, help=help)
         if self._is_strict and value.get("fixedLength", 0) is None:
             message = "in the standard `fixedLength` needs a number"
             help = Help.remove(": a variable length is the default")
-            self._add(FRIENDLY_FORM, (*at, "fixedLength"), message, help=help)
+            self._add(codes.FRIENDLY_FORM, (*at, "fixedLength"), message, help=help)
         if "extra" in value:
             return self._without_misplaced_extra({**value, **changed}, at, is_nested)
         return {**value, **changed} if changed else value
@@ -176,14 +168,16 @@ class Standardizer:
         if is_nested:
             message = "the standard has attributes only on fields"
             help = Help.remove(help="remove it, or compile without --strict", is_safe=False)
-        self._add(FRIENDLY_FORM, (*at, "extra"), message, help=help, on_key=True)
+        self._add(codes.FRIENDLY_FORM, (*at, "extra"), message, help=help, on_key=True)
         return {key: item for key, item in value.items() if key != "extra"}
 
     def _kind(self, written: str, at: TreePath) -> str:
         """Return a kind as the standard spells it; strict mode reports other spellings, and kinds that the standard does not have."""
         kind = self._word(written, SPELLINGS, at)
         if self._is_strict and kind in BY_NAME and BY_NAME[kind].standard_number is None:
-            self._add(FRIENDLY_FORM, at, f"the standard has no kind {kind}", help="compile without --strict")
+            self._add(
+                codes.FRIENDLY_FORM, at, f"the standard has no kind {kind}", help="compile without --strict"
+            )
         return kind
 
     def _unit(self, written: str, at: TreePath) -> str:
@@ -191,7 +185,7 @@ class Standardizer:
         singular = _PLURALS.get(written)
         if singular is not None and not self._is_strict:
             message = f"units are written in the singular, not '{written}'"
-            self._add(PLURAL_UNIT, at, message, help=Help.write(singular))
+            self._add(codes.PLURAL_UNIT, at, message, help=Help.write(singular))
             return singular
         return self._word(written, _UNITS, at)
 
@@ -202,7 +196,7 @@ class Standardizer:
             return written
         if self._is_strict:
             message = f"the standard spells '{written}' as {word}"
-            self._add(LENIENT_SPELLING, at, message, help=Help.write(word))
+            self._add(codes.LENIENT_SPELLING, at, message, help=Help.write(word))
         return word
 
     def _null(self, at: TreePath, is_nested: bool) -> Json:
@@ -214,7 +208,7 @@ class Standardizer:
         inner = {"kind": "Null"}
         inside_option = is_nested and "inner" in at[-2:]
         help = Help.write_in_quotes("Null") if inside_option else Help.write_type(OPTIONAL_NULL)
-        self._add(UNQUOTED_NULL, at, f'YAML reads {written} as "no value"', help=help)
+        self._add(codes.UNQUOTED_NULL, at, f'YAML reads {written} as "no value"', help=help)
         return inner if inside_option else {"kind": "Option", "inner": inner}
 
 

@@ -25,14 +25,7 @@ from ruamel.yaml.events import (
     StreamStartEvent,
 )
 
-from schemac.text.source.catalogue import (
-    ALIAS_BOMB,
-    DUPLICATE_KEY,
-    INVALID_KEY,
-    TOO_DEEP,
-    UNDEFINED_ALIAS,
-    UNKNOWN_TAG,
-)
+from schemac.text.source import catalogue as codes
 from schemac.text.source.diagnostics import Code, Fix, Label, Report, SourceText, Span, label
 from schemac.text.source.phrases import Help
 from schemac.text.source.text import is_printable
@@ -185,7 +178,7 @@ class _Composer:
             own_tag = _CORE_TAG + ("map" if is_mapping else "seq")
             if event.tag not in (None, "!", own_tag):
                 message = f"the tag {_tag_text(event.tag)} is unknown"
-                self.report_at(event, UNKNOWN_TAG, message, help=Help.remove_tag())
+                self.report_at(event, codes.UNKNOWN_TAG, message, help=Help.remove_tag())
         return self.mapping(depth + 1) if is_mapping else self.sequence(depth + 1)
 
     def mapping(self, depth: int) -> YamlValue:
@@ -235,7 +228,7 @@ class _Composer:
         self.nodes += 1
         key = self.alias(event, depth) if event.__class__ is AliasEvent else None
         if not isinstance(key, str):
-            self.refuse(event, INVALID_KEY, "a key has to be a text", help="write a plain text")
+            self.refuse(event, codes.INVALID_KEY, "a key has to be a text", help="write a plain text")
         return key
 
     def scalar(self, event: Any) -> Scalar:
@@ -254,8 +247,10 @@ class _Composer:
         if tag in _SCALAR_TAGS:
             message = f"'{event.value}' is not a valid {_tag_text(tag)}"
             help = Help.remove_tag("remove the tag, or write a value that fits")
-            self.refuse(event, UNKNOWN_TAG, message, help=help)
-        self.report_at(event, UNKNOWN_TAG, f"the tag {_tag_text(tag)} is unknown", help=Help.remove_tag())
+            self.refuse(event, codes.UNKNOWN_TAG, message, help=help)
+        self.report_at(
+            event, codes.UNKNOWN_TAG, f"the tag {_tag_text(tag)} is unknown", help=Help.remove_tag()
+        )
         return str(event.value)
 
     def alias(self, event: Any, depth: int) -> YamlValue:
@@ -268,7 +263,7 @@ class _Composer:
             if name in self.anchors:
                 message = f"the alias *{name} is inside its own anchor"
                 help = "write the value out: a value cannot contain itself"
-            self.refuse(event, UNDEFINED_ALIAS, message, help=help)
+            self.refuse(event, codes.UNDEFINED_ALIAS, message, help=help)
         value, size, levels = anchored
         self.nodes += size
         self.deepest = max(self.deepest, depth + levels)
@@ -276,21 +271,21 @@ class _Composer:
             self.refuse_depth(event)
         if self.nodes > MAX_UNFOLDED:
             message = f"aliases expand to more than {MAX_UNFOLDED:,} values"
-            self.refuse(event, ALIAS_BOMB, message, help="write the values out")
+            self.refuse(event, codes.ALIAS_BOMB, message, help="write the values out")
         return value
 
     def refuse_depth(self, event: Any) -> NoReturn:
         """Report that an event is nested too deeply, and abandon the document."""
         message = f"nested more than {MAX_DEPTH} levels deep"
         help = "flatten the schema: no engine reads even half as many levels"
-        self.refuse(event, TOO_DEEP, message, help=help)
+        self.refuse(event, codes.TOO_DEEP, message, help=help)
 
     def duplicate(self, key: str, second: Any, first: Any, *, is_same: bool) -> None:
         """Report a key that is there twice; where both have the same value, either can be removed."""
         # Where they differ, it is for the author to say which is meant.
         help = Help.remove(help="keep one of the two") if is_same else "keep one of the two"
         self.report.add(
-            DUPLICATE_KEY,
+            codes.DUPLICATE_KEY,
             f"the key '{key}' is given twice",
             location=self.location(second, help),
             help=help,
