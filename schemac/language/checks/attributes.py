@@ -104,7 +104,7 @@ def _may_be_unknown(key: str, value: Any, report: AddFinding) -> bool:
         properties = {a.key: getattr(a.value_type, "model_fields", {}).items() for a in attributes}
         holder = next((key for key, of in properties.items() if name in {f.alias or n for n, f in of}), None)
         if holder is not None:
-            help: str = Help.move_under(holder, name)
+            help = Help.move_under(holder, name)
         elif fold(name) in ("required", "notnull", "nullable", "optional"):
             help = "leave it out: a value may be null where its type is an Option, and nowhere else"
         elif near:
@@ -136,7 +136,6 @@ def _is_json(value: Any, report: AddFinding) -> bool:
 def _is_in_place(attribute: Attribute[Any], field: SchemaField | None, report: AddFinding) -> bool:
     """Whether an attribute may be on a field of this type, or on the schema if `field` is None; otherwise that is reported."""
     key, fits = attribute.key, attribute.fits
-    help: str
     if field is None and not attribute.on_schema:
         message = f"`{key}` belongs to a field, not to the schema"
         help = "move it under a field's `extra:`"

@@ -15,9 +15,9 @@ from schemac.language.attributes import constraints as attributes
 from schemac.language.attributes.attribute import Family, Role
 from schemac.language.attributes.registry import has_role
 from schemac.language.constraints.constraint import EXACT, Constraint, UnfitValueError, shown, step_of
-from schemac.language.constraints.expressions import MOST_DIGITS, PAGE
+from schemac.language.constraints.expressions import MOST_DIGITS
 from schemac.language.constraints.field_constraints import BY_KEY, Bound, Enum, Pattern, Size
-from schemac.language.constraints.parsing import ExpressionError, read_condition
+from schemac.language.constraints.parsing import PAGE, ExpressionError, read_condition
 from schemac.language.constraints.patterns import PatternError
 from schemac.language.constraints.rows import named_fields
 from schemac.language.logical.dataset import Findings
@@ -161,7 +161,6 @@ def check_row_constraints(
             if path not in known:
                 _unknown_field(key, path, known, findings, *steps, i)
                 continue
-            help: str
             if known[path].children or known[path].type.family is Family.STRUCT:
                 message = f"{path} is {with_article(known[path].type.kind)}; name fields with plain values"
                 below = [f"{path}.{one.segment}" for one in known[path].children if one.is_member]

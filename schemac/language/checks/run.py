@@ -345,7 +345,6 @@ def check_object_link(field: SchemaField, findings: Findings) -> None:
     word = builtin.TYPE.read(field.extra)
     if word is None or word.kind not in builtin.WORDS:
         return
-    help: str
     if field.type.family not in builtin.WORD_FAMILIES:
         kind = with_article(field.type.kind)
         message = f"{with_article(word.kind)} has to be a String, but {field.path_text} is {kind}"

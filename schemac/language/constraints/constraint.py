@@ -236,7 +236,7 @@ def read_value(type_: LogicalType, authored: Any) -> Value:
             if isinstance(authored, str):
                 return authored
             what = f"not a text, but {with_article(type_.type_text())} is one"
-            help: str = Help.quote(help=f"write it in quotes: '{authored}'")
+            help = Help.quote(help=f"write it in quotes: '{authored}'")
         case Family.BOOLEAN:
             if isinstance(authored, bool):
                 return authored

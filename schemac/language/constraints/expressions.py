@@ -1,4 +1,4 @@
-"""Conditions over the fields of a row, and what to write instead of SQL that conditions do not have.
+"""Conditions over the fields of a row.
 
 Layer: language.
 Shape: a tree of nodes, each with the type of its value. SQL's three truth values: a comparison with null is null. Numbers are
@@ -257,39 +257,3 @@ def as_decimals(operand: Operand, rows: Any, type_: Any) -> Any:
 def _wide(digits: tuple[int, int]) -> Any:
     """Return a decimal type of 256 bits for so many digits before and after the point."""
     return pa.decimal256(max(sum(digits), 1), digits[1])
-
-
-PAGE = "see `schemac explain SC327` for what can be written"
-
-_PATTERN = "set `schemac.dev/pattern` on the field, which takes a regular expression"
-ONLY_FUNCTION = "the only function is `length`, for text; let the pipeline fill a field with the result of another function (`expr`), and compare that field"
-_ITEMS = "set `schemac.dev/minItems` or `schemac.dev/maxItems` on the list"
-_TEXT_ALONE = "write the text alone, such as '2020-01-31' or '2020-01-31T13:45:00Z'"
-_OTHER_ROWS = "set `schemac.dev/references` on the schema, which looks values up in another dataset"
-_CAST = "leave the cast out: numbers of any width are compared with each other exactly"
-
-INSTEAD = {
-    "/": "multiply instead: write `a = 2 * b` for `a / 2 = b`",
-    "%": "set `schemac.dev/multipleOf` on the field",
-    **dict.fromkeys(("like", "ilike", "rlike", "regexp", "similar"), _PATTERN),
-    **dict.fromkeys(("date", "time", "timestamp"), _TEXT_ALONE),
-    "interval": "compare with a value that is written out, such as '2020-01-31'",
-    "case": "write conditions of single values, and join them by `and` and `or`",
-    "xor": "write `(a and not b) or (b and not a)`",
-    **dict.fromkeys(("exists", "select"), _OTHER_ROWS),
-    **dict.fromkeys((":", "cast"), _CAST),
-    "coalesce": "write `a is null or a > 1`; where a value is null, a condition holds",
-    "|": "compare the texts one by one",
-    ";": "leave it out",
-    '"': "write texts in single quotes, and names in backticks",
-    "null": "write `is null` or `is not null`; where a value is null, every other condition holds",
-    **dict.fromkeys(("size", "cardinality", "array_length"), _ITEMS),
-    "'": "write a quote inside of a text twice, as in 'it''s'",
-    "is": "write the field alone, or `not` before it",
-}
-"""Words and characters of SQL in small letters, with what is in their place."""
-
-
-def instead_of(word: str, otherwise: str = PAGE) -> str:
-    """Return what to write in place of a word or a character."""
-    return INSTEAD.get(word.lower(), otherwise)

@@ -16,10 +16,7 @@ from schemac.language.attributes.attribute import Family
 from schemac.language.attributes.constraints import CONDITION_TOKEN, CONDITION_WORDS
 from schemac.language.constraints.constraint import UnfitValueError, read_value, scale_of
 from schemac.language.constraints.expressions import (
-    INSTEAD,
     MOST_DIGITS,
-    ONLY_FUNCTION,
-    PAGE,
     AmongNode,
     ArithmeticNode,
     ComparisonNode,
@@ -32,7 +29,6 @@ from schemac.language.constraints.expressions import (
     NullNode,
     Operand,
     common_digits,
-    instead_of,
     result_type,
 )
 from schemac.language.kinds.plain import Decimal, Int64
@@ -44,6 +40,42 @@ _EXACT = frozenset({Family.INTEGER, Family.DECIMAL})
 _COMPARED = _EXACT | {
     Family.FLOAT, Family.TEXT, Family.BOOLEAN, Family.DATE, Family.TIME, Family.TIMESTAMP, Family.DURATION,
 }  # fmt: skip
+
+
+PAGE = "see `schemac explain SC327` for what can be written"
+
+_PATTERN = "set `schemac.dev/pattern` on the field, which takes a regular expression"
+_ONLY_FUNCTION = "the only function is `length`, for text; let the pipeline fill a field with the result of another function (`expr`), and compare that field"
+_ITEMS = "set `schemac.dev/minItems` or `schemac.dev/maxItems` on the list"
+_TEXT_ALONE = "write the text alone, such as '2020-01-31' or '2020-01-31T13:45:00Z'"
+_OTHER_ROWS = "set `schemac.dev/references` on the schema, which looks values up in another dataset"
+_CAST = "leave the cast out: numbers of any width are compared with each other exactly"
+
+INSTEAD = {
+    "/": "multiply instead: write `a = 2 * b` for `a / 2 = b`",
+    "%": "set `schemac.dev/multipleOf` on the field",
+    **dict.fromkeys(("like", "ilike", "rlike", "regexp", "similar"), _PATTERN),
+    **dict.fromkeys(("date", "time", "timestamp"), _TEXT_ALONE),
+    "interval": "compare with a value that is written out, such as '2020-01-31'",
+    "case": "write conditions of single values, and join them by `and` and `or`",
+    "xor": "write `(a and not b) or (b and not a)`",
+    **dict.fromkeys(("exists", "select"), _OTHER_ROWS),
+    **dict.fromkeys((":", "cast"), _CAST),
+    "coalesce": "write `a is null or a > 1`; where a value is null, a condition holds",
+    "|": "compare the texts one by one",
+    ";": "leave it out",
+    '"': "write texts in single quotes, and names in backticks",
+    "null": "write `is null` or `is not null`; where a value is null, every other condition holds",
+    **dict.fromkeys(("size", "cardinality", "array_length"), _ITEMS),
+    "'": "write a quote inside of a text twice, as in 'it''s'",
+    "is": "write the field alone, or `not` before it",
+}
+"""Words and characters of SQL in small letters, with what is in their place."""
+
+
+def _instead_of(word: str, otherwise: str = PAGE) -> str:
+    """Return what to write in place of a word or a character."""
+    return INSTEAD.get(word.lower(), otherwise)
 
 
 class ExpressionError(Exception):
@@ -95,7 +127,7 @@ class _Parser:
             if match is None:
                 at += len(text[at:]) - len(text[at:].lstrip())
                 message = f"`{text[at]}` (character {at + 1}) cannot be read"
-                raise ExpressionError(message, instead_of(text[at]))
+                raise ExpressionError(message, _instead_of(text[at]))
             kind = str(match.lastgroup)
             self.tokens.append(ConditionToken(kind, match[kind], match.start(kind)))
             at = match.end()
@@ -124,7 +156,7 @@ class _Parser:
         """Return the error that something else is expected at the next token, or at the end."""
         token = self.token
         where = f"at `{token.text}` (character {token.at + 1})" if token is not None else "at its end"
-        return ExpressionError(f"{what} {where}", instead_of(token.text) if token is not None else PAGE)
+        return ExpressionError(f"{what} {where}", _instead_of(token.text) if token is not None else PAGE)
 
     def condition(self, part: _Part) -> Node:
         """Return what can be true or false by itself."""
@@ -136,7 +168,7 @@ class _Parser:
             token = self.token
             if token is not None and token.kind == "word" and token.text.lower() in INSTEAD:
                 message = f"`{token.text}` (character {token.at + 1}) is not supported"
-                raise ExpressionError(message, instead_of(token.text))
+                raise ExpressionError(message, _instead_of(token.text))
             message = f"`{part}` is neither true nor false"
             raise ExpressionError(message, f"compare it, such as `{_sample(part)}`")
         return part
@@ -166,7 +198,7 @@ class _Parser:
         if self.take("is"):
             is_negated = self.take("not") is not None
             if self.take("true", "false") is not None:
-                raise ExpressionError("`is` has to be followed by `null` or `not null`", instead_of("is"))
+                raise ExpressionError("`is` has to be followed by `null` or `not null`", _instead_of("is"))
             self.expect("null")
             if not isinstance(left, FieldNode):
                 raise ExpressionError("only a field may be null", "write `is null` after the path of a field")
@@ -251,7 +283,7 @@ class _Parser:
             self.expect(")")
             if not isinstance(operand, FieldNode) or operand.type.family is not Family.TEXT:
                 is_list = isinstance(operand, FieldNode) and operand.type.family is Family.LIST
-                raise ExpressionError("`length` takes a text field", instead_of("size") if is_list else "")
+                raise ExpressionError("`length` takes a text field", _instead_of("size") if is_list else "")
             return LengthNode(Int64(), operand)
         if token.kind == "quoted" or (token.kind == "word" and token.text.lower() not in CONDITION_WORDS):
             return self._field(token)
@@ -276,12 +308,12 @@ class _Parser:
             plain = [text for text, one in self.fields.items() if not one.children]
             near = closest(name, plain)
             if self.token is not None and self.token.text == "(":
-                raise ExpressionError(f"there is no function `{name}`", instead_of(name, ONLY_FUNCTION))
+                raise ExpressionError(f"there is no function `{name}`", _instead_of(name, _ONLY_FUNCTION))
             if name.lower() in INSTEAD:
                 message = f"`{name}` (character {first.at + 1}) is not supported, and no field has that name"
-                raise ExpressionError(message, instead_of(name))
+                raise ExpressionError(message, _instead_of(name))
             above = self.fields.get(dotted(path[:1]))
-            help: str = Help.did_you_mean_part(near, name) if near else fields_text(plain)
+            help = Help.did_you_mean_part(near, name) if near else fields_text(plain)
             if above is not None and above.type.family in (Family.LIST, Family.MAP):
                 help = f"`{path[0]}` has no single value in a row; set constraints on its items instead, such as `schemac.dev/enum`"
             raise ExpressionError(f"there is no field `{name}`", help)

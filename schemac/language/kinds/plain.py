@@ -222,7 +222,7 @@ class Decimal(LogicalType):
         width = encoding.bit_width if encoding is not None else 256
         if self.precision > MOST_DIGITS[width]:
             message = f"{self.precision} digits do not fit in {width} bits, which hold {MOST_DIGITS[width]}"
-            help: str = Help.write(str(_width(self.precision, at_least=32)), key="bitWidth")
+            help = Help.write(str(_width(self.precision, at_least=32)), key="bitWidth")
             findings.at_extra(field, DECIMAL_ENCODING.key, DECIMAL_WIDTH, message, "bitWidth", help=help)
         if self.scale > self.precision:
             message = (

@@ -159,7 +159,6 @@ class Timestamp(UnitType):
     def check(self, field: SchemaField, findings: Findings) -> None:
         """Check that the zone is an offset, or a name of the zone database."""
         zone, code = self.timezone, OUT_OF_RANGE
-        help: str
         if zone == "":
             message = "`timezone` may not be empty"
             help = Help.write("null", key="timezone", reason=" for a timestamp without zone")

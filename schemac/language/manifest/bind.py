@@ -211,10 +211,10 @@ class Binder(NamedTuple):
 
     def bind(self, documents: Sequence[Document], report: Report) -> list[LogicalDataset]:
         """Return the datasets of the documents, as far as they can be read; what is wrong is in the report."""
-        source, strict, is_named, _, reuse = self
+        source, strict, is_named = self.source, self.strict, self.is_named
         stem = stem_of(source, self.stem)
         datasets: list[LogicalDataset] = []
-        scope = scope_of(documents, Reuse() if reuse is None else reuse, report)
+        scope = scope_of(documents, Reuse() if self.reuse is None else self.reuse, report)
         for document in documents:
             findings = DocumentFindings(document, report, is_named=is_named)
             for body in Documents(document, stem, strict, is_named, findings).bodies():

@@ -259,7 +259,6 @@ class Documents(NamedTuple):
         """Return the kind of an event in the spelling of the standard; None after reporting that there is none."""
         written = event.get("kind") if isinstance(event, dict) else None
         kind = _EVENT_SPELLINGS.get(written) if isinstance(written, str) else None
-        help: str
         if not isinstance(event, dict):
             message = f"an event is a mapping, not {sort_of(event)}"
             self.add(codes.WRONG_TYPE, at, message, help="write `- kind: SetDataSchema`")

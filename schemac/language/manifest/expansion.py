@@ -250,9 +250,7 @@ class Expander:
         unknown = [name for name in values if name not in parameters]
         for name in unknown:
             near = closest(name, [free for free in parameters if free not in values])
-            help: str = (
-                Help.did_you_mean(near, name) if near else f"its parameters are {', '.join(parameters)}"
-            )
+            help = Help.did_you_mean(near, name) if near else f"its parameters are {', '.join(parameters)}"
             help = help if parameters else Help.remove(": the group has no parameters")
             message = f"the group '{definition.name}' has no parameter `{name}`"
             self._add(use.child("with", name), codes.INVALID_ARGUMENT, message, help=help, on_key=True)
@@ -271,7 +269,6 @@ class Expander:
     def _may_enter(self, definition: Definition, frame: ExpansionFrame, here: TreePath) -> bool:
         """Whether a group may be used; not in itself, nor where groups have made too much already."""
         names = [group.name for group in frame.groups]
-        help: str
         if any(group is definition for group in frame.groups):
             way = " → ".join([*names[names.index(definition.name) :], definition.name])
             code, message = codes.REUSE_CYCLE, f"the group contains itself: {way}"

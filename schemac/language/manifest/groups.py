@@ -248,15 +248,9 @@ def strings_in(value: object, path: TreePath = ()) -> Iterator[tuple[TreePath, s
 def _used_in(value: Any) -> set[str]:
     """Return the names of groups that are in a use."""
     uses = [item for at, item in values_in(value) if at[-1:] == ("use",) and "extra" not in at]
-    return {name for use in uses for name in _texts_in(use)}
-
-
-def _texts_in(value: Any) -> set[str]:
-    """Return the names that a use may mean; what is not a name is a mistake, and hides which group it was to be."""
-    if isinstance(value, str):
-        return {value}
-    parts = [*value, *value.values()] if isinstance(value, dict) else value if isinstance(value, list) else []
-    return {text for part in parts for text in _texts_in(part)}
+    # What is not a name is a mistake, and hides which group it was to be: each text in it may be meant.
+    words = (word for use in uses for at, item in values_in(use) for word in (item, *at[-1:]))
+    return {word for word in words if isinstance(word, str)}
 
 
 def _holders(document: Document) -> Iterator[tuple[TreePath, Json]]:

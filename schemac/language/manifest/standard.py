@@ -103,7 +103,6 @@ class Standardizer:
         """Return `description:` next to the name is the attribute of that name."""
         rest = dict(holder)
         text, extra = rest.pop("description"), holder.get("extra", {})
-        help: str
         if self._is_strict:
             code, message = codes.FRIENDLY_FORM, "the standard has no `description` here"
             help = Help.move_to_extra(f"move it under `extra:` as `{DESCRIPTION.key}`", DESCRIPTION.key)
