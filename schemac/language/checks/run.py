@@ -188,13 +188,13 @@ def check_type(field: SchemaField, findings: Findings) -> None:
 
 def check_successors(fields: Sequence[SchemaField], sound: Sequence[SchemaField], findings: Findings) -> None:
     """Check that what takes the place of a deprecated field is another field, and is not deprecated itself."""
-    deprecated = {field.path_text: field for field in sound if DEPRECATED.key in field.extra}
-    if not deprecated:
-        return
-    names = [field.path_text for field in fields if field.is_member]
-    for path, field in deprecated.items():
-        value = DEPRECATED.read(field.extra)
-        successor = value.successor if value is not None else None
+    deprecated = {
+        field.path_text: (field, value.successor)
+        for field in sound
+        if (value := DEPRECATED.read(field.extra)) is not None
+    }
+    names = [field.path_text for field in fields if field.is_member] if deprecated else []
+    for path, (field, successor) in deprecated.items():
         if successor is None:
             continue
         if successor not in names:
@@ -221,13 +221,12 @@ def check_system_columns(dataset: LogicalDataset, findings: Findings) -> None:
     present = {str(field.segment): field for field in reversed(columns) if field.segment in names}
     names_present = [name for name in names[:3] if name in present]
     if len(names_present) < 2 and not explicit.intersection(names_present):
-        if names.event_time in explicit:
-            _check_type(names.event_time, names, present, findings)
+        if names.event_time in explicit and names.event_time in present:
+            _check_type(names.event_time, present[names.event_time], names, findings)
         return
-    for name in names:
-        _check_type(name, names, present, findings)
-        if name in present and present[name].is_nullable:
-            field = present[name]
+    for name, field in present.items():
+        _check_type(name, field, names, findings)
+        if field.is_nullable:
             message = f"the system column {name} may not be null"
             unwrapped = Help.unwrap(f"write `type: {field.type.kind}` without Option", is_safe=False)
             findings.at_option(field, 0, codes.ODD_SYSTEM_COLUMN, message, help=unwrapped)
@@ -246,13 +245,8 @@ def check_system_columns(dataset: LogicalDataset, findings: Findings) -> None:
             findings.at_name(present[late], codes.ODD_SYSTEM_COLUMN, message, help=help)
 
 
-def _check_type(
-    name: str, names: SystemColumns, present: Mapping[str, SchemaField], findings: Findings
-) -> None:
+def _check_type(name: str, field: SchemaField, names: SystemColumns, findings: Findings) -> None:
     """Report a system column whose type neither the standard nor its reference implementation has."""
-    field = present.get(name)
-    if field is None:
-        return
     type_ = field.type
     if name == names.system_time:
         is_accepted = type_.type_text() == "Timestamp(Millisecond, UTC)"

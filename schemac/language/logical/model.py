@@ -407,12 +407,9 @@ def inherited(attribute: Attribute[T], field: SchemaField | None, schema: Schema
     fields = [] if field is None else [field, *field.ancestors]
     extras = [*(around.extra for around in fields), schema.extra]
     values: list[Any] = [value for extra in extras if (value := attribute.read(extra)) is not None]
-    if not values:
-        return None
-    if attribute.inheritance is Inheritance.ADDED:
-        added: Any = list(dict.fromkeys(item for value in reversed(values) for item in value))
-        return added  # type: ignore[no-any-return]
-    nearest: T = values[0]
+    if values and attribute.inheritance is Inheritance.ADDED:
+        values = [list(dict.fromkeys(item for value in reversed(values) for item in value))]
+    nearest: T | None = values[0] if values else None
     return nearest
 
 

@@ -8,6 +8,7 @@ Errors: SC1xx of the text, SC2xx of the grammar. The report then has errors, and
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from copy import deepcopy
 from dataclasses import replace
 from functools import partial, reduce
@@ -60,10 +61,8 @@ def recover(
             parent.pop(path[-1], None)
     fields: dict[int, Field] = {}
     for i, value in enumerate(written_fields):
-        try:
+        with suppress(ValidationError):
             fields[i] = Field.model_validate(value, by_name=False)
-        except ValidationError:
-            continue
     extra = schema.get("extra", {})
     readable = Schema(fields=tuple(fields.values()), extra=extra if isinstance(extra, dict) else {})
     return dataset_of(

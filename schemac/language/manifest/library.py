@@ -68,8 +68,6 @@ class GroupScope:
         self.file = file
         self.path = path
         """Of the file; empty for the text that a run began with."""
-        self.is_whole = True
-        """Whether all imports could be read."""
         self._reuse = reuse
         self._above = above
         self._known: dict[str, tuple[Definition, Import | None, GroupScope]] = {
@@ -77,8 +75,9 @@ class GroupScope:
         }
         """Its own groups, then the others with the imports that they come from."""
         self._read: list[tuple[Import, GroupScope]] = []
-        for import_ in file.imports:
-            self._open_import(import_, report)
+        opened = [self._open_import(import_, report) for import_ in file.imports]
+        self.is_whole = all(opened)
+        """Whether all imports could be read."""
 
     @property
     def names(self) -> list[str]:
@@ -104,12 +103,11 @@ class GroupScope:
             if id(import_) not in needed and scope.is_whole and not scope.file.report.has_errors
         ]
 
-    def _open_import(self, import_: Import, report: Report) -> None:
-        """Read an imported file; one that cannot be read, or imports itself, is reported."""
+    def _open_import(self, import_: Import, report: Report) -> bool:
+        """Read an imported file, and return whether all of it could be; one that imports itself, or cannot be read, is reported."""
         path = self._path_of(import_, report)
         if path is None:
-            self.is_whole = False
-            return
+            return False
         files = self._reuse.files
         assert files is not None
         library = self._reuse.library
@@ -122,8 +120,7 @@ class GroupScope:
             message = f"cannot read {files.name(path)}: {reason_of(content)}"
             import_.document.report(UNREADABLE_IMPORT, message, import_.at, report, help)
         if file is None:
-            self.is_whole = False
-            return
+            return False
         way = {**self._above, files.key(self.path): import_}
         if (key := files.key(path)) in way:
             # The last import of the circle is reported, and the others of it are shown.
@@ -134,20 +131,19 @@ class GroupScope:
             labels = [one for location in locations[:-1] for one in labels_at(location, "imported here")]
             help = "remove this import, or move the groups that both files need into a third one"
             report.add(REUSE_CYCLE, message, location=locations[-1], labels=tuple(labels), help=help)
-            self.is_whole = False
-            return
+            return False
         # Its groups come after the imports of it; two of a name are reported.
         scope = self._reuse.scopes.get(key)
         if scope is None:
             scope = self._reuse.scopes[key] = GroupScope(file, path, self._reuse, report, way)
         self._read.append((import_, scope))
-        self.is_whole = self.is_whole and scope.is_whole
         for name, definition in file.groups.items():
             first, of_first, _ = self._known.setdefault(name, (definition, import_, scope))
             if of_first is None:
                 report_clash(first, definition, report)
             elif first is not definition:
                 report_clash(definition, first, report, import_.document.location(import_.at))
+        return scope.is_whole
 
     def _path_of(self, import_: Import, report: Report) -> str | None:
         """Return the path of an import from the folder of the text that a run began with."""
@@ -174,10 +170,7 @@ def scope_of(documents: Sequence[Document], reuse: Reuse, report: Report) -> Gro
     file = GroupFile(documents)
     report.extend(file.report.diagnostics)
     scope = GroupScope(file, "", reuse, report)
-    for name in file.used:
-        match = scope.find(name)
-        if match is not None:
-            reuse.used.add((match[1].path, name))
+    reuse.used |= {(match[1].path, name) for name in file.used if (match := scope.find(name)) is not None}
     for import_ in scope.unused_imports(file.used):
         message, help = f"no group of {import_.path} is used here", Help.remove(what="the import")
         import_.document.report(UNUSED_GROUP, message, import_.at, report, help)

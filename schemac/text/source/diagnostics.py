@@ -16,7 +16,7 @@ from bisect import bisect_right
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 from schemac.text.source.catalogue import Code, Severity
 from schemac.text.source.json_object import Json
@@ -198,23 +198,19 @@ class SchemaError(Exception):
         super().__init__(text.encode(errors="backslashreplace").decode())
 
 
-class Located(Protocol):
-    """Where a finding is in a text: a `Location`."""
+@dataclass(frozen=True, slots=True)
+class Located:
+    """Where something is that a finding is about."""
 
-    @property
-    def source(self) -> SourceText:
-        """The text."""
-
-    @property
-    def span(self) -> Span:
-        """What the finding underlines."""
-
-    @property
-    def labels(self) -> tuple[Label, ...]:
-        """Further places that explain this one."""
+    source: SourceText
+    span: Span
+    """What the finding underlines."""
+    labels: tuple[Label, ...] = ()
+    """Further locations that explain this one, such as where a group is used."""
 
     def fix(self, help: Help) -> Fix | None:
-        """Return the fix that a help names; None where the text there is written in a way that it would damage."""
+        """Return the fix that a help names; None where the text here is written in a way that it would damage."""
+        return None
 
 
 class Report:

@@ -6,6 +6,7 @@ Shape: Tables as fragments of HTML, for notebooks: texts of others are escaped h
 """
 
 import unicodedata
+from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from difflib import unified_diff
 
@@ -32,10 +33,10 @@ def render_text(diagnostics: Iterable[Diagnostic], *, colour: bool = False, widt
 
 def count_summary(diagnostics: Iterable[Diagnostic]) -> str:
     """`2 errors, 1 warning`; empty if there is nothing."""
-    counts = dict.fromkeys(Severity, 0)
-    for diagnostic in diagnostics:
-        counts[diagnostic.severity] += 1
-    return ", ".join(f"{n} {severity}{'s' if n > 1 else ''}" for severity, n in counts.items() if n)
+    counts = Counter(diagnostic.severity for diagnostic in diagnostics)
+    return ", ".join(
+        f"{n} {severity}{'s' if n > 1 else ''}" for severity in Severity if (n := counts[severity])
+    )
 
 
 def _render(d: Diagnostic, paint: Paint, width: int | None) -> str:

@@ -11,8 +11,9 @@ Source: YAML 1.2.2; scalars by its core schema.
 
 import re
 from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 from functools import partial
-from typing import Any, NamedTuple, NoReturn
+from typing import Any, NoReturn
 
 from ruamel.yaml.events import (
     AliasEvent,
@@ -26,7 +27,7 @@ from ruamel.yaml.events import (
 )
 
 from schemac.text.source import catalogue as codes
-from schemac.text.source.diagnostics import Code, Fix, Label, Report, SourceText, Span, label
+from schemac.text.source.diagnostics import Code, Fix, Located, Report, SourceText, label
 from schemac.text.source.phrases import Help
 from schemac.text.source.text import is_printable
 from schemac.text.syntax.entries import MAX_DEPTH, DocumentRoot, Entry, Positions, event_span
@@ -43,13 +44,10 @@ from schemac.text.syntax.events import (
 from schemac.text.syntax.type_text import read_type
 
 
-class Location(NamedTuple):
-    """Where something is that a finding is about."""
+@dataclass(frozen=True, slots=True)
+class Location(Located):
+    """A location in a text of YAML."""
 
-    source: SourceText
-    span: Span
-    labels: tuple[Label, ...] = ()
-    """Further locations that explain this one, such as where a group is used."""
     entry: Entry | None = None
     """The key with its value, or the item, that is here; None for a document as a whole."""
     root: DocumentRoot | None = None
