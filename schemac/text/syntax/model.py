@@ -346,13 +346,8 @@ def _models_in(annotation: Any) -> list[Any]:
 def _literal_words(error: Any, model: Any) -> list[str]:
     """Return the words of a Literal, from the model itself: pydantic's message joins them into one text."""
     owner = _model_at(model, error["loc"][:-1])
-    if owner is None:
-        return []
-    for name, field in owner.model_fields.items():
-        if error["loc"][-1] in (name, field.alias):
-            literals = (field.annotation, *get_args(field.annotation))
-            words = [
-                word for literal in literals for word in get_args(literal) if isinstance(word, str | int)
-            ]
-            return [str(word).lower() if isinstance(word, bool) else str(word) for word in words]
-    return []
+    fields = owner.model_fields.items() if owner is not None else ()
+    annotation = next((f.annotation for n, f in fields if error["loc"][-1] in (n, f.alias)), model)
+    literals = (annotation, *get_args(annotation))
+    words = [word for literal in literals for word in get_args(literal) if isinstance(word, str | int)]
+    return [str(word).lower() if isinstance(word, bool) else str(word) for word in words]
