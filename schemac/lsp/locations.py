@@ -105,7 +105,7 @@ class TextScope:
     def groups(self) -> Iterator[tuple[str, str]]:
         """Yield the groups that can be used, with their descriptions."""
         scope = self.group_scope
-        for name in scope.names if scope is not None else ():
+        for name in scope.known if scope is not None else ():
             definition = self.definition(name)
             yield name, definition.group.description if definition is not None else ""
 

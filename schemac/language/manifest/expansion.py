@@ -290,7 +290,7 @@ class Expander:
             self.is_whole = False
             # It may well stand in the file that cannot be read.
             return
-        names = frame.scope.names
+        names = list(frame.scope.known)
         known = f"the groups here are {', '.join(names)}" if names else ""
         others = known or "write `imports:` with the file that has it"
         help = Help.nearest(name, names, f"{others}, or define it under `groups:`")

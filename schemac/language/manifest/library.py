@@ -70,7 +70,7 @@ class GroupScope:
         """Of the file; empty for the text that a run began with."""
         self._reuse = reuse
         self._above = above
-        self._known: dict[str, tuple[Definition, Import | None, GroupScope]] = {
+        self.known: dict[str, tuple[Definition, Import | None, GroupScope]] = {
             name: (definition, None, self) for name, definition in file.groups.items()
         }
         """Its own groups, then the others with the imports that they come from."""
@@ -79,14 +79,9 @@ class GroupScope:
         self.is_whole = all(opened)
         """Whether all imports could be read."""
 
-    @property
-    def names(self) -> list[str]:
-        """All groups that it knows."""
-        return list(self._known)
-
     def find(self, name: str) -> "tuple[Definition, GroupScope] | None":
         """Return a group, and the scope that it is in."""
-        definition, _, scope = self._known.get(name, (None, None, self))
+        definition, _, scope = self.known.get(name, (None, None, self))
         return (definition, scope) if definition is not None else None
 
     def is_sound(self, name: str) -> bool:
@@ -96,7 +91,7 @@ class GroupScope:
 
     def unused_imports(self, used: Collection[str]) -> list[Import]:
         """Return the imports that have none of the groups of these names; a file with mistakes may be meant to have them."""
-        needed = {id(import_) for name, (_, import_, _) in self._known.items() if name in used}
+        needed = {id(import_) for name, (_, import_, _) in self.known.items() if name in used}
         return [
             import_
             for import_, scope in self._read
@@ -138,7 +133,7 @@ class GroupScope:
             scope = self._reuse.scopes[key] = GroupScope(file, path, self._reuse, report, way)
         self._read.append((import_, scope))
         for name, definition in file.groups.items():
-            first, of_first, _ = self._known.setdefault(name, (definition, import_, scope))
+            first, of_first, _ = self.known.setdefault(name, (definition, import_, scope))
             if of_first is None:
                 report_clash(first, definition, report)
             elif first is not definition:

@@ -30,7 +30,7 @@ from schemac.text.source import catalogue as codes
 from schemac.text.source.diagnostics import Code, Fix, Located, Report, SourceText, label
 from schemac.text.source.phrases import Help
 from schemac.text.source.text import is_printable
-from schemac.text.syntax.entries import MAX_DEPTH, DocumentRoot, Entry, Positions, event_span
+from schemac.text.syntax.entries import MAX_DEPTH, Collection, Entry, Positions, event_span
 from schemac.text.syntax.events import (
     EventSource,
     Scalar,
@@ -50,8 +50,8 @@ class Location(Located):
 
     entry: Entry | None = None
     """The key with its value, or the item, that is here; None for a document as a whole."""
-    root: DocumentRoot | None = None
-    """The value of the document, where this is the document as a whole."""
+    root: Collection | None = None
+    """The mapping or sequence of the document, where this is the document as a whole."""
     is_exact: bool = True
     """Whether what was asked for is here; otherwise it is what is nearest around it."""
 

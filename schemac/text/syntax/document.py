@@ -81,7 +81,7 @@ class Document:
         is_exact = depth == len(written_path)
         labels = tuple([step.label for step in via])
         if entry is None:
-            return Location(document.source, root.span, labels, root=root, is_exact=is_exact)
+            return Location(document.source, root.span, labels, root=root.target, is_exact=is_exact)
         span = entry.key_span if on_key and is_exact else entry.value
         return Location(document.source, span, labels, entry, is_exact=is_exact)
 

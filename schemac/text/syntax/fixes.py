@@ -326,8 +326,7 @@ class _Edits:
     def add_key(self, key: str, value: str) -> None:
         """Write a key in the mapping that the finding is about, or beside the key that it is at."""
         root, entry = self.finding.root, self.finding.entry
-        target = root.target if root is not None else None
-        mapping = _need(target if entry is None else entry.inside if entry.key is None else entry.within)
+        mapping = _need(root if entry is None else entry.inside if entry.key is None else entry.within)
         _refuse_if(not mapping.entries or mapping.entries[0].key is None)
         _refuse_if(mapping.get(key) is not None or mapping.entries[0].is_shared)
         self.append(mapping, f"{key}: {value}")
