@@ -105,9 +105,8 @@ class TextScope:
     def groups(self) -> Iterator[tuple[str, str]]:
         """Yield the groups that can be used, with their descriptions."""
         scope = self.group_scope
-        for name in scope.known if scope is not None else ():
-            definition = self.definition(name)
-            yield name, definition.group.description if definition is not None else ""
+        for name, (definition, _, _) in scope.known.items() if scope is not None else ():
+            yield name, definition.group.description
 
     def parameters(self, name: Any) -> Iterator[tuple[str, str, bool]]:
         """Yield the parameters of a group: name, description, and whether a use has to give it."""

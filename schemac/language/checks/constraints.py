@@ -6,6 +6,7 @@ Errors: SC319, SC324 to SC327.
 """
 
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from decimal import Decimal
 from fractions import Fraction
 from itertools import product
@@ -59,13 +60,7 @@ def _read_constraint(
 ) -> Constraint | None:
     """Return the constraint of a field's attribute; None after reporting why its value is not valid."""
     authored = field.extra[key]
-    rounded = _rounded_number(field, key, authored, findings)
-    if rounded is not None:
-        text, steps = rounded
-        quoted_ = f"'{text}'" if steps else f"`{key}: '{text}'`"
-        help = Help.quote(help=f"write it in quotes: {quoted_}")
-        message = f"`{key}` has more digits than a number in YAML keeps"
-        findings.at_extra(field, key, codes.UNFIT_CONSTRAINT, message, *steps, help=help)
+    if _is_rounded(field, key, authored, findings):
         return None
     try:
         return kind.read(field.type, authored)
@@ -79,27 +74,25 @@ def _read_constraint(
     return None
 
 
-def _rounded_number(
-    field: SchemaField, key: str, authored: Any, findings: Findings
-) -> tuple[str, tuple[int, ...]] | None:
-    """Return the text of a number that is not what it was read as, with its place in a list; None for all others."""
+def _is_rounded(field: SchemaField, key: str, authored: Any, findings: Findings) -> bool:
+    """Whether a number of a decimal, or one in a list, is not what it was read as; the first one is reported."""
     if field.type.family is not Family.DECIMAL:
-        return None
-    origins = findings.origins
+        return False
     values = enumerate(authored) if isinstance(authored, list) else [(None, authored)]
     for step, value in values:
-        if not isinstance(value, float):
-            continue
-        for extra_path in field.extra_places(key):
-            path = extra_path if step is None else (*extra_path, step)
-            location = origins.location(path) if origins.has(extra_path) else None
+        steps = () if step is None else (step,)
+        for path in field.extra_places(key) if isinstance(value, float) else ():
+            origins = findings.origins
+            location = origins.location((*path, *steps)) if origins.has(path) else None
             text = location.source.excerpt(location.span) if location is not None else ""
-            try:
+            with suppress(ArithmeticError):
                 if text and Decimal(text) != Decimal(repr(value)):
-                    return text, () if step is None else (step,)
-            except ArithmeticError:
-                continue
-    return None
+                    written = f"'{text}'" if steps else f"`{key}: '{text}'`"
+                    help = Help.quote(help=f"write it in quotes: {written}")
+                    message = f"`{key}` has more digits than a number in YAML keeps"
+                    findings.at_extra(field, key, codes.UNFIT_CONSTRAINT, message, *steps, help=help)
+                    return True
+    return False
 
 
 def _check_together(field: SchemaField, constraints: Sequence[Constraint], findings: Findings) -> None:

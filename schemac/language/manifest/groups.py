@@ -15,7 +15,7 @@ from pydantic import Field, ValidationError
 from schemac.language.attributes.attribute import Inheritance
 from schemac.language.attributes.registry import known
 from schemac.language.logical.model import ExtraAttributes
-from schemac.language.manifest.documents import is_library, schemas_of
+from schemac.language.manifest.documents import schemas_of
 from schemac.text.source import catalogue as codes
 from schemac.text.source.diagnostics import Code, Report, labels_at
 from schemac.text.source.json_object import Json, TreePath, values_in
@@ -145,8 +145,6 @@ class GroupFile:
         self.unsound: set[str] = set()
         """Groups that cannot be used, for what is wrong with them is in the report."""
         self.groups: dict[str, Definition] = {}
-        self.is_library = all(is_library(document.value) for document in documents)
-        """Whether there are groups in it and nothing else."""
         for document in documents:
             for base, holder in _holders(document):
                 self._take_imports(document, base, holder.get("imports", []))

@@ -20,7 +20,6 @@ from typing import Any, NamedTuple
 
 from schemac.text.source.catalogue import Code, Severity
 from schemac.text.source.json_object import Json
-from schemac.text.source.phrases import Help
 from schemac.version import __version__
 
 __all__ = ["Code", "Diagnostic", "Edit", "Fix", "Label", "Report", "SchemaError", "Severity", "Span"]
@@ -208,8 +207,8 @@ class Located:
     labels: tuple[Label, ...] = ()
     """Further locations that explain this one, such as where a group is used."""
 
-    def fix(self, help: Help) -> Fix | None:
-        """Return the fix that a help names; None where the text here is written in a way that it would damage."""
+    def fix(self, help: str) -> Fix | None:
+        """Return the fix that a help names; None if it names none, or the text here is written in a way that it would damage."""
         return None
 
 
@@ -243,8 +242,7 @@ class Report:
         excerpt: tuple[str, ...] = ()
         if location is not None:
             source, span, labels = location.source, location.span, (*labels, *location.labels)
-            if fix is None and isinstance(help, Help):
-                fix = location.fix(help)
+            fix = location.fix(help) if fix is None else fix
         if source is not None:
             file = source.name
             if span is not None:

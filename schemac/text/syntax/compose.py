@@ -55,8 +55,10 @@ class Location(Located):
     is_exact: bool = True
     """Whether what was asked for is here; otherwise it is what is nearest around it."""
 
-    def fix(self, help: Help) -> Fix | None:
-        """Return the fix that a help names; None where the text here is written in a way that it would damage."""
+    def fix(self, help: str) -> Fix | None:
+        """Return the fix that a help names; None if it names none, or the text here is written in a way that it would damage."""
+        if not isinstance(help, Help):
+            return None
         from schemac.text.syntax.fixes import fix_of
 
         return fix_of(help, self)
