@@ -36,8 +36,6 @@ from schemac.text.syntax.compose import whole_types
 from schemac.text.syntax.document import Document, child_of, parse
 from schemac.text.syntax.model import KnownWords, model_errors
 
-_STAND_IN = {"kind": "String"}
-
 
 def recover(
     dataset_of: Callable[..., LogicalDataset], standard: Any, mistakes: Iterable[TreePath]
@@ -55,7 +53,7 @@ def recover(
             continue
         parent: Any = reduce(child_of, path[:-1], schema)
         if isinstance(parent, dict) and is_type:
-            parent[path[-1]] = dict(_STAND_IN)
+            parent[path[-1]] = {"kind": "String"}
             unread.add(path)
         elif isinstance(parent, dict) and path[-1] != "name":
             parent.pop(path[-1], None)

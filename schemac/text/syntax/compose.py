@@ -13,6 +13,7 @@ import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import partial
+from sys import intern
 from typing import Any, NoReturn
 
 from ruamel.yaml.events import (
@@ -127,9 +128,6 @@ class _Composer:
         self.next_event = next_event = event_source(source.content)
         self.anchors: dict[str, tuple[YamlValue, int, int] | None] = {}
         """The value of each, its number of nodes and its depth; None while it is read."""
-        texts: dict[str, str] = {}
-        self.shared: Callable[[str, str], str] = texts.setdefault
-        """Gives equal keys as one text: there are few, and each field has all of them."""
         self.nodes = 0
         self.deepest = 0
         """Levels down to the deepest value since the last anchor, aliases written out."""
@@ -185,7 +183,7 @@ class _Composer:
         """Return the mapping whose start event was read; of a key that is there twice the first one counts."""
         mapping: dict[str, YamlValue] = {}
         keys: list[Any] = []
-        next_event, scalar, shared = self.next_event, ScalarEvent, self.shared
+        next_event, scalar = self.next_event, ScalarEvent
         nodes = 0
         # The common cases, scalars and collections without tag and anchor, are decided here to save calls for most nodes;
         # `ctag` is None where `tag` is.
@@ -207,7 +205,8 @@ class _Composer:
                 first = keys[list(mapping).index(key)]
                 self.duplicate(key, event, first, is_same=value == mapping[key])
                 continue
-            mapping[shared(key, key)] = value
+            # Equal keys are one text: there are few, and each field has all of them.
+            mapping[intern(key)] = value
             keys.append(event)
         self.nodes += nodes
         return mapping

@@ -29,7 +29,8 @@ _TYPE_KEYS = frozenset({"type", "inner", "itemType", "keyType", "valueType"})
 MAX_DEPTH = 200
 """Levels of nesting. A schema of 32 levels, the most any engine reads, needs about a hundred."""
 _STARTS = (MappingStartEvent, SequenceStartEvent)
-_ENDS = (MappingEndEvent, SequenceEndEvent)
+ENDS = (MappingEndEvent, SequenceEndEvent)
+"""The events that end what has entries."""
 
 
 @dataclass(eq=False, slots=True)
@@ -226,7 +227,7 @@ class TextEntries:
         is_shared = is_shared or event.anchor is not None
         is_mapping = event.__class__ is MappingStartEvent
         end = collection.span.end
-        while (first := next(self._events)).__class__ not in _ENDS:
+        while (first := next(self._events)).__class__ not in ENDS:
             key_span = event_span(first)
             if is_mapping and first.__class__ in _STARTS:
                 # What a key may not be is skipped.
