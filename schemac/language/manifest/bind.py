@@ -92,29 +92,28 @@ def _innermost_type(mistake: TreePath) -> tuple[TreePath, bool]:
 _PARTS = {key: part for part, key in PART_KEYS.items()}
 
 
-class DocumentFindings:
+class DocumentFindings(NamedTuple):
     """Adds findings at tree paths of a document to a report.
 
     A file that was not named may be something else than a manifest, which is then a note.
     """
 
-    def __init__(self, document: Document, report: Report, *, is_named: bool = True) -> None:
-        self._document = document
-        self._report = report
-        self._is_named = is_named
+    document: Document
+    report: Report
+    is_named: bool = True
 
     def __call__(
         self, code: Code, path: TreePath, message: str, *, help: str = "", on_key: bool = False
     ) -> None:
         """Add a finding about a value, or about its key."""
-        location = self._document.location(path, on_key=on_key)
-        is_foreign = code in (UNKNOWN_DOCUMENT, EMPTY_DOCUMENT) and not self._is_named
+        location = self.document.location(path, on_key=on_key)
+        is_foreign = code in (UNKNOWN_DOCUMENT, EMPTY_DOCUMENT) and not self.is_named
         path_text, severity = self._path_text(path), Severity.NOTE if is_foreign else None
-        self._report.add(code, message, location=location, path=path_text, help=help, severity=severity)
+        self.report.add(code, message, location=location, path=path_text, help=help, severity=severity)
 
     def _path_text(self, path: TreePath) -> str:
         """Return the field that a tree path leads into."""
-        value: Any = self._document.value
+        value: Any = self.document.value
         segments: list[str | Part] = []
         before: str | int = ""
         for segment in path:

@@ -82,16 +82,15 @@ def suggest_type(text: str, is_nested: bool = False) -> str | None:
     is_certain = result.tree == meaning(written, are_parts_marked=True).tree
     is_safe = is_certain and _is_known(written) and not result.remark
     whole = {**result.tree, "extra": dict(result.extra)} if result.extra else result.tree
+    tree = flow(result.tree)
     if set(whole) == {"kind"} and not result.remark:
-        synonyms = {fold(text): flow(result.tree)} if _is_known(written) else {}
-        return Help.did_you_mean(flow(result.tree), text, synonyms)
+        synonyms = {fold(text): tree} if _is_known(written) else {}
+        return Help.did_you_mean(tree, text, synonyms)
     if is_nested or not result.extra:
         return Help.write_type(flow(whole), reason=result.remark, is_safe=is_safe)
     extra = {key: flow(value) for key, value in result.extra.items()}
     with_extra = f" with `extra: {flow(dict(result.extra))}` next to the field's name"
-    return Help.retype_with_attributes(
-        f"write `{flow(result.tree)}`{with_extra}{result.remark}", flow(result.tree), extra
-    )
+    return Help.retype_with_attributes(f"write `{tree}`{with_extra}{result.remark}", tree, extra)
 
 
 def suggest_meaning(written: TypeText) -> Meaning | None:
@@ -400,9 +399,8 @@ def _dictionary_meaning(reader: _Reader, written: TypeText) -> Meaning:
 def _low_cardinality_meaning(reader: _Reader, written: TypeText) -> Meaning:
     """Return the meaning of the argument, String by default, with Arrow's dictionary encoding."""
     meaning = reader.of(written.types[0]) if written.arguments else Meaning(_type(String))
-    return Meaning(
-        meaning.tree, {**meaning.extra, arrow.DICTIONARY_ENCODING.key: {"indexType": Int32.__name__}}
-    )
+    hint = {"indexType": Int32.__name__}
+    return Meaning(meaning.tree, {**meaning.extra, arrow.DICTIONARY_ENCODING.key: hint})
 
 
 def _multiset_meaning(reader: _Reader, written: TypeText) -> Meaning:

@@ -33,9 +33,8 @@ def is_inherited(key: str) -> bool:
 def merged(key: str, outer: Any, inner: Any) -> Any:
     """Return the attributes of a field merged with those around it."""
     attribute = known(key)
-    assert attribute is not None
-    is_list = isinstance(outer, list) and isinstance(inner, list)
-    if attribute.inheritance is Inheritance.ADDED and is_list:
+    is_added = attribute is not None and attribute.inheritance is Inheritance.ADDED
+    if is_added and isinstance(outer, list) and isinstance(inner, list):
         return [*outer, *(item for item in inner if item not in outer)]
     return inner
 
