@@ -12,7 +12,7 @@ Source: the standard's DataSchema, DataField and DataType (RFC-016). The kind `O
 from abc import abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from enum import Enum, IntEnum
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self, TypeVar
+from typing import Any, ClassVar, NamedTuple, Self, TypeVar
 
 import pydantic
 from pydantic_core.core_schema import CoreSchema, tagged_union_schema
@@ -31,9 +31,6 @@ from schemac.language.logical.facts import Fact
 from schemac.language.physical import ArrowField, ArrowType
 from schemac.text.source.json_object import Json, TreePath
 from schemac.text.syntax.model import AuthoredModel, Items
-
-if TYPE_CHECKING:
-    from schemac.language.logical.dataset import Findings
 
 
 class Castability(IntEnum):
@@ -140,8 +137,8 @@ class LogicalType(AuthoredModel):
         """Return what an Option wraps; None for every other kind."""
         return None
 
-    def check(self, field: "SchemaField", findings: "Findings") -> None:
-        """Report properties of a field's type that go together with nothing, as no grammar can; most kinds have none."""
+    def check(self, field: "SchemaField", findings: Any) -> None:
+        """Report what no grammar can: properties of a field's type that mean nothing together, to its `Findings`; most kinds have none."""
 
     @abstractmethod
     def to_arrow(self, children: Sequence[ArrowField], hints: Hints, defaults: ArrowDefaults) -> ArrowType:

@@ -11,7 +11,6 @@ Source: YAML 1.2.2; scalars by its core schema.
 
 import re
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 from functools import partial
 from sys import intern
 from typing import Any, NoReturn
@@ -28,10 +27,10 @@ from ruamel.yaml.events import (
 )
 
 from schemac.text.source import catalogue as codes
-from schemac.text.source.diagnostics import Code, Fix, Located, Report, SourceText, label
+from schemac.text.source.diagnostics import Code, Fix, Report, SourceText, label
 from schemac.text.source.phrases import Help
 from schemac.text.source.text import is_printable
-from schemac.text.syntax.entries import MAX_DEPTH, Collection, Entry, Positions, event_span
+from schemac.text.syntax.entries import MAX_DEPTH, EntryLocation, Positions, event_span
 from schemac.text.syntax.events import (
     EventSource,
     Scalar,
@@ -45,16 +44,8 @@ from schemac.text.syntax.events import (
 from schemac.text.syntax.type_text import read_type
 
 
-@dataclass(frozen=True, slots=True)
-class Location(Located):
-    """A location in a text of YAML."""
-
-    entry: Entry | None = None
-    """The key with its value, or the item, that is here; None for a document as a whole."""
-    root: Collection | None = None
-    """The mapping or sequence of the document, where this is the document as a whole."""
-    is_exact: bool = True
-    """Whether what was asked for is here; otherwise it is what is nearest around it."""
+class Location(EntryLocation):
+    """A location whose text can be corrected."""
 
     def fix(self, help: str) -> Fix | None:
         """Return the fix that a help names; None if it names none, or the text here is written in a way that it would damage."""

@@ -21,7 +21,7 @@ from ruamel.yaml.events import (
     SequenceStartEvent,
 )
 
-from schemac.text.source.diagnostics import Span
+from schemac.text.source.diagnostics import Located, Span
 from schemac.text.syntax.events import EventSource, YAMLError, events
 
 _TYPE_KEYS = frozenset({"type", "inner", "itemType", "keyType", "valueType"})
@@ -172,6 +172,18 @@ class Entry:
         if after is None or not _is_blank(content[self.span.end : after.span.start]):
             return None
         return Span(self.span.start, after.span.start)
+
+
+@dataclass(frozen=True, slots=True)
+class EntryLocation(Located):
+    """Where something is in a text of YAML."""
+
+    entry: Entry | None = None
+    """The key with its value, or the item, that is here; None for a document as a whole."""
+    root: Collection | None = None
+    """The mapping or sequence of the document, where this is the document as a whole."""
+    is_exact: bool = True
+    """Whether what was asked for is here; otherwise it is what is nearest around it."""
 
 
 class DocumentRoot(NamedTuple):

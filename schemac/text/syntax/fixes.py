@@ -8,15 +8,12 @@ gives up where that is not certain, is shared by an alias, or is written on seve
 import re
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from typing import TYPE_CHECKING, TypeVar
+from typing import TypeVar
 
 from schemac.text.source.diagnostics import Edit, Fix, Span
 from schemac.text.source.phrases import Help, quoted
-from schemac.text.syntax.entries import Collection, Entry
+from schemac.text.syntax.entries import Collection, Entry, EntryLocation
 from schemac.text.syntax.events import written
-
-if TYPE_CHECKING:
-    from schemac.text.syntax.compose import Location
 
 T = TypeVar("T")
 
@@ -33,7 +30,7 @@ class _NoFixError(Exception):
     """The text is written in a way that edits would damage."""
 
 
-def fix_of(help: Help, finding: "Location") -> Fix | None:
+def fix_of(help: Help, finding: EntryLocation) -> Fix | None:
     """Return the fix that a help names for the finding at a location; None where edits would damage the text there."""
     edits = _Edits(help, finding)
     try:
@@ -61,7 +58,7 @@ def _refuse_if(condition: object) -> None:
 class _Edits:
     """The edits of one fix: the method with its name makes them."""
 
-    def __init__(self, help: Help, finding: "Location") -> None:
+    def __init__(self, help: Help, finding: EntryLocation) -> None:
         self.help = help
         self.finding = finding
         self.content = finding.source.content
