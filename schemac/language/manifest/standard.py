@@ -64,9 +64,9 @@ class Standardizer(NamedTuple):
         fields = body.get("fields")
         if not isinstance(fields, list):
             return body
-        return {**body, "fields": self._fields(fields, (*at, "fields"))}
+        return {**body, "fields": self._standard_fields(fields, (*at, "fields"))}
 
-    def _fields(self, fields: list[Any], at: TreePath) -> list[Any]:
+    def _standard_fields(self, fields: list[Any], at: TreePath) -> list[Any]:
         """Return fields in the form of the standard; those that are no mapping as they are."""
         return [
             self._field(field, (*at, i)) if isinstance(field, dict) else field
@@ -144,7 +144,7 @@ class Standardizer(NamedTuple):
             if unit is not value["unit"]:
                 changed["unit"] = unit
         if kind == "Struct" and isinstance(value.get("fields"), list):
-            changed["fields"] = self._fields(value["fields"], (*at, "fields"))
+            changed["fields"] = self._standard_fields(value["fields"], (*at, "fields"))
         if self.is_strict and kind == "Timestamp" and value.get("timezone", "") is None:
             message = "the standard has no timestamp without a zone"
             help = Help.write("UTC", key="timezone", is_safe=False)
