@@ -10,7 +10,7 @@ Errors: SC1xx of the text, SC2xx of the grammar. The report then has errors, and
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from copy import deepcopy
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial, reduce
 from pathlib import PurePath
 from typing import Any, NamedTuple
@@ -92,7 +92,8 @@ def _innermost_type(mistake: TreePath) -> tuple[TreePath, bool]:
 _PARTS = {key: part for part, key in PART_KEYS.items()}
 
 
-class DocumentFindings(NamedTuple):
+@dataclass(frozen=True)
+class DocumentFindings:
     """Adds findings at tree paths of a document to a report.
 
     A file that was not named may be something else than a manifest, which is then a note.
