@@ -105,9 +105,8 @@ class TextScope:
     def groups(self) -> Iterator[tuple[str, str]]:
         """Yield the groups that can be used, with their descriptions."""
         scope = self.group_scope
-        for name in scope.names if scope is not None else ():
-            definition = self.definition(name)
-            yield name, definition.group.description if definition is not None else ""
+        for name, (definition, _, _) in scope.known.items() if scope is not None else ():
+            yield name, definition.group.description
 
     def parameters(self, name: Any) -> Iterator[tuple[str, str, bool]]:
         """Yield the parameters of a group: name, description, and whether a use has to give it."""
@@ -155,9 +154,9 @@ class TextScope:
 
     def vocabulary_keys(self) -> Iterator[tuple[str, str]]:
         """Yield the attributes of the project's own vocabularies, with their descriptions."""
-        for vocabulary in self._checked.project.vocabularies:
-            schema: Any = vocabulary.validator.schema
+        for domain, validator in self._checked.project.vocabularies.items():
+            schema: Any = validator.schema
             properties = schema.get("properties", {}) if isinstance(schema, dict) else {}
             for name, body in properties.items():
                 text = body.get("description", "") if isinstance(body, dict) else ""
-                yield f"{vocabulary.domain}/{name}", text
+                yield f"{domain}/{name}", text

@@ -222,9 +222,9 @@ class Navigator:
                 sites = [site_of(one) for one in occurrences_of(target, "", self.texts) if one.is_definition]
                 if isinstance(target, DatasetTarget) and not sites:
                     return [
-                        FileRange(key_of(file.file.path), source.region(span))
+                        FileRange(key_of(file.file.path), named.source.region(named.span))
                         for file, dataset in datasets_called(target.name, self.checked.files)
-                        if (source := dataset.origins.source) and (span := dataset.origins.name_span)
+                        if (named := dataset.origins.name_location) is not None
                     ]
                 return sites
 

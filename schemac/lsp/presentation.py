@@ -224,12 +224,11 @@ def document_symbols(
     """Return the datasets of a text with their fields, and its groups with theirs."""
     symbols: list[types.DocumentSymbol] = []
     for dataset in file.datasets:
-        source, span = dataset.origins.source, dataset.origins.name_span
-        place = dataset.origins.location(())
-        if source is None or span is None or place is None:
+        place, named = dataset.origins.location(()), dataset.origins.name_location
+        if place is None or named is None:
             continue
         members = list(_field_symbols(dataset, dataset.columns, lines))
-        whole, name = _range_of(lines, source, place.span), _range_of(lines, source, span)
+        whole, name = (_range_of(lines, named.source, one.span) for one in (place, named))
         symbols.append(_document_symbol(dataset.name, types.SymbolKind.Struct, whole, name, None, members))
     return [*symbols, *_group_symbols(documents, lines)]
 
@@ -308,11 +307,9 @@ def _workspace_symbol(
     dataset: LogicalDataset, field: SchemaField | None, path: str, lines_of: LinesOf
 ) -> types.WorkspaceSymbol:
     """Return the symbol of a field, or of the dataset where `field` is None; at the file's start if its place is unknown."""
-    source, span = dataset.origins.source, dataset.origins.name_span
-    place = dataset.origins.location((*field.declared_at, "name")) if field is not None else None
-    if place is not None:
-        source, span = place.source, place.span
-    region = source.region(span) if source is not None and span is not None else Region(1, 1, 1, 1)
+    origins = dataset.origins
+    place = origins.name_location if field is None else origins.location((*field.declared_at, "name"))
+    region = place.source.region(place.span) if place is not None else Region(1, 1, 1, 1)
     location = types.Location(uri_of(path), lines_of(path).range(region))
     if field is None:
         return types.WorkspaceSymbol(location, dataset.name, types.SymbolKind.Struct)

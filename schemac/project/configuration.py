@@ -26,7 +26,8 @@ from schemac.text.source.text import read_file, reason_of
 
 if TYPE_CHECKING:
     # For start-up time: what is found in the cache needs none of them.
-    from schemac.language.checks.run import DomainValidator
+    from jsonschema.protocols import Validator
+
     from schemac.language.lint.run import Selection
 
 
@@ -51,11 +52,11 @@ class Project:
     """Whether the lint rules in files of the project may run; they are programs, which a user may not trust."""
 
     @cached_property
-    def vocabularies(self) -> "tuple[DomainValidator, ...]":
-        """The vocabularies that its attributes are checked against."""
+    def vocabularies(self) -> "dict[str, Validator]":
+        """The vocabularies that its attributes are checked against, by domain."""
         from schemac.project.settings import vocabulary  # for start-up time: few projects have any
 
-        return tuple(vocabulary(domain, content) for domain, content in self.vocabulary_contents.items())
+        return {domain: vocabulary(content) for domain, content in self.vocabulary_contents.items()}
 
     @cached_property
     def selection(self) -> "Selection":

@@ -231,8 +231,7 @@ class DatasetMoves:
         self.report.add(
             POSSIBLE_ORIGIN,
             message,
-            source=origins.source,
-            span=origins.name_span,
+            location=origins.name_location,
             file=version.label,
             help=help,
         )

@@ -7,6 +7,7 @@ it has the name's letters; a name that is written with escapes is not found, whi
 
 import os
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 from schemac.language.attributes.attribute import Extra
@@ -220,7 +221,7 @@ def _former_names(dataset: LogicalDataset, renamed: RenamedPaths) -> Iterator[tu
                 )
             (edit,) = fix.edits
             text = with_line_ends(edit.text, place.source.content)
-            yield place._replace(span=span_of(place.source, edit)), text
+            yield replace(place, span=span_of(place.source, edit)), text
 
 
 def _companion_occurrences(

@@ -16,13 +16,13 @@ from typing import Any
 from schemac.language.attributes.attribute import Family
 from schemac.language.attributes.constraints import REFERENCES, UNIQUE, Reference
 from schemac.language.logical.dataset import LogicalDataset, named_key, primary_key
-from schemac.language.logical.model import LogicalType, SchemaField, dotted
+from schemac.language.logical.model import LogicalType, dotted
 from schemac.project.configuration import Project
 from schemac.project.imported import NOTHING, FolderFiles
 from schemac.project.manifests import CompiledFile
 from schemac.project.options import CompileOptions
 from schemac.text.source.catalogue import REFERENCE_TO_NO_KEY, UNFIT_REFERENCE, UNKNOWN_REFERRED
-from schemac.text.source.diagnostics import Code, Label, Report, label
+from schemac.text.source.diagnostics import Code, Label, Report, labels_at
 from schemac.text.source.phrases import Help, closest
 
 _WORD = b"references"
@@ -115,21 +115,15 @@ class _ReferenceChecks:
             if name not in theirs or theirs[name].children:
                 help = Help.nearest(name, theirs, f"its fields are {', '.join(theirs)}")
                 message = f"{other.name} has no field `{name}` that can be referred to"
-                source, span = other.origins.source, other.origins.name_span
-                self._report_at(
-                    UNFIT_REFERENCE,
-                    message,
-                    place,
-                    labels=() if source is None or span is None else (label("this dataset", source, span),),
-                    help=help,
-                )
+                labels = labels_at(other.origins.name_location, "this dataset")
+                self._report_at(UNFIT_REFERENCE, message, place, labels=labels, help=help)
                 is_sound = False
             elif field in local_fields and _comparable(local_fields[field].type) != _comparable(
                 theirs[name].type
             ):
                 there = theirs[name]
                 message = f"{field} is {local_fields[field].type.type_text()}, but `{name}` of {other.name} is {there.type.type_text()}"
-                labels = _labels_at(other, there, "this field")
+                labels = labels_at(other.origins.location((*there.declared_at, "name")), "this field")
                 self._report_at(
                     UNFIT_REFERENCE, message, place, labels=labels, help="give both fields one type"
                 )
@@ -138,7 +132,7 @@ class _ReferenceChecks:
             message = f"{', '.join(names)} is not a key of {other.name}: several of its rows may have the same values"
             fields = ", ".join(names)
             help = f"make it the primary key there, or add `schemac.dev/unique: [[{fields}]]`"
-            labels = _labels_at(other, theirs[names[0]], "this field")
+            labels = labels_at(other.origins.location((*theirs[names[0]].declared_at, "name")), "this field")
             self._report_at(REFERENCE_TO_NO_KEY, message, at, labels=labels, help=help)
 
     def _report_at(
@@ -169,12 +163,6 @@ def _is_key(names: Sequence[str], other: LogicalDataset) -> bool:
         [dotted(tuple(map(str, field.path))) for field in key_fields],
     ]
     return any(key and set(key) <= set(names) for key in keys)
-
-
-def _labels_at(dataset: LogicalDataset, field: SchemaField, message: str) -> tuple[Label, ...]:
-    """Return labels at the name of a field and at the groups that it comes from; none if it has no place."""
-    place = dataset.origins.location((*field.declared_at, "name"))
-    return () if place is None else (label(message, place.source, place.span), *place.labels)
 
 
 def _report_unused_groups(files: Iterable[CompiledFile], report: Report) -> None:

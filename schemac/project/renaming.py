@@ -226,8 +226,9 @@ def _with_block_moved(
 ) -> list[Occurrence]:
     """Return the edits with the lines of a field, as edited, in another list. Raises NoEditError where it cannot be moved so."""
     file, dataset, field = target
-    source = dataset.origins.source
-    assert source is not None, "a manifest on disk has a text"
+    document = dataset.origins.document
+    assert document is not None, "a manifest on disk has a text"
+    source = document.source
     path, text, block = key_of(file.file.path), source.content, _block(dataset, field.declared_at)
     siblings = _siblings(dataset, parent)
     where = parent.path_text if parent is not None else "the columns"

@@ -14,7 +14,6 @@ from pydantic import AfterValidator, ConfigDict, Field, ValidationError, create_
 
 from schemac.language.attributes.builtin import TargetName
 from schemac.language.attributes.registry import DOMAINS
-from schemac.language.checks.run import DomainValidator
 from schemac.language.lint.settings import LintSettings
 from schemac.language.logical.dataset import Variant
 from schemac.language.manifest.json_schema_conditions import json_schema
@@ -227,14 +226,14 @@ def report_vocabularies(
         settings.report(f"the vocabulary {problem}", keys, report)
 
 
-def vocabulary(domain: str, content: bytes) -> DomainValidator:
-    """Return a valid vocabulary."""
+def vocabulary(content: bytes) -> Any:
+    """Return the validator of a valid vocabulary."""
     from jsonschema import Draft202012Validator  # for start-up time, as above
     from jsonschema_specifications import REGISTRY
 
     # With this registry, nothing is fetched from elsewhere: a build depends on the project alone.
     schema: Any = json.loads(content)
-    return DomainValidator(domain, Draft202012Validator(schema, registry=REGISTRY))
+    return Draft202012Validator(schema, registry=REGISTRY)
 
 
 def config_schema() -> Json:

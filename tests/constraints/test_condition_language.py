@@ -10,8 +10,8 @@ import schemac
 from schemac.arrow.constraints import constraints_of
 from schemac.language.attributes.attribute import Family
 from schemac.language.constraints import expressions
-from schemac.language.constraints.expressions import INSTEAD, PAGE, ComparisonNode, Node
-from schemac.language.constraints.parsing import _COMPARED
+from schemac.language.constraints.expressions import ComparisonNode, Node
+from schemac.language.constraints.parsing import _COMPARED, INSTEAD, PAGE
 from tests.constraints.cases import CONDITIONS, dataset_of_conditions
 
 ROOT = Path(__file__).parents[2]

@@ -99,6 +99,10 @@ TEXTS: dict[str, tuple[str, str]] = {
     "name of 300 characters": ("name: " + "x" * 300 + "\nfields: [{name: a, type: Int8}]\n", "SC217"),
     "name of the provenance": ("name: artifacts.json\nfields: [{name: a, type: Int8}]\n", "SC217"),
     "name of another's losses": ("name: a/losses.json\nfields: [{name: a, type: Int8}]\n", "SC217"),
+    "number of 100 bits in place of one of three": (
+        f"extra: {{iceberg.apache.org/formatVersion: {2**100}}}\nfields: [{{name: a, type: Int8}}]\n",
+        "SC312",
+    ),
     "unknown tag": ("fields: !!python/object:os.system []\n", "SC109"),
     "list as key": ("? [a]\n: b\n", "SC112"),
     "merge key": ("base: &b {name: a}\nfields:\n  - <<: *b\n    type: Int8\n", "SC202"),

@@ -35,12 +35,12 @@ def _renamed_properties(properties: dict[str, str], old: str, new: str) -> Itera
     for key, value in properties.items():
         start, of_column, name = key.partition(OF_COLUMN)
         if of_column and _is_within(name, old):
-            yield Renaming(key, f"{start}{of_column}{new}{name[len(old) :]}", is_key=True)
+            yield Renaming((key,), f"{start}{of_column}{new}{name[len(old) :]}", is_key=True)
         if key == COLUMNS:
             names = re.split(r"(\s*,\s*)", value)
             if any(_is_within(one, old) for one in names):
                 text = "".join(new + one[len(old) :] if _is_within(one, old) else one for one in names)
-                yield Renaming(key, text)
+                yield Renaming((key,), text)
 
 
 def _is_within(name: str, column: str) -> bool:

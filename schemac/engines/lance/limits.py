@@ -225,7 +225,7 @@ class LanceLimits:
             if is_miscounted and not any(map(self.is_vector, schema_field.ancestors)):
                 message = f"Lance can read {what} only alone; reading it together with other columns fails"
                 text = "remove `fixedLength`, or read it with `columns=[…]`"
-                help: str = Help.remove_property(text, "fixedLength")
+                help = Help.remove_property(text, "fixedLength")
                 self.findings.at_type(schema_field, LANCE_READ_RISK, message, help=help)
         elif self.version < "2.3":
             instead = Help.remove_property("remove `fixedLength`", "fixedLength")

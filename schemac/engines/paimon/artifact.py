@@ -154,7 +154,7 @@ class _Writer(ArrowTypeWriter[PaimonType]):
 
     def refused(self, field: SchemaField) -> PaimonType:
         """Report a kind that Paimon has no type for; return a type that is never written."""
-        help: str = Help.leave_out("Paimon", builtin.TARGETS_OF.key, "paimon")
+        help = Help.leave_out("Paimon", builtin.TARGETS_OF.key, "paimon")
         if field.type.family is Family.NULL:
             help = "leave the field out until it has a type"
         elif field.type.family is Family.DURATION:

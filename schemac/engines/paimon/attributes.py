@@ -65,11 +65,11 @@ def _renamed_options(options: dict[str, str], old: str, new: str) -> Iterator[Re
         if key in _COLUMN_OPTIONS or _COLUMNS_OPTION.fullmatch(key):
             names = re.split(r"(\s*,\s*)", value)
             if old in names:
-                yield Renaming(key, "".join(new if name == old else name for name in names))
+                yield Renaming((key,), "".join(new if name == old else name for name in names))
         steps = key.split(".")
         if steps[0] == "fields" and len(steps) > 2 and old in steps[1].split(","):
             steps[1] = ",".join(new if name == old else name for name in steps[1].split(","))
-            yield Renaming(key, ".".join(steps), is_key=True)
+            yield Renaming((key,), ".".join(steps), is_key=True)
 
 
 PRIMARY_KEYS = Attribute[list[str]](

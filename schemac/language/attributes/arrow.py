@@ -102,9 +102,9 @@ class TensorShape(NamedTuple):
     `permutation`, each with one entry a dimension.
     """
 
-    shape: tuple[int, ...]
-    dim_names: tuple[str, ...] | None = None
-    permutation: tuple[int, ...] | None = None
+    shape: list[int]
+    dim_names: list[str] | None = None
+    permutation: list[int] | None = None
 
     @property
     def size(self) -> int:
@@ -130,11 +130,7 @@ class TensorShape(NamedTuple):
             and sorted(map(str, permutation)) == sorted(map(str, range(len(shape))))
         ):
             return None
-        return cls(
-            tuple(shape),
-            tuple(map(str, names)) if names else None,
-            tuple(permutation) if permutation else None,
-        )
+        return cls(shape, list(map(str, names)) if names else None, permutation or None)
 
 
 class OpaqueName(NamedTuple):

@@ -77,9 +77,7 @@ class Spelling:
 
 def spelled(*words: str) -> "BeforeValidator":
     """Return a validator that takes PascalCase words in lowerCamelCase and lowercase too, as RFC-016's enums do."""
-    from pydantic import (
-        BeforeValidator,  # here and below for start-up time: what is unchanged needs no models
-    )
+    from pydantic import BeforeValidator  # here and below for start-up time: most runs need no models
 
     return BeforeValidator(Spelling(words))
 
@@ -137,16 +135,11 @@ class Facts(NamedTuple):
 class Renaming(NamedTuple):
     """A place in an attribute's value that names a column, and what is there after the column is renamed."""
 
-    step: str | int | tuple[str | int, ...]
-    """Key or index in the value; or several, one below the other."""
+    steps: tuple[str | int, ...]
+    """The keys and indices in the value that lead to it."""
     text: str
     is_key: bool = False
     """Whether it is the key that changes, not what is behind it."""
-
-    @property
-    def steps(self) -> tuple[str | int, ...]:
-        """The keys and indices that lead to it."""
-        return self.step if isinstance(self.step, tuple) else (self.step,)
 
 
 @dataclass(frozen=True)
@@ -223,15 +216,13 @@ class Attribute(Generic[T]):
 
     def renamings(self, extra: Extra, old: str, new: str) -> Iterator[Renaming]:
         """Return the edits of its value that the renaming of a column needs."""
-        if not self.names_columns and self.renamed is None:
+        if self.key not in extra or not (self.names_columns or self.renamed is not None):
             return
         value: Any = self.read(extra)
-        if value is None:
-            return
         if self.renamed is not None:
             yield from self.renamed(value, old, new)
         else:
-            yield from (Renaming(i, new) for i, name in enumerate(value) if name == old)
+            yield from (Renaming((i,), new) for i, name in enumerate(value) if name == old)
 
     @property
     def name(self) -> str:

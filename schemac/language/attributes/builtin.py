@@ -77,7 +77,7 @@ ODF_ATTRIBUTES = (DESCRIPTION, TYPE, LINKED_OBJECTS)
 
 _NAMES_OF_UTC = ("GMT", "GMT+0", "GMT-0", "GMT0", "Greenwich", "UCT", "UTC", "Universal", "Zulu")
 _UTC = frozenset({"+00:00", "-00:00", *_NAMES_OF_UTC, *(f"Etc/{name}" for name in _NAMES_OF_UTC)})
-_OFFSET = re.compile(r"([+-])(0[0-9]|1[0-4]):([0-5][0-9])")
+OFFSET = re.compile(r"([+-])(0[0-9]|1[0-4]):([0-5][0-9])")
 
 
 def is_utc(name: str | None) -> bool:
@@ -90,7 +90,7 @@ def find_zone(name: str) -> tzinfo | None:
     """Return the zone of this name, or of this offset from UTC; None if there is none."""
     if name == "UTC":
         return UTC
-    offset = _OFFSET.fullmatch(name)
+    offset = OFFSET.fullmatch(name)
     if offset is not None:
         sign, hours, minutes = offset.groups()
         distance = timedelta(hours=int(hours), minutes=int(minutes))

@@ -120,7 +120,7 @@ def _renamed_conditions(conditions: list[str], old: str, new: str) -> Iterator[R
             before = match[kind]
         text = "".join([*parts, condition[at:]])
         if text != condition:
-            yield Renaming(i, text)
+            yield Renaming((i,), text)
 
 
 MINIMUM = _constraint("minimum", "min minValue ge gte", _PLAIN, "the least value", fits=ORDERED)

@@ -20,15 +20,7 @@ from schemac.language.attributes.registry import ATTRIBUTES, DOMAINS, OPEN, doma
 from schemac.language.kinds.registry import BY_NAME
 from schemac.language.logical.dataset import Findings
 from schemac.language.logical.model import PART_KEYS, ExtraAttributes, LogicalType, Part, SchemaField
-from schemac.text.source.catalogue import (
-    CONFLICTING_HINTS,
-    INVALID_ATTRIBUTE,
-    INVALID_ATTRIBUTE_KEY,
-    LIKELY_TYPO,
-    MISPLACED_ATTRIBUTE,
-    UNKNOWN_ATTRIBUTE,
-    UNSUPPORTED_HINT,
-)
+from schemac.text.source import catalogue as codes
 from schemac.text.source.json_object import Json, TreePath, values_in
 from schemac.text.source.phrases import Help, closest, fold, one_of, with_article
 from schemac.text.syntax.events import written
@@ -43,7 +35,9 @@ def check_field_attributes(field: SchemaField, findings: Findings, *, is_placed:
     """Check the attributes of one field; whether they fit its type is left open where that could not be read."""
     for key in field.doubled:
         message = f"`{key}` is given twice"
-        findings.at_extra(field, key, CONFLICTING_HINTS, message, on_key=True, help="keep one of the two")
+        findings.at_extra(
+            field, key, codes.CONFLICTING_HINTS, message, on_key=True, help="keep one of the two"
+        )
     sound = sound_attributes(field.extra, field, findings, is_placed=is_placed)
     if len(sound) < len(field.extra):
         field.extra = sound
@@ -69,7 +63,7 @@ def _is_sound(
     if not _KEY.fullmatch(key):
         message = f"`{key}` is not a valid attribute key"
         help = f"the form is `<domain>/<name>`, such as `example.com/{name if (name := key.strip('/')).isidentifier() else 'owner'}`"
-        report(INVALID_ATTRIBUTE_KEY, message, on_key=True, help=help)
+        report(codes.INVALID_ATTRIBUTE_KEY, message, on_key=True, help=help)
         return False
     attribute = known(key)
     if attribute is None:
@@ -110,21 +104,21 @@ def _may_be_unknown(key: str, value: Any, report: AddFinding) -> bool:
         properties = {a.key: getattr(a.value_type, "model_fields", {}).items() for a in attributes}
         holder = next((key for key, of in properties.items() if name in {f.alias or n for n, f in of}), None)
         if holder is not None:
-            help: str = Help.move_under(holder, name)
+            help = Help.move_under(holder, name)
         elif fold(name) in ("required", "notnull", "nullable", "optional"):
             help = "leave it out: a value may be null where its type is an Option, and nowhere else"
         elif near:
             help = Help.did_you_mean(f"{domain}/{near}", key)
         else:
             help = f"known in this domain: {', '.join(names)}"
-        report(UNKNOWN_ATTRIBUTE, f"`{domain}` has no attribute `{name}`", on_key=True, help=help)
+        report(codes.UNKNOWN_ATTRIBUTE, f"`{domain}` has no attribute `{name}`", on_key=True, help=help)
         return False
     likely = f"{_near_domain(domain)}/{name}"
     meant = [likely] if likely in ATTRIBUTES else []
     meant += [a.key for a in OPEN.values() if domain_of(a.key) == domain and closest(name, (a.name,))]
     for near_key in meant:
         message = f"`{key}` is not a known attribute, but `{near_key}` is"
-        report(LIKELY_TYPO, message, on_key=True, help=Help.did_you_mean(near_key, key))
+        report(codes.LIKELY_TYPO, message, on_key=True, help=Help.did_you_mean(near_key, key))
     return _is_json(value, report)
 
 
@@ -135,14 +129,13 @@ def _is_json(value: Any, report: AddFinding) -> bool:
     ]
     for at, number in unwritable:
         message = f"the number {number} cannot be written in JSON"
-        report(INVALID_ATTRIBUTE, message, *at, help=Help.quote(help="write it as a text in quotes"))
+        report(codes.INVALID_ATTRIBUTE, message, *at, help=Help.quote(help="write it as a text in quotes"))
     return not unwritable
 
 
 def _is_in_place(attribute: Attribute[Any], field: SchemaField | None, report: AddFinding) -> bool:
     """Whether an attribute may be on a field of this type, or on the schema if `field` is None; otherwise that is reported."""
     key, fits = attribute.key, attribute.fits
-    help: str
     if field is None and not attribute.on_schema:
         message = f"`{key}` belongs to a field, not to the schema"
         help = "move it under a field's `extra:`"
@@ -160,7 +153,7 @@ def _is_in_place(attribute: Attribute[Any], field: SchemaField | None, report: A
                 break
     else:
         return True
-    report(MISPLACED_ATTRIBUTE, message, on_key=True, help=help)
+    report(codes.MISPLACED_ATTRIBUTE, message, on_key=True, help=help)
     return False
 
 
@@ -193,7 +186,7 @@ def _report_errors(
             help = Help.write("{}")
         elif error.path == ("linkType",) and isinstance(value["linkType"], str):
             help = Help.write(f"{{kind: {written(value['linkType'])}}}")
-        report(INVALID_ATTRIBUTE, message, *path, help=help, on_key=error.on_key)
+        report(codes.INVALID_ATTRIBUTE, message, *path, help=help, on_key=error.on_key)
     return False
 
 
@@ -204,7 +197,7 @@ def _is_logical_type(word: builtin.LogicalTypeWord, value: Json, steps: TreePath
     if word.kind not in BY_NAME:
         words = f"the words of the standard are {one_of(sorted(builtin.WORDS))}"
         help = Help.nearest(word.kind, [*builtin.WORDS, *BY_NAME], words)
-        report(INVALID_ATTRIBUTE, f"there is no logical type '{word.kind}'", *steps, "kind", help=help)
+        report(codes.INVALID_ATTRIBUTE, f"there is no logical type '{word.kind}'", *steps, "kind", help=help)
         return False
     try:
         BY_NAME[word.kind].model_validate({**value, "kind": word.kind}, by_name=False)
@@ -222,12 +215,12 @@ def _is_standard_word(
     for key in unknown:
         way_out = Help.did_you_mean("linkType", key) if is_link else Help.remove()
         message = f"{word.kind} has no property `{key}`"
-        report(INVALID_ATTRIBUTE, message, *steps, key, on_key=True, help=way_out)
+        report(codes.INVALID_ATTRIBUTE, message, *steps, key, on_key=True, help=way_out)
     if unknown or not is_link:
         return not unknown
     if "linkType" not in value:
         help = Help.add_key("linkType", "{kind: Multihash}")
-        report(INVALID_ATTRIBUTE, "ObjectLink needs `linkType`", *steps, "kind", help=help)
+        report(codes.INVALID_ATTRIBUTE, "ObjectLink needs `linkType`", *steps, "kind", help=help)
         return False
     inner, path = value["linkType"], (*steps, "linkType")
     try:
@@ -237,7 +230,7 @@ def _is_standard_word(
         return _report_errors(errors, builtin.TYPE, inner, path, report)
     if typed.kind == "ObjectLink":
         help = Help.write("Multihash", key="kind", is_safe=False)
-        report(INVALID_ATTRIBUTE, "a link to a link has no meaning", *path, "kind", help=help)
+        report(codes.INVALID_ATTRIBUTE, "a link to a link has no meaning", *path, "kind", help=help)
         return False
     return _is_logical_type(typed, inner, path, report)
 
@@ -251,19 +244,17 @@ _DECIDING = (
 
 def check_hints(field: SchemaField, findings: Findings) -> None:
     """Check the hints of one field against its type and each other."""
-    if not field.extra:
-        return
     whole = [key for key in _DECIDING if key in field.extra]
     if len(whole) > 1:
         message = f"`{whole[0]}` and `{whole[1]}` cannot be used together"
         help: str = "keep one of the two"
-        findings.at_extra(field, whole[1], CONFLICTING_HINTS, message, on_key=True, help=help)
+        findings.at_extra(field, whole[1], codes.CONFLICTING_HINTS, message, on_key=True, help=help)
     buffer = arrow.BUFFER_ENCODING.key
     for attribute in of_role(Role.BLOB):
         if buffer in field.extra and attribute.key in field.extra:
             message = f"`{attribute.key}` determines the layout, so `{buffer}` has no effect"
             help = Help.remove(what="this hint")
-            findings.at_extra(field, buffer, CONFLICTING_HINTS, message, on_key=True, help=help)
+            findings.at_extra(field, buffer, codes.CONFLICTING_HINTS, message, on_key=True, help=help)
     extension = arrow.EXTENSION_TYPE.read(field.extra)
     if extension is not None:
         _check_extension(field, extension, findings)
@@ -271,7 +262,7 @@ def check_hints(field: SchemaField, findings: Findings) -> None:
 
 def _check_extension(field: SchemaField, extension: arrow.ExtensionType, findings: Findings) -> None:
     """Report an extension type that does not suit its storage, or whose metadata is not valid."""
-    report = partial(findings.at_extra, field, arrow.EXTENSION_TYPE.key, UNSUPPORTED_HINT)
+    report = partial(findings.at_extra, field, arrow.EXTENSION_TYPE.key, codes.UNSUPPORTED_HINT)
     storage = arrow.EXTENSION_STORAGE.get(extension.name)
     length = getattr(field.type, "fixed_length", None)
     if storage is not None and field.type.kind != storage:
@@ -286,12 +277,12 @@ def _check_extension(field: SchemaField, extension: arrow.ExtensionType, finding
             message = "the metadata of a tensor has to be a JSON object with its shape"
             report(message, "metadata", help="write `metadata: '{\"shape\":[2,3]}'`")
         elif tensor.size != length:
-            message = f"a tensor of shape {list(tensor.shape)} has {tensor.size} items, but the list has {length or 'any number'}"
+            message = f"a tensor of shape {tensor.shape} has {tensor.size} items, but the list has {length or 'any number'}"
             report(message, "metadata", help=Help.retype("fixedLength", str(tensor.size)))
         elif field.children[0].is_nullable:
             message = "the items of a tensor may not be null"
             required = Help.unwrap("write the item type without Option", is_safe=False)
-            findings.at_type(field, UNSUPPORTED_HINT, message, "itemType", help=required)
+            findings.at_type(field, codes.UNSUPPORTED_HINT, message, "itemType", help=required)
     elif extension.name == "arrow.opaque" and arrow.OpaqueName.parse(extension.metadata or "") is None:
         message = "the metadata of arrow.opaque has to name a type and its vendor"
         help = 'write `metadata: \'{"type_name":"point","vendor_name":"PostGIS"}\'`'

@@ -6,6 +6,7 @@ Errors: SC319, SC324 to SC327.
 """
 
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from decimal import Decimal
 from fractions import Fraction
 from itertools import product
@@ -15,13 +16,13 @@ from schemac.language.attributes import constraints as attributes
 from schemac.language.attributes.attribute import Family, Role
 from schemac.language.attributes.registry import has_role
 from schemac.language.constraints.constraint import EXACT, Constraint, UnfitValueError, shown, step_of
-from schemac.language.constraints.expressions import MOST_DIGITS, PAGE
+from schemac.language.constraints.expressions import MOST_DIGITS
 from schemac.language.constraints.field_constraints import BY_KEY, Bound, Enum, Pattern, Size
-from schemac.language.constraints.parsing import ExpressionError, read_condition
+from schemac.language.constraints.parsing import PAGE, ExpressionError, read_condition
 from schemac.language.constraints.patterns import PatternError
 from schemac.language.constraints.rows import named_fields
 from schemac.language.logical.dataset import Findings
-from schemac.language.logical.model import ExtraAttributes, SchemaField
+from schemac.language.logical.model import SchemaField
 from schemac.language.physical import pa
 from schemac.text.source import catalogue as codes
 from schemac.text.source.phrases import Help, closest, fields_text, with_article
@@ -59,13 +60,7 @@ def _read_constraint(
 ) -> Constraint | None:
     """Return the constraint of a field's attribute; None after reporting why its value is not valid."""
     authored = field.extra[key]
-    rounded = _rounded_number(field, key, authored, findings)
-    if rounded is not None:
-        text, steps = rounded
-        quoted_ = f"'{text}'" if steps else f"`{key}: '{text}'`"
-        help = Help.quote(help=f"write it in quotes: {quoted_}")
-        message = f"`{key}` has more digits than a number in YAML keeps"
-        findings.at_extra(field, key, codes.UNFIT_CONSTRAINT, message, *steps, help=help)
+    if _is_rounded(field, key, authored, findings):
         return None
     try:
         return kind.read(field.type, authored)
@@ -79,27 +74,25 @@ def _read_constraint(
     return None
 
 
-def _rounded_number(
-    field: SchemaField, key: str, authored: Any, findings: Findings
-) -> tuple[str, tuple[int, ...]] | None:
-    """Return the text of a number that is not what it was read as, with its place in a list; None for all others."""
+def _is_rounded(field: SchemaField, key: str, authored: Any, findings: Findings) -> bool:
+    """Whether a number of a decimal, or one in a list, is not what it was read as; the first one is reported."""
     if field.type.family is not Family.DECIMAL:
-        return None
-    origins = findings.origins
+        return False
     values = enumerate(authored) if isinstance(authored, list) else [(None, authored)]
     for step, value in values:
-        if not isinstance(value, float) or origins.source is None:
-            continue
-        for extra_path in field.extra_places(key):
-            path = extra_path if step is None else (*extra_path, step)
-            location = origins.location(path) if origins.has(extra_path) else None
+        steps = () if step is None else (step,)
+        for path in field.extra_places(key) if isinstance(value, float) else ():
+            origins = findings.origins
+            location = origins.location((*path, *steps)) if origins.has(path) else None
             text = location.source.excerpt(location.span) if location is not None else ""
-            try:
+            with suppress(ArithmeticError):
                 if text and Decimal(text) != Decimal(repr(value)):
-                    return text, () if step is None else (step,)
-            except ArithmeticError:
-                continue
-    return None
+                    written = f"'{text}'" if steps else f"`{key}: '{text}'`"
+                    help = Help.quote(help=f"write it in quotes: {written}")
+                    message = f"`{key}` has more digits than a number in YAML keeps"
+                    findings.at_extra(field, key, codes.UNFIT_CONSTRAINT, message, *steps, help=help)
+                    return True
+    return False
 
 
 def _check_together(field: SchemaField, constraints: Sequence[Constraint], findings: Findings) -> None:
@@ -152,18 +145,15 @@ def _forbids(constraint: Constraint, value: Any) -> bool:
 
 def check_row_constraints(
     extra: Mapping[str, Any], columns: Sequence[SchemaField], findings: Findings
-) -> ExtraAttributes:
-    """Return the attributes of a schema without those constraints of rows that are wrong."""
+) -> None:
+    """Check the constraints of rows among the attributes of a schema."""
     known = named_fields(columns)
-    wrong: set[str] = set()
 
     def check_paths(key: str, paths: Sequence[str], *steps: str | int) -> None:
         for i, path in enumerate(paths):
             if path not in known:
                 _unknown_field(key, path, known, findings, *steps, i)
-                wrong.add(key)
                 continue
-            help: str
             if known[path].children or known[path].type.family is Family.STRUCT:
                 message = f"{path} is {with_article(known[path].type.kind)}; name fields with plain values"
                 below = [f"{path}.{one.segment}" for one in known[path].children if one.is_member]
@@ -174,7 +164,6 @@ def check_row_constraints(
             else:
                 continue
             findings.at_schema(codes.UNFIT_CONSTRAINT, message, "extra", key, *steps, i, help=help)
-            wrong.add(key)
 
     for i, paths in enumerate(attributes.UNIQUE.read(extra) or ()):
         check_paths(attributes.UNIQUE.key, paths, i)
@@ -185,10 +174,8 @@ def check_row_constraints(
             read_condition(text, known)
         except ExpressionError as error:
             key, help = attributes.CHECK.key, error.help or PAGE
-            wrong.add(key)
             message = f"the condition `{text}` cannot be used: {error.message}"
             findings.at_schema(codes.INVALID_CHECK, message, "extra", key, i, help=help)
-    return {key: value for key, value in extra.items() if key not in wrong}
 
 
 def _unknown_field(

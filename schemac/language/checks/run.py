@@ -24,14 +24,7 @@ from schemac.language.attributes.builtin import DEPRECATED
 from schemac.language.attributes.constraints import OF_ROWS, are_constrained
 from schemac.language.attributes.registry import ATTRIBUTES, are_telling, domain_of, of_role
 from schemac.language.checks.attributes import check_field_attributes, check_hints, sound_attributes
-from schemac.language.logical.dataset import (
-    VARIANTS,
-    CheckedKind,
-    Findings,
-    LogicalDataset,
-    Other,
-    SystemColumns,
-)
+from schemac.language.logical.dataset import VARIANTS, Findings, LogicalDataset, Other, SystemColumns
 from schemac.language.logical.model import SchemaField, preorder
 from schemac.registry.engine import Capability, Trait
 from schemac.registry.installed import blamed, engines, with_trait
@@ -45,22 +38,18 @@ if TYPE_CHECKING:
     from jsonschema.protocols import Validator
 
 
-class DomainValidator(NamedTuple):
-    """A domain and the validator of its attributes."""
-
-    domain: str
-    validator: "Validator"
-
-
 def _check_vocabulary(
-    vocabulary: DomainValidator, extra: Mapping[str, Any], field: SchemaField | None, findings: Findings
+    domain: str,
+    validator: "Validator",
+    extra: Mapping[str, Any],
+    field: SchemaField | None,
+    findings: Findings,
 ) -> None:
-    """Report attributes of a vocabulary that break its JSON schema; `field` is None for those of the schema itself."""
-    domain = vocabulary.domain
+    """Report attributes of a domain that break the JSON schema of its vocabulary; `field` is None for those of the schema itself."""
     values = {key.partition("/")[2]: value for key, value in extra.items() if domain_of(key) == domain}
     if not values:
         return
-    for error in _vocabulary_errors(vocabulary, values):
+    for error in _vocabulary_errors(validator, values):
         schema: Any = error.schema if isinstance(error.schema, dict) else {}
         known, instance = schema.get("properties") or {}, cast("Any", error.instance)
         is_unexpected = error.validator == "additionalProperties" and schema
@@ -70,9 +59,7 @@ def _check_vocabulary(
             # What is missing as a whole is shown at the attributes that are there.
             first = str(steps[0]) if steps else next(iter(values))
             key, rest = f"{domain}/{first}", steps[1:]
-            text = (
-                error.message[0].lower() + error.message[1:] if error.message[:1].isupper() else error.message
-            )
+            text = error.message[:1].lower() + error.message[1:]
             message = f"the vocabulary of {domain} has no `{name}`" if name else f"`{key}`: {text}"
             help = Help.nearest(name, known) if name else ""
             findings.at_extra(
@@ -80,14 +67,14 @@ def _check_vocabulary(
             )
 
 
-def _vocabulary_errors(vocabulary: DomainValidator, values: Mapping[str, Any]) -> list["ValidationError"]:
+def _vocabulary_errors(validator: "Validator", values: Mapping[str, Any]) -> list["ValidationError"]:
     """Return the errors of validation by path, or one on the vocabulary itself if that refers in a circle or to nothing."""
     # Imported here for start-up time: jsonschema takes longer to load than a file to check.
     from jsonschema.exceptions import ValidationError
     from referencing.exceptions import Unresolvable
 
     try:
-        validation_errors = list(vocabulary.validator.iter_errors(values))
+        validation_errors = list(validator.iter_errors(values))
     except RecursionError:
         return [ValidationError("the vocabulary refers to itself endlessly")]
     except Unresolvable as error:
@@ -105,21 +92,14 @@ class AttributeChecks(NamedTuple):
 CHECKS = Capability("checks", AttributeChecks)
 
 
-def run_engine_checks(field: SchemaField, findings: Findings) -> None:
-    """Run the checks of all engines on one field. Raises EngineError."""
-    for name, checks in _engines_with_checks():
-        with blamed(name):
-            checks.field(field, findings)
-
-
 @cache
 def _engines_with_checks() -> tuple[tuple[str, AttributeChecks], ...]:
     """Return the engines that have checks, by name, with these."""
     return tuple([(engine.name, CHECKS.of(engine)) for engine in engines() if CHECKS.is_of(engine)])
 
 
-def check(dataset: LogicalDataset, report: Report, vocabularies: Sequence[DomainValidator] = ()) -> None:
-    """Run all checks of one schema that do not depend on an engine."""
+def check(dataset: LogicalDataset, report: Report, vocabularies: Mapping[str, "Validator"] = {}) -> None:
+    """Run all checks of one schema, whatever it is built for; `vocabularies` by their domains. Raises EngineError."""
     findings = Findings(report, dataset.origins)
     sound = sound_attributes(dataset.schema.extra, None, findings)
     if dataset.is_whole:
@@ -142,7 +122,9 @@ def check(dataset: LogicalDataset, report: Report, vocabularies: Sequence[Domain
         if field.extra and are_telling(field.extra):
             telling.append(field)
             check_hints(field, findings)
-            run_engine_checks(field, findings)
+            for name, checks in _engines_with_checks():
+                with blamed(name):
+                    checks.field(field, findings)
             check_primary_key(field, findings)
             check_object_link(field, findings)
             if are_constrained(field.extra):
@@ -159,10 +141,10 @@ def check(dataset: LogicalDataset, report: Report, vocabularies: Sequence[Domain
         check_successors(fields, telling, findings)
     readable = tuple([column for column in dataset.columns if column.type_at not in unread]) if unread else ()
     check_system_columns(replace(dataset, columns=readable) if unread else dataset, findings)
-    for vocabulary in vocabularies:
-        _check_vocabulary(vocabulary, sound, None, findings)
+    for domain, validator in vocabularies.items():
+        _check_vocabulary(domain, validator, sound, None, findings)
         for field in fields:
-            _check_vocabulary(vocabulary, field.extra, field, findings)
+            _check_vocabulary(domain, validator, field.extra, field, findings)
 
 
 # Line ends and tabs come from headers of spreadsheets; all engines hold them.
@@ -201,19 +183,18 @@ def check_type(field: SchemaField, findings: Findings) -> None:
         message = f"{field.path_text} is an Option inside an Option"
         help = Help.unwrap("keep the outer Option only", is_safe=True)
         findings.at_option(field, 1, codes.NESTED_OPTION, message, help=help)
-    if isinstance(field.type, CheckedKind):
-        field.type.check(field, findings)
+    field.type.check(field, findings)
 
 
 def check_successors(fields: Sequence[SchemaField], sound: Sequence[SchemaField], findings: Findings) -> None:
     """Check that what takes the place of a deprecated field is another field, and is not deprecated itself."""
-    deprecated = {field.path_text: field for field in sound if DEPRECATED.key in field.extra}
-    if not deprecated:
-        return
-    names = [field.path_text for field in fields if field.is_member]
-    for path, field in deprecated.items():
-        value = DEPRECATED.read(field.extra)
-        successor = value.successor if value is not None else None
+    deprecated = {
+        field.path_text: (field, value.successor)
+        for field in sound
+        if (value := DEPRECATED.read(field.extra)) is not None
+    }
+    names = [field.path_text for field in fields if field.is_member] if deprecated else []
+    for path, (field, successor) in deprecated.items():
         if successor is None:
             continue
         if successor not in names:
@@ -240,13 +221,12 @@ def check_system_columns(dataset: LogicalDataset, findings: Findings) -> None:
     present = {str(field.segment): field for field in reversed(columns) if field.segment in names}
     names_present = [name for name in names[:3] if name in present]
     if len(names_present) < 2 and not explicit.intersection(names_present):
-        if names.event_time in explicit:
-            _check_type(names.event_time, names, present, findings)
+        if names.event_time in explicit and names.event_time in present:
+            _check_type(names.event_time, present[names.event_time], names, findings)
         return
-    for name in names:
-        _check_type(name, names, present, findings)
-        if name in present and present[name].is_nullable:
-            field = present[name]
+    for name, field in present.items():
+        _check_type(name, field, names, findings)
+        if field.is_nullable:
             message = f"the system column {name} may not be null"
             unwrapped = Help.unwrap(f"write `type: {field.type.kind}` without Option", is_safe=False)
             findings.at_option(field, 0, codes.ODD_SYSTEM_COLUMN, message, help=unwrapped)
@@ -265,13 +245,8 @@ def check_system_columns(dataset: LogicalDataset, findings: Findings) -> None:
             findings.at_name(present[late], codes.ODD_SYSTEM_COLUMN, message, help=help)
 
 
-def _check_type(
-    name: str, names: SystemColumns, present: Mapping[str, SchemaField], findings: Findings
-) -> None:
+def _check_type(name: str, field: SchemaField, names: SystemColumns, findings: Findings) -> None:
     """Report a system column whose type neither the standard nor its reference implementation has."""
-    field = present.get(name)
-    if field is None:
-        return
     type_ = field.type
     if name == names.system_time:
         is_accepted = type_.type_text() == "Timestamp(Millisecond, UTC)"
@@ -353,10 +328,8 @@ def check_named_columns(extra: Mapping[str, Any], columns: Sequence[SchemaField]
             continue
         for attribute in _NAMING_IN_TEXTS:
             for renaming in attribute.renamings(extra, old, new):
-                message, help = (
-                    f"the column '{old}' is now called '{new}'",
-                    Help.write(written(renaming.text)),
-                )
+                message = f"the column '{old}' is now called '{new}'"
+                help = Help.write(written(renaming.text))
                 steps = ("extra", attribute.key, *renaming.steps)
                 findings.at_schema(codes.UNKNOWN_COLUMN, message, *steps, help=help, on_key=renaming.is_key)
 
@@ -366,7 +339,6 @@ def check_object_link(field: SchemaField, findings: Findings) -> None:
     word = builtin.TYPE.read(field.extra)
     if word is None or word.kind not in builtin.WORDS:
         return
-    help: str
     if field.type.family not in builtin.WORD_FAMILIES:
         kind = with_article(field.type.kind)
         message = f"{with_article(word.kind)} has to be a String, but {field.path_text} is {kind}"

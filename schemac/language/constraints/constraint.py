@@ -23,7 +23,7 @@ from enum import Enum, auto
 from typing import Any, ClassVar, Self, TypeVar
 
 from schemac.language.attributes.attribute import Attribute, Family
-from schemac.language.kinds.temporal import PER_SECOND
+from schemac.language.kinds.temporal import DAY, PER_SECOND
 from schemac.language.logical.model import LogicalType
 from schemac.language.physical import pa
 from schemac.text.source.phrases import Help, counted, with_article
@@ -200,7 +200,6 @@ Value = int | Decimal | float | str | bool
 """A value of a type. Of one type, all of them are of one class."""
 
 _EPOCH = date(1970, 1, 1).toordinal()
-_DAY = 86400
 _FRACTION = r"(?:\.(?P<fraction>[0-9]{1,18}))?"
 _CLOCK = rf"(?P<hour>[0-9]{{2}}):(?P<minute>[0-9]{{2}}):(?P<second>[0-9]{{2}}){_FRACTION}"
 _DATE = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
@@ -237,7 +236,7 @@ def read_value(type_: LogicalType, authored: Any) -> Value:
             if isinstance(authored, str):
                 return authored
             what = f"not a text, but {with_article(type_.type_text())} is one"
-            help: str = Help.quote(help=f"write it in quotes: '{authored}'")
+            help = Help.quote(help=f"write it in quotes: '{authored}'")
         case Family.BOOLEAN:
             if isinstance(authored, bool):
                 return authored
@@ -297,7 +296,7 @@ def shown(type_: LogicalType, value: Any) -> str:
         return _clock_text(value, PER_SECOND[_as_any(type_).unit])
     if type_.family is Family.TIMESTAMP and isinstance(value, int):
         per = PER_SECOND[_as_any(type_).unit]
-        days, clock = divmod(value, _DAY * per)
+        days, clock = divmod(value, DAY * per)
         zone = "" if _as_any(type_).timezone is None else "Z"
         return f"{_day_text(days)}T{_clock_text(clock, per)}{zone}"
     return f"{value:f}" if isinstance(value, Decimal) else str(value)
@@ -331,8 +330,7 @@ def _check_limits(type_: LogicalType, value: Exact) -> Exact:
     """Return a value as it is. Raises UnfitValueError with the nearest limit if the type cannot have it."""
     limits = limits_of(type_)
     if limits is not None and not limits[0] <= value <= limits[1]:
-        nearest = limits[1] if value > limits[1] else limits[0]
-        which = "greatest" if value > limits[1] else "least"
+        which, nearest = ("greatest", limits[1]) if value > limits[1] else ("least", limits[0])
         nearest_text = shown(type_, nearest) if type_.family is not Family.TIMESTAMP else ""
         help = f"the {which} {type_.type_text()} is {nearest_text}" if nearest_text else "use a coarser unit"
         raise UnfitValueError(f"{shown(type_, value)} is outside {type_.type_text()}", help)
@@ -419,7 +417,7 @@ def _parse_timestamp(type_: LogicalType, authored: Any) -> Value:
         reading = Help.write_text(authored.removesuffix(match["zone"]), mark="'", is_safe=False)
         raise UnfitValueError(f"'{authored}' has an offset, but {type_.type_text()} has no zone", reading)
     per = PER_SECOND[_as_any(type_).unit]
-    count = _parse_day(match["date"]) * _DAY * per + _parse_clock(type_, match)
+    count = _parse_day(match["date"]) * DAY * per + _parse_clock(type_, match)
     zone, seconds_ahead = match["zone"] or "Z", 0
     if zone != "Z":
         hours, minutes = int(zone[1:3]), int(zone[4:6])

@@ -353,9 +353,8 @@ def _as_join_key(array: Any) -> Any:
 
 def _key_text(batch: Any, fields: Sequence[FieldNode], place: int) -> str:
     """Return the fields of one row with their values, for people: `id 3, day 2020-01-31`."""
-    named = dict.fromkeys(map(str, fields))
     values = {str(node): node.raw(batch)[place] for node in fields}
-    return ", ".join(f"{name} {_value_text(values[name])}" for name in named)
+    return ", ".join(f"{name} {_value_text(value)}" for name, value in values.items())
 
 
 def _value_text(value: Any) -> str:

@@ -1,4 +1,4 @@
-"""Conditions over the fields of a row, and what to write instead of SQL that conditions do not have.
+"""Conditions over the fields of a row.
 
 Layer: language.
 Shape: a tree of nodes, each with the type of its value. SQL's three truth values: a comparison with null is null. Numbers are
@@ -19,6 +19,7 @@ from schemac.language.constraints.constraint import (
     compute,
     plain,
     scalar_like,
+    scale_of,
     shown,
 )
 from schemac.language.kinds.plain import Decimal
@@ -107,6 +108,9 @@ class LengthNode(Operand):
         """Return the lengths."""
         return compute().utf8_length(plain(self.field.raw(rows))).cast(pa.int64())
 
+    def __str__(self) -> str:
+        return f"length({self.field})"
+
 
 @dataclass(frozen=True)
 class ArithmeticNode(Operand):
@@ -123,6 +127,9 @@ class ArithmeticNode(Operand):
         # Arrow counts digits by the types, and would run out of them in a long sum.
         result = getattr(compute(), self.arrow_functions[self.operator])(*both)
         return result.cast(_wide(digits_of(self.type)))
+
+    def __str__(self) -> str:
+        return f"{self.left} {self.operator} {self.right}"
 
 
 @dataclass(frozen=True)
@@ -215,8 +222,8 @@ class LogicNode(Node):
 def digits_of(type_: LogicalType) -> tuple[int, int]:
     """Return the digits before and after the point that an exact number of a type may have."""
     if type_.family is Family.DECIMAL:
-        scale: int = getattr(type_, "scale")  # noqa: B009  of the family, not of a class
-        return max(getattr(type_, "precision") - scale, 0), max(scale, 0)  # noqa: B009
+        scale = scale_of(type_)
+        return max(getattr(type_, "precision") - scale, 0), max(scale, 0)  # noqa: B009  of the family
     bits = getattr(type_, "bits", 64) - int(getattr(type_, "is_signed", True))
     return len(str(2**bits)), 0
 
@@ -250,53 +257,3 @@ def as_decimals(operand: Operand, rows: Any, type_: Any) -> Any:
 def _wide(digits: tuple[int, int]) -> Any:
     """Return a decimal type of 256 bits for so many digits before and after the point."""
     return pa.decimal256(max(sum(digits), 1), digits[1])
-
-
-PAGE = "see `schemac explain SC327` for what can be written"
-
-_PATTERN = "set `schemac.dev/pattern` on the field, which takes a regular expression"
-_LENGTH = "the only function is `length`, for text; let the pipeline fill a field with the result of another function (`expr`), and compare that field"
-_ITEMS = "set `schemac.dev/minItems` or `schemac.dev/maxItems` on the list"
-_TEXT_ALONE = "write the text alone, such as '2020-01-31' or '2020-01-31T13:45:00Z'"
-_MEMBERS = "write conditions of single values, and join them by `and` and `or`"
-
-INSTEAD = {
-    "/": "multiply instead: write `a = 2 * b` for `a / 2 = b`",
-    "%": "set `schemac.dev/multipleOf` on the field",
-    "like": _PATTERN,
-    "ilike": _PATTERN,
-    "rlike": _PATTERN,
-    "regexp": _PATTERN,
-    "similar": _PATTERN,
-    "date": _TEXT_ALONE,
-    "time": _TEXT_ALONE,
-    "timestamp": _TEXT_ALONE,
-    "interval": "compare with a value that is written out, such as '2020-01-31'",
-    "case": _MEMBERS,
-    "xor": "write `(a and not b) or (b and not a)`",
-    "exists": "set `schemac.dev/references` on the schema, which looks values up in another dataset",
-    "select": "set `schemac.dev/references` on the schema, which looks values up in another dataset",
-    ":": "leave the cast out: numbers of any width are compared with each other exactly",
-    "cast": "leave the cast out: numbers of any width are compared with each other exactly",
-    "coalesce": "write `a is null or a > 1`; where a value is null, a condition holds",
-    "|": "compare the texts one by one",
-    ";": "leave it out",
-    '"': "write texts in single quotes, and names in backticks",
-    "null": "write `is null` or `is not null`; where a value is null, every other condition holds",
-    "size": _ITEMS,
-    "cardinality": _ITEMS,
-    "array_length": _ITEMS,
-    "'": "write a quote inside of a text twice, as in 'it''s'",
-    "is": "write the field alone, or `not` before it",
-}
-"""Words and characters of SQL in small letters, with what is in their place."""
-
-
-def instead_of(word: str) -> str:
-    """Return what to write in place of a word or a character."""
-    return INSTEAD.get(word.lower(), PAGE)
-
-
-def instead_of_function(name: str) -> str:
-    """Return what to write in place of a function."""
-    return INSTEAD.get(name.lower(), _LENGTH)

@@ -16,9 +16,7 @@ from schemac.language.attributes.attribute import Family
 from schemac.language.attributes.constraints import CONDITION_TOKEN, CONDITION_WORDS
 from schemac.language.constraints.constraint import UnfitValueError, read_value, scale_of
 from schemac.language.constraints.expressions import (
-    INSTEAD,
     MOST_DIGITS,
-    PAGE,
     AmongNode,
     ArithmeticNode,
     ComparisonNode,
@@ -31,8 +29,6 @@ from schemac.language.constraints.expressions import (
     NullNode,
     Operand,
     common_digits,
-    instead_of,
-    instead_of_function,
     result_type,
 )
 from schemac.language.kinds.plain import Decimal, Int64
@@ -44,6 +40,42 @@ _EXACT = frozenset({Family.INTEGER, Family.DECIMAL})
 _COMPARED = _EXACT | {
     Family.FLOAT, Family.TEXT, Family.BOOLEAN, Family.DATE, Family.TIME, Family.TIMESTAMP, Family.DURATION,
 }  # fmt: skip
+
+
+PAGE = "see `schemac explain SC327` for what can be written"
+
+_PATTERN = "set `schemac.dev/pattern` on the field, which takes a regular expression"
+_ONLY_FUNCTION = "the only function is `length`, for text; let the pipeline fill a field with the result of another function (`expr`), and compare that field"
+_ITEMS = "set `schemac.dev/minItems` or `schemac.dev/maxItems` on the list"
+_TEXT_ALONE = "write the text alone, such as '2020-01-31' or '2020-01-31T13:45:00Z'"
+_OTHER_ROWS = "set `schemac.dev/references` on the schema, which looks values up in another dataset"
+_CAST = "leave the cast out: numbers of any width are compared with each other exactly"
+
+INSTEAD = {
+    "/": "multiply instead: write `a = 2 * b` for `a / 2 = b`",
+    "%": "set `schemac.dev/multipleOf` on the field",
+    **dict.fromkeys(("like", "ilike", "rlike", "regexp", "similar"), _PATTERN),
+    **dict.fromkeys(("date", "time", "timestamp"), _TEXT_ALONE),
+    "interval": "compare with a value that is written out, such as '2020-01-31'",
+    "case": "write conditions of single values, and join them by `and` and `or`",
+    "xor": "write `(a and not b) or (b and not a)`",
+    **dict.fromkeys(("exists", "select"), _OTHER_ROWS),
+    **dict.fromkeys((":", "cast"), _CAST),
+    "coalesce": "write `a is null or a > 1`; where a value is null, a condition holds",
+    "|": "compare the texts one by one",
+    ";": "leave it out",
+    '"': "write texts in single quotes, and names in backticks",
+    "null": "write `is null` or `is not null`; where a value is null, every other condition holds",
+    **dict.fromkeys(("size", "cardinality", "array_length"), _ITEMS),
+    "'": "write a quote inside of a text twice, as in 'it''s'",
+    "is": "write the field alone, or `not` before it",
+}
+"""Words and characters of SQL in small letters, with what is in their place."""
+
+
+def _instead_of(word: str, otherwise: str = PAGE) -> str:
+    """Return what to write in place of a word or a character."""
+    return INSTEAD.get(word.lower(), otherwise)
 
 
 class ExpressionError(Exception):
@@ -65,7 +97,7 @@ class ConditionToken(NamedTuple):
 class Unread(NamedTuple):
     """A literal whose type is that of the other side."""
 
-    authored: str | int | bool
+    authored: str | bool
     source_text: str
 
 
@@ -95,7 +127,7 @@ class _Parser:
             if match is None:
                 at += len(text[at:]) - len(text[at:].lstrip())
                 message = f"`{text[at]}` (character {at + 1}) cannot be read"
-                raise ExpressionError(message, instead_of(text[at]))
+                raise ExpressionError(message, _instead_of(text[at]))
             kind = str(match.lastgroup)
             self.tokens.append(ConditionToken(kind, match[kind], match.start(kind)))
             at = match.end()
@@ -124,14 +156,7 @@ class _Parser:
         """Return the error that something else is expected at the next token, or at the end."""
         token = self.token
         where = f"at `{token.text}` (character {token.at + 1})" if token is not None else "at its end"
-        return ExpressionError(f"{what} {where}", instead_of(token.text) if token is not None else PAGE)
-
-    def refuse_unsupported_word(self) -> None:
-        """Refuse a word of SQL that conditions do not have, after something that was read."""
-        token = self.token
-        if token is not None and token.kind == "word" and token.text.lower() in INSTEAD:
-            message = f"`{token.text}` (character {token.at + 1}) is not supported"
-            raise ExpressionError(message, instead_of(token.text))
+        return ExpressionError(f"{what} {where}", _instead_of(token.text) if token is not None else PAGE)
 
     def condition(self, part: _Part) -> Node:
         """Return what can be true or false by itself."""
@@ -140,8 +165,11 @@ class _Parser:
         if isinstance(part, Unread):
             raise ExpressionError(f"`{part.source_text}` alone is not a condition", "compare a field with it")
         if isinstance(part, Operand):
-            self.refuse_unsupported_word()
-            message = f"`{_operand_text(part)}` is neither true nor false"
+            token = self.token
+            if token is not None and token.kind == "word" and token.text.lower() in INSTEAD:
+                message = f"`{token.text}` (character {token.at + 1}) is not supported"
+                raise ExpressionError(message, _instead_of(token.text))
+            message = f"`{part}` is neither true nor false"
             raise ExpressionError(message, f"compare it, such as `{_sample(part)}`")
         return part
 
@@ -170,22 +198,23 @@ class _Parser:
         if self.take("is"):
             is_negated = self.take("not") is not None
             if self.take("true", "false") is not None:
-                raise ExpressionError("`is` has to be followed by `null` or `not null`", instead_of("is"))
+                raise ExpressionError("`is` has to be followed by `null` or `not null`", _instead_of("is"))
             self.expect("null")
             if not isinstance(left, FieldNode):
                 raise ExpressionError("only a field may be null", "write `is null` after the path of a field")
             return NotNode(NullNode(left)) if is_negated else NullNode(left)
         is_negated = self.take("not") is not None
         if self.take("in"):
-            return _negated_if(is_negated, self._in_list(left))
-        if self.take("between"):
+            node = self._in_list(left)
+        elif self.take("between"):
             low = self._sum()
             self.expect("and")
-            both = LogicNode("and", compared(">=", left, low), compared("<=", left, self._sum()))
-            return _negated_if(is_negated, both)
-        if is_negated:
+            node = LogicNode("and", compared(">=", left, low), compared("<=", left, self._sum()))
+        elif is_negated:
             raise self.unexpected("`in` or `between` is expected after `not`")
-        return left
+        else:
+            return left
+        return NotNode(node) if is_negated else node
 
     def _nest(self) -> None:
         """Count one more level of nesting. Raises ExpressionError beyond 50."""
@@ -254,7 +283,7 @@ class _Parser:
             self.expect(")")
             if not isinstance(operand, FieldNode) or operand.type.family is not Family.TEXT:
                 is_list = isinstance(operand, FieldNode) and operand.type.family is Family.LIST
-                raise ExpressionError("`length` takes a text field", instead_of("size") if is_list else "")
+                raise ExpressionError("`length` takes a text field", _instead_of("size") if is_list else "")
             return LengthNode(Int64(), operand)
         if token.kind == "quoted" or (token.kind == "word" and token.text.lower() not in CONDITION_WORDS):
             return self._field(token)
@@ -279,12 +308,12 @@ class _Parser:
             plain = [text for text, one in self.fields.items() if not one.children]
             near = closest(name, plain)
             if self.token is not None and self.token.text == "(":
-                raise ExpressionError(f"there is no function `{name}`", instead_of_function(name))
+                raise ExpressionError(f"there is no function `{name}`", _instead_of(name, _ONLY_FUNCTION))
             if name.lower() in INSTEAD:
                 message = f"`{name}` (character {first.at + 1}) is not supported, and no field has that name"
-                raise ExpressionError(message, instead_of(name))
+                raise ExpressionError(message, _instead_of(name))
             above = self.fields.get(dotted(path[:1]))
-            help: str = Help.did_you_mean_part(near, name) if near else fields_text(plain)
+            help = Help.did_you_mean_part(near, name) if near else fields_text(plain)
             if above is not None and above.type.family in (Family.LIST, Family.MAP):
                 help = f"`{path[0]}` has no single value in a row; set constraints on its items instead, such as `schemac.dev/enum`"
             raise ExpressionError(f"there is no field `{name}`", help)
@@ -314,11 +343,11 @@ def calculated(operator: str, left: _Part, right: _Part) -> ArithmeticNode:
     for one in operands:
         if one.type.family not in _EXACT:
             help = "calculate with integers and decimals"
-            message = f"`{_operand_text(one)}` is {with_article(one.type.type_text())}: no engine calculates with it exactly"
+            message = f"`{one}` is {with_article(one.type.type_text())}: no engine calculates with it exactly"
             raise ExpressionError(message, help)
     decimal = result_type(operator, operands[0].type, operands[1].type)
     if decimal is None:
-        message = f"`{_operand_text(operands[0])} {operator} {_operand_text(operands[1])}` may need more than {MOST_DIGITS} digits"
+        message = f"`{operands[0]} {operator} {operands[1]}` may need more than {MOST_DIGITS} digits"
         raise ExpressionError(message, "give the fields fewer digits, or compare them without calculating")
     return ArithmeticNode(decimal, operator, *operands)
 
@@ -329,7 +358,7 @@ def _operand(part: Node | Unread) -> Operand:
         if part.type.family in _COMPARED and scale_of(part.type) >= 0:
             return part
         text = with_article(part.type.type_text())
-        raise ExpressionError(f"`{_operand_text(part)}` is {text}, which cannot be compared")
+        raise ExpressionError(f"`{part}` is {text}, which cannot be compared")
     raise ExpressionError("a condition in parentheses cannot be compared", "compare fields and values")
 
 
@@ -339,13 +368,13 @@ def _literal(unread: Unread, other: Operand) -> LiteralNode:
     if type_.family in _EXACT:
         if not isinstance(unread.authored, str) or unread.source_text.startswith("'"):
             is_in_quotes = _is_number(unread.source_text[1:-1])
-            message = f"{unread.source_text} is not a number, but `{_operand_text(other)}` is one"
+            message = f"{unread.source_text} is not a number, but `{other}` is one"
             help = "write it without quotes" if is_in_quotes else "compare it with a number"
             raise ExpressionError(message, help)
         return _number(unread)
     is_quoted = unread.source_text.startswith("'")
     if type_.family is Family.TEXT and not is_quoted:
-        message = f"{unread.source_text} is not text, but `{_operand_text(other)}` is"
+        message = f"{unread.source_text} is not text, but `{other}` is"
         raise ExpressionError(message, f"write '{unread.source_text}'")
     if type_.family is Family.DATE and not is_quoted:
         help = "write a date in quotes, such as '2020-01-31'"
@@ -380,7 +409,7 @@ def _number(unread: Unread) -> LiteralNode:
 def _refuse_unlike(operator: str, left: Operand, right: Operand) -> None:
     """Raise ExpressionError if two operands cannot be compared in the same way by all engines."""
     one, other = left.type, right.type
-    both = f"`{_operand_text(left)}` is {with_article(one.type_text())} and `{_operand_text(right)}` {with_article(other.type_text())}"
+    both = f"`{left}` is {with_article(one.type_text())} and `{right}` {with_article(other.type_text())}"
     if one.family in _EXACT and other.family in _EXACT:
         if sum(common_digits(one, other)) > MOST_DIGITS:
             raise ExpressionError(f"{both}: comparing them needs more than {MOST_DIGITS} digits")
@@ -389,7 +418,7 @@ def _refuse_unlike(operator: str, left: Operand, right: Operand) -> None:
         raise ExpressionError(f"{both}; values of different types cannot be compared")
     for side in (left, right):
         if side.type.family is Family.FLOAT and getattr(side.type, "bits", 64) < 32:
-            message = f"`{_operand_text(side)}` is {with_article(side.type.type_text())}, which a pipeline reads with more digits than are stored"
+            message = f"`{side}` is {with_article(side.type.type_text())}, which a pipeline reads with more digits than are stored"
             raise ExpressionError(message, "use Float32")
     is_zoned = [getattr(type_, "timezone", None) is not None for type_ in (one, other)]
     if getattr(one, "unit", None) != getattr(other, "unit", None) or is_zoned[0] != is_zoned[1]:
@@ -398,23 +427,8 @@ def _refuse_unlike(operator: str, left: Operand, right: Operand) -> None:
         raise ExpressionError(f"true and false have no order, so `{operator}` cannot compare them")
 
 
-def _operand_text(operand: Operand) -> str:
-    """Return an operand as a condition writes it, for messages."""
-    match operand:
-        case ArithmeticNode():
-            return f"{_operand_text(operand.left)} {operand.operator} {_operand_text(operand.right)}"
-        case LengthNode():
-            return f"length({operand.field})"
-    return str(operand)
-
-
 def _sample(operand: Operand) -> str:
     """Return a condition of an operand that can be read."""
-    operand_text = _operand_text(operand)
     if operand.type.family in _EXACT or operand.type.family is Family.FLOAT:
-        return f"{operand_text} > 0"
-    return f"{operand_text} = 'x'" if operand.type.family is Family.TEXT else f"{operand_text} is not null"
-
-
-def _negated_if(is_negated: bool, node: Node) -> Node:
-    return NotNode(node) if is_negated else node
+        return f"{operand} > 0"
+    return f"{operand} = 'x'" if operand.type.family is Family.TEXT else f"{operand} is not null"

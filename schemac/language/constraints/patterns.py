@@ -27,12 +27,11 @@ _MOST_REPEATS = 1000
 
 
 class PatternError(Exception):
-    """A pattern that is invalid, or that engines read differently; `instead` is one that may be written."""
+    """A pattern that is invalid, or that engines read differently; the help may have one that may be written."""
 
-    def __init__(self, message: str, help: str = "", instead: str = "") -> None:
+    def __init__(self, message: str, help: str = "") -> None:
         super().__init__(message)
-        self.message = message
-        self.help = Help.write_text(instead) if instead else help
+        self.message, self.help = message, help
 
 
 @dataclass(frozen=True)
@@ -52,7 +51,7 @@ def read_pattern(text: str) -> PortablePattern:
     reader = _Reader(text)
     reader.alternatives(0)
     if reader.problem:
-        raise PatternError(reader.problem, instead="".join(reader.portable))
+        raise PatternError(reader.problem, Help.write_text("".join(reader.portable)))
     try:
         re.compile(text)
     except (re.error, OverflowError) as error:
@@ -89,16 +88,16 @@ class _Reader:
         self.problem = self.problem or f"`{written}` {why}"
         self.emit(portable, read=len(written))
 
-    def literally(self, at: int, count: int = 1) -> Help:
-        """Return the pattern with backslashes before characters that have a special meaning."""
+    def unescaped(self, message: str, at: int, count: int = 1) -> PatternError:
+        """Return what is wrong with characters that have a special meaning, and the pattern with backslashes before them."""
         escaped = "".join(f"\\{c}" for c in self.text[at : at + count])
         whole = self.text[:at] + escaped + self.text[at + count :]
-        return Help.rewrite(f"write `{escaped}` for the character", whole)
+        return PatternError(message, Help.rewrite(f"write `{escaped}` for the character", whole))
 
-    def differs(self, character: str) -> PatternError:
-        """Return what is wrong with a character that stands here."""
-        message = f"the `{character}` at character {self.at + 1} is read differently by RE2, Java and Python"
-        return PatternError(message, self.literally(self.at))
+    def differs(self) -> PatternError:
+        """Return what is wrong with a character that comes next."""
+        message = f"the `{self.next}` at character {self.at + 1} is read differently by RE2, Java and Python"
+        return self.unescaped(message, self.at)
 
     def alternatives(self, depth: int, opened: int = 0) -> int:
         """Read up to the end of a group, or of the pattern; return how often what is inside may be repeated."""
@@ -107,15 +106,13 @@ class _Reader:
             if self.next == ")":
                 if depth:
                     return most
-                raise PatternError(
-                    f"the `)` at character {self.at + 1} closes no group", self.literally(self.at)
-                )
+                raise self.unescaped(f"the `)` at character {self.at + 1} closes no group", self.at)
             if self.next == "|":
                 self.emit("|")
                 continue
             most = max(most, self.fragment(depth))
         if depth:
-            raise PatternError("a group is not closed", self.literally(opened))
+            raise self.unescaped("a group is not closed", opened)
         return most
 
     def fragment(self, depth: int) -> int:
@@ -128,11 +125,10 @@ class _Reader:
         elif self.next == "\\":
             self.escape()
         elif self.next in "*+?":
-            raise PatternError(
-                f"the `{self.next}` at character {self.at + 1} repeats nothing", self.literally(self.at)
-            )
+            message = f"the `{self.next}` at character {self.at + 1} repeats nothing"
+            raise self.unescaped(message, self.at)
         elif self.next in "{}":
-            raise self.differs(self.next)
+            raise self.differs()
         elif self.next == "]":
             self.mend("]", "\\]", "outside of a class is read differently by RE2, Java and Python")
         elif self.next == ".":
@@ -169,11 +165,12 @@ class _Reader:
         """Read `{…}`; return the highest number of repeats that it names. Raises PatternError."""
         match = _REPEAT.match(self.text, self.at)
         if match is None or not (match["low"] or match["high"]):
-            raise self.differs("{")
+            raise self.differs()
         if not match["low"]:
             high = match["high"]
             instead = f"{self.text[: self.at]}{{0,{high}}}{self.text[match.end() :]}"
-            raise PatternError(f"`{match[0]}` is read differently by RE2, Java and Python", instead=instead)
+            message = f"`{match[0]}` is read differently by RE2, Java and Python"
+            raise PatternError(message, Help.write_text(instead))
         self.at = match.end()
         return int(match["high"] or match["low"])
 
@@ -214,10 +211,10 @@ class _Reader:
         opening = "[^" if self.text.startswith("[^", self.at) else "["
         self.emit(opening, read=len(opening))
         if self.next == "]":
-            raise self.differs("]")
+            raise self.differs()
         while self.next != "]":
             if not self.next:
-                raise PatternError(f"the class at character {start + 1} is not closed", self.literally(start))
+                raise self.unescaped(f"the class at character {start + 1} is not closed", start)
             low = self.class_member(is_first=self.text[self.at - 1] in "[^")
             if self.next == "-" and self.text[self.at + 1 : self.at + 2] != "]" and low:
                 self.emit("-")
@@ -242,10 +239,10 @@ class _Reader:
         if character == "[" or (character in "&~|-" and following == character):
             pair = character if character == "[" else character * 2
             message = f"`{pair}` in a class is read differently by Java and Python"
-            raise PatternError(message, self.literally(self.at, len(pair)))
+            raise self.unescaped(message, self.at, len(pair))
         if character == "-" and not is_first and following != "]":
             message = "a `-` in the middle of a class may be read as a range"
-            raise PatternError(message, self.literally(self.at))
+            raise self.unescaped(message, self.at)
         self.emit(character, _java_of(character))
         return character
 

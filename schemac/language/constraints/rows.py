@@ -25,48 +25,37 @@ _HIDDEN = (Role.JSON, Role.BLOB)
 
 
 @dataclass(frozen=True)
-class Unique:
-    """Fields that have the same values in no two rows."""
+class OfFields:
+    """What constraints of rows have in common."""
 
     fields: tuple[FieldNode, ...]
+    """The fields in it, in their order."""
 
     @property
     def path(self) -> str:
-        """The fields, as reasons name them."""
-        return ",".join(map(str, self.fields))
+        """The fields, each once, as reasons name them."""
+        return ",".join(dict.fromkeys(map(str, self.fields)))
+
+
+class Unique(OfFields):
+    """Fields that have the same values in no two rows."""
 
 
 @dataclass(frozen=True)
-class ReferenceTo:
+class ReferenceTo(OfFields):
     """Fields whose values are in a row of another dataset."""
 
-    fields: tuple[FieldNode, ...]
     dataset: str
     to: tuple[str, ...]
     """Paths in the other dataset."""
 
-    @property
-    def path(self) -> str:
-        """The fields, as reasons name them."""
-        return ",".join(map(str, self.fields))
-
 
 @dataclass(frozen=True)
-class Check:
+class Check(OfFields):
     """A condition of every row; null is not a violation."""
 
     text: str
     condition: Node
-
-    @property
-    def path(self) -> str:
-        """The fields in it, each once."""
-        return ",".join(dict.fromkeys(map(str, self.fields)))
-
-    @property
-    def fields(self) -> tuple[FieldNode, ...]:
-        """The fields in it, in their order."""
-        return tuple(self.condition.fields())
 
     @property
     def rule(self) -> str:
@@ -113,7 +102,8 @@ def row_constraints(extra: Mapping[str, Any], columns: Sequence[SchemaField]) ->
     for text in attributes.CHECK.read(extra) or ():
         # The schema was checked as a whole; this may be a part of it.
         with suppress(ExpressionError):
-            checks.append(Check(text, read_condition(text, fields)))
+            condition = read_condition(text, fields)
+            checks.append(Check(tuple(condition.fields()), text, condition))
     unique = [Unique(of) for paths in attributes.UNIQUE.read(extra) or () if (of := nodes(paths))]
     references = [
         ReferenceTo(of, one.dataset, tuple(one.to or one.fields))

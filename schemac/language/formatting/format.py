@@ -75,7 +75,7 @@ def _entry_lines(entry: CommentedEntry, depth: int) -> list[str]:
     indent = _INDENT * depth
     start = f"{indent}-" if entry.key is None else f"{indent}{_scalar_text(entry.key, is_in_flow=False)}:"
     value, tail = entry.value, entry.tail
-    comments = _join_comments(entry.head, tail)
+    comments = f"{entry.head} {tail}" if entry.head and tail else entry.head or tail
     space = " " if value.raw or value.properties or not value.is_scalar else ""
     if value.is_scalar:
         # The comment of the key's line goes to the end of the one line that there is.
@@ -165,11 +165,6 @@ def _scalar_lines(start: str, node: CommentedNode, depth: int, tail: str) -> lis
 def _anchor(node: CommentedNode) -> str:
     """Return anchor and tag with a space behind them, or an empty text."""
     return f"{node.properties} " if node.properties else ""
-
-
-def _join_comments(head: str, tail: str) -> str:
-    """Return two comments with a space between them; either one may be empty."""
-    return f"{head} {tail}" if head and tail else head or tail
 
 
 def _with_comment(line: str, comment: str) -> str:

@@ -16,18 +16,16 @@ from ruamel.yaml.events import (
     AliasEvent,
     DocumentEndEvent,
     DocumentStartEvent,
-    MappingEndEvent,
     MappingStartEvent,
     ScalarEvent,
-    SequenceEndEvent,
     SequenceStartEvent,
     StreamEndEvent,
     StreamStartEvent,
 )
 
+from schemac.text.syntax.entries import ENDS
 from schemac.text.syntax.events import EventSource, events
 
-_ENDS = (MappingEndEvent, SequenceEndEvent)
 _CLIPPED = re.compile(r"\A([|>][0-9]?)((?:[ \t].*)?\n)")
 """The first line of a block of text that says nothing of its last newline."""
 _PROPERTIES = re.compile(r"(?:[&!][^\s,\[\]{}]*[ \t]*)+")
@@ -204,7 +202,7 @@ class Reader:
 
     def _read_entries(self, node: CommentedNode) -> None:
         """Add the entries of a collection to its node, up to its end. Raises UntakenError."""
-        while (event := next(self._events)).__class__ not in _ENDS:
+        while (event := next(self._events)).__class__ not in ENDS:
             self._read_to(event.start_mark.index)
             if not node.is_flow:
                 if not node.entries and node.is_sequence:

@@ -14,7 +14,7 @@ from pydantic import Field
 
 from schemac.language.attributes.arrow import ArrowDefaults, Hints
 from schemac.language.attributes.attribute import Family
-from schemac.language.logical.dataset import CheckedKind, Findings
+from schemac.language.logical.dataset import Findings
 from schemac.language.logical.facts import Fact
 from schemac.language.logical.model import (
     AuthoredType,
@@ -64,7 +64,7 @@ OPTIONAL_NULL = '{kind: Option, inner: "Null"}'
 """The one type that only null is a value of, as an author writes it."""
 
 
-class Null(WithoutValues, Invariable, CheckedKind):
+class Null(WithoutValues, Invariable):
     """Only null. Means something inside an Option alone: a null that may not be null has no value."""
 
     kind: Literal["Null"] = "Null"
@@ -117,7 +117,7 @@ class Struct(WithoutValues, Invariable):
         return AuthoredType({}) if pa.types.is_struct(type_) else None
 
 
-class Map(WithoutValues, CheckedKind):
+class Map(WithoutValues):
     """Values by key; a key is never null."""
 
     kind: Literal["Map"] = "Map"
@@ -167,6 +167,4 @@ class Map(WithoutValues, CheckedKind):
 
     def castability(self, new: Self) -> Castability:
         """Return LOSSLESS from sorted keys to any, DEPENDS from any to sorted ones."""
-        if self.keys_sorted == new.keys_sorted:
-            return Castability.EQUAL
         return Castability.LOSSLESS if self.keys_sorted else Castability.DEPENDS

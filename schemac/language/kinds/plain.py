@@ -17,7 +17,7 @@ from pydantic import Field
 
 from schemac.language.attributes.arrow import DECIMAL_ENCODING, ArrowDefaults, Hints, read_hints
 from schemac.language.attributes.attribute import Family
-from schemac.language.logical.dataset import CheckedKind, Findings
+from schemac.language.logical.dataset import Findings
 from schemac.language.logical.facts import Fact
 from schemac.language.logical.model import AuthoredType, Castability, Invariable, LogicalType, SchemaField
 from schemac.language.physical import ArrowField, ArrowType, pa
@@ -82,12 +82,11 @@ class FloatType(PlainType):
     packing: ClassVar[str]
     """The type's letter in Python's `struct`."""
 
-    def __init_subclass__(
-        cls, *, number: int, mantissa: int, packing: str, arrow_text: str, names: str
-    ) -> None:
+    def __init_subclass__(cls, *, number: int, mantissa: int, arrow_text: str, names: str) -> None:
         """Set what differs between widths; the width is in the kind's name."""
         cls.arrow_name, cls.arrow_text = cls.__name__.lower(), arrow_text
-        cls.bits, cls.mantissa, cls.packing = int(cls.__name__.removeprefix("Float")), mantissa, packing
+        cls.bits, cls.mantissa = int(cls.__name__.removeprefix("Float")), mantissa
+        cls.packing = {16: "<e", 32: "<f", 64: "<d"}[cls.bits]
         cls.standard_number, cls.foreign_names, cls.example = number, tuple(names.split()), cls.__name__
         super().__init_subclass__()
 
@@ -179,29 +178,20 @@ class UInt64(IntegerType, number=16, names="u64 ulong fixed64 bigintunsigned uns
     kind: Literal["UInt64"] = "UInt64"
 
 
-class Float16(
-    FloatType, number=6, mantissa=11, packing="<e", arrow_text="halffloat", names="half halffloat f16"
-):
+class Float16(FloatType, number=6, mantissa=11, arrow_text="halffloat", names="half halffloat f16"):
     """IEEE 754 half precision."""
 
     kind: Literal["Float16"] = "Float16"
 
 
-class Float32(
-    FloatType, number=7, mantissa=24, packing="<f", arrow_text="float", names="float real f32 single float4"
-):
+class Float32(FloatType, number=7, mantissa=24, arrow_text="float", names="float real f32 single float4"):
     """IEEE 754 single precision."""
 
     kind: Literal["Float32"] = "Float32"
 
 
 class Float64(
-    FloatType,
-    number=8,
-    mantissa=53,
-    packing="<d",
-    arrow_text="double",
-    names="double float8 number f64 doubleprecision",
+    FloatType, number=8, mantissa=53, arrow_text="double", names="double float8 number f64 doubleprecision"
 ):
     """IEEE 754 double precision."""
 
@@ -212,7 +202,7 @@ MOST_DIGITS = {32: 9, 64: 18, 128: 38, 256: 76}
 """Largest precision by width."""
 
 
-class Decimal(LogicalType, CheckedKind):
+class Decimal(LogicalType):
     """A number with `precision` digits, `scale` of them after the point; a negative scale is legal."""
 
     kind: Literal["Decimal"] = "Decimal"
@@ -232,7 +222,7 @@ class Decimal(LogicalType, CheckedKind):
         width = encoding.bit_width if encoding is not None else 256
         if self.precision > MOST_DIGITS[width]:
             message = f"{self.precision} digits do not fit in {width} bits, which hold {MOST_DIGITS[width]}"
-            help: str = Help.write(str(_width(self.precision, at_least=32)), key="bitWidth")
+            help = Help.write(str(_width(self.precision, at_least=32)), key="bitWidth")
             findings.at_extra(field, DECIMAL_ENCODING.key, DECIMAL_WIDTH, message, "bitWidth", help=help)
         if self.scale > self.precision:
             message = (
@@ -271,8 +261,6 @@ class Decimal(LogicalType, CheckedKind):
 
     def castability(self, new: Self) -> Castability:
         """Return LOSSLESS if there is room for all digits on both sides of the point, else DEPENDS."""
-        if (self.precision, self.scale) == (new.precision, new.scale):
-            return Castability.EQUAL
         has_room = new.precision - new.scale >= self.precision - self.scale and new.scale >= self.scale
         return Castability.LOSSLESS if has_room else Castability.DEPENDS
 

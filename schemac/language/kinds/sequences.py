@@ -14,7 +14,7 @@ from pydantic import Field
 
 from schemac.language.attributes.arrow import BUFFER_ENCODING, ArrowDefaults, Hints, read_hints
 from schemac.language.attributes.attribute import Family
-from schemac.language.logical.dataset import CheckedKind, Findings
+from schemac.language.logical.dataset import Findings
 from schemac.language.logical.facts import Fact
 from schemac.language.logical.model import (
     AuthoredType,
@@ -91,36 +91,38 @@ def _layout_from_arrow(type_: Any, kind: str) -> AuthoredType | None:
 
 def _by_length(old: int | None, new: int | None) -> Castability:
     """Return how well values of one fixed length, or of any if None, fit another."""
-    if old == new:
-        return Castability.EQUAL
     if new is None:
         return Castability.LOSSLESS
     return Castability.DEPENDS if old is None else Castability.NEVER
 
 
-def _check_buffer_hint(field: SchemaField, findings: Findings, is_fixed: bool, has_large_views: bool) -> None:
-    """Report a buffer encoding that a type of fixed length, or Arrow, does not have."""
-    buffer = read_hints(field.extra).buffer
-    if buffer is None:
-        return
-    add = partial(findings.at_extra, field, BUFFER_ENCODING.key)
-    if is_fixed:
-        message = f"{field.path_text} has a fixed length, so it has no offsets to encode"
-        help = Help.remove(help="remove the hint, or remove `fixedLength`", is_safe=False)
-        add(CONFLICTING_HINTS, message, on_key=True, help=help)
-    elif buffer.kind == "RunEnd":
-        message = (
-            f"run-end encoding is not supported: {listed(with_trait(Trait.LACKS_RUN_ENDS))} have no such type"
-        )
-        compressing = listed([*with_trait(Trait.COMPRESSES_RUNS), "Parquet files"])
-        text = f"remove the hint; {compressing} compress runs automatically"
-        add(UNSUPPORTED_HINT, message, "kind", help=Help.remove_attribute(text, BUFFER_ENCODING.key))
-    elif buffer.kind == "View" and buffer.offset_bit_width == 64 and not has_large_views:
-        message = f"views of {with_article(field.type.kind)} are 32 bits wide; Arrow has 64-bit views for lists only"
-        add(UNSUPPORTED_HINT, message, "offsetBitWidth", help=Help.write("32", key="offsetBitWidth"))
+class Buffered(LogicalType):
+    """What kinds of any length have in common: their values are in buffers."""
+
+    def check(self, field: SchemaField, findings: Findings) -> None:
+        """Report a buffer encoding that a type of fixed length, or Arrow, does not have."""
+        buffer = read_hints(field.extra).buffer
+        if buffer is None:
+            return
+        add = partial(findings.at_extra, field, BUFFER_ENCODING.key)
+        if getattr(self, "fixed_length", None) is not None:
+            message = f"{field.path_text} has a fixed length, so it has no offsets to encode"
+            help = Help.remove(help="remove the hint, or remove `fixedLength`", is_safe=False)
+            add(CONFLICTING_HINTS, message, on_key=True, help=help)
+        elif buffer.kind == "RunEnd":
+            lacking = listed(with_trait(Trait.LACKS_RUN_ENDS))
+            message = f"run-end encoding is not supported: {lacking} have no such type"
+            compressing = listed([*with_trait(Trait.COMPRESSES_RUNS), "Parquet files"])
+            text = f"remove the hint; {compressing} compress runs automatically"
+            add(UNSUPPORTED_HINT, message, "kind", help=Help.remove_attribute(text, BUFFER_ENCODING.key))
+        elif buffer.kind == "View" and buffer.offset_bit_width == 64 and self.family is not Family.LIST:
+            message = (
+                f"views of {with_article(self.kind)} are 32 bits wide; Arrow has 64-bit views for lists only"
+            )
+            add(UNSUPPORTED_HINT, message, "offsetBitWidth", help=Help.write("32", key="offsetBitWidth"))
 
 
-class String(Invariable, CheckedKind):
+class String(Invariable, Buffered):
     """Text in UTF-8."""
 
     kind: Literal["String"] = "String"
@@ -133,10 +135,6 @@ class String(Invariable, CheckedKind):
         "stringview", "utf8view",
     )  # fmt: skip
     example: ClassVar[str] = "String"
-
-    def check(self, field: SchemaField, findings: Findings) -> None:
-        """Check that views have 32 bits; runs are refused."""
-        _check_buffer_hint(field, findings, is_fixed=False, has_large_views=False)
 
     def to_arrow(self, children: Sequence[ArrowField], hints: Hints, defaults: ArrowDefaults) -> ArrowType:
         """Return string, large_string or string_view."""
@@ -153,7 +151,7 @@ class String(Invariable, CheckedKind):
         return _TEXTS
 
 
-class Binary(LogicalType, CheckedKind):
+class Binary(Buffered):
     """Bytes, of any length or of one."""
 
     kind: Literal["Binary"] = "Binary"
@@ -167,10 +165,6 @@ class Binary(LogicalType, CheckedKind):
         "fixed",
     )  # fmt: skip
     example: ClassVar[str] = "Binary"
-
-    def check(self, field: SchemaField, findings: Findings) -> None:
-        """Check that views have 32 bits, and that a fixed length has no offsets."""
-        _check_buffer_hint(field, findings, is_fixed=self.fixed_length is not None, has_large_views=False)
 
     def type_text(self) -> str:
         """`Binary(16)`."""
@@ -212,7 +206,7 @@ class Binary(LogicalType, CheckedKind):
         return tuple(v for v in values if self.fixed_length in (None, len(v)))
 
 
-class List(WithoutValues, CheckedKind):
+class List(WithoutValues, Buffered):
     """Items of one type, any number of them or always the same number."""
 
     kind: Literal["List"] = "List"
@@ -231,10 +225,6 @@ class List(WithoutValues, CheckedKind):
     def parts(self) -> tuple[Member, ...]:
         """Return the item."""
         return (Member(Part.ITEM, ("itemType",), self.item_type),)
-
-    def check(self, field: SchemaField, findings: Findings) -> None:
-        """Check that a fixed length has no offsets; runs are refused."""
-        _check_buffer_hint(field, findings, is_fixed=self.fixed_length is not None, has_large_views=True)
 
     def type_text(self) -> str:
         """`List<Float32>[768]`."""
@@ -266,12 +256,15 @@ class List(WithoutValues, CheckedKind):
 
     def facts(self, new: Self) -> Iterator[Fact]:
         """Yield the length."""
-        if self.fixed_length == new.fixed_length:
-            return
-        if self.fixed_length is None:
-            yield Fact.LIST_SIZE_FIXED
-        else:
-            yield Fact.LIST_SIZE_FREED if new.fixed_length is None else Fact.LIST_SIZE_CHANGED
+        if self.fixed_length != new.fixed_length:
+            was_free, is_free = self.fixed_length is None, new.fixed_length is None
+            yield (
+                Fact.LIST_SIZE_FIXED
+                if was_free
+                else Fact.LIST_SIZE_FREED
+                if is_free
+                else Fact.LIST_SIZE_CHANGED
+            )
 
     def castability(self, new: Self) -> Castability:
         """Return how well the lengths fit each other."""

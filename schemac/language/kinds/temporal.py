@@ -14,7 +14,8 @@ from pydantic import Field
 
 from schemac.language.attributes.arrow import DATE_ENCODING, ArrowDefaults, Hints
 from schemac.language.attributes.attribute import Family
-from schemac.language.logical.dataset import CheckedKind, Findings
+from schemac.language.attributes.builtin import OFFSET
+from schemac.language.logical.dataset import Findings
 from schemac.language.logical.facts import Fact
 from schemac.language.logical.model import AuthoredType, Castability, Invariable, LogicalType, SchemaField
 from schemac.language.physical import ArrowField, ArrowType, pa
@@ -28,7 +29,6 @@ YEARS = (-62135596800, 253402300799)
 _OFFSET_LIKE = re.compile(r"([+-])([0-9].*)")
 _POSSIBLE_OFFSET = re.compile(r"[+-]([01][0-9]|2[0-3]):[0-5][0-9]")
 """What Arrow's readers take; no place on earth is more than 14 hours away from UTC."""
-_OFFSET = re.compile(r"[+-](0[0-9]|1[0-4]):[0-5][0-9]")
 
 
 class Date(Invariable):
@@ -73,12 +73,6 @@ def is_finer(unit: str, other: str) -> bool:
     return PER_SECOND[unit] > PER_SECOND[other]
 
 
-def unit_facts(old: str, new: str) -> Iterator[Fact]:
-    """Yield the facts of a changed unit."""
-    if old != new:
-        yield Fact.TIME_UNIT_REFINED if is_finer(new, old) else Fact.TIME_UNIT_COARSENED
-
-
 ARROW_PER_SECOND: dict[str, int] = {ARROW_UNITS[unit]: count for unit, count in PER_SECOND.items()}
 """The same by Arrow's abbreviation."""
 
@@ -95,7 +89,7 @@ FOREIGN_UNITS: dict[str, str] = {
 
 
 class UnitType(LogicalType):
-    """What kinds of one property have in common: the unit that their values are counted in."""
+    """What these kinds have in common: the unit that their values are counted in."""
 
     unit: TimeUnit = Field("Millisecond", description="The unit that values are counted in.")
 
@@ -104,8 +98,9 @@ class UnitType(LogicalType):
         return f"{self.kind}({self.unit})"
 
     def facts(self, new: Self) -> Iterator[Fact]:
-        """Return the unit."""
-        return unit_facts(self.unit, new.unit)
+        """Yield how the unit changed."""
+        if self.unit != new.unit:
+            yield Fact.TIME_UNIT_REFINED if is_finer(new.unit, self.unit) else Fact.TIME_UNIT_COARSENED
 
     @classmethod
     def variants(cls) -> tuple[Self, ...]:
@@ -134,8 +129,6 @@ class Time(UnitType):
 
     def castability(self, new: Self) -> Castability:
         """Return LOSSLESS to a finer unit, for a time of day is within reach of every one; DEPENDS to a coarser one."""
-        if self.unit == new.unit:
-            return Castability.EQUAL
         return Castability.LOSSLESS if is_finer(new.unit, self.unit) else Castability.DEPENDS
 
     def samples(self) -> tuple[int, ...]:
@@ -144,11 +137,10 @@ class Time(UnitType):
         return tuple(dict.fromkeys((0, 1, 3600 * per, DAY * per - 1)))
 
 
-class Timestamp(LogicalType, CheckedKind):
+class Timestamp(UnitType):
     """A point in time; with no zone, a reading of a wall clock."""
 
     kind: Literal["Timestamp"] = "Timestamp"
-    unit: TimeUnit = Field("Millisecond", description="The unit that values are counted in.")
     timezone: str | None = Field(
         "UTC",
         description="The zone of the clock that shows the values, which are instants; `null` for readings of a clock without a zone.",
@@ -165,7 +157,6 @@ class Timestamp(LogicalType, CheckedKind):
     def check(self, field: SchemaField, findings: Findings) -> None:
         """Check that the zone is an offset, or a name of the zone database."""
         zone, code = self.timezone, OUT_OF_RANGE
-        help: str
         if zone == "":
             message = "`timezone` may not be empty"
             help = Help.write("null", key="timezone", reason=" for a timestamp without zone")
@@ -174,10 +165,10 @@ class Timestamp(LogicalType, CheckedKind):
             digits = re.sub(r"[^0-9]", "", zone)
             hours, minutes = (digits, "00") if len(digits) < 3 else (digits[:-2], digits[-2:])
             offset = f"{zone[0]}{hours:0>2}:{minutes}"
-            meant = f"'{offset}'" if _OFFSET.fullmatch(offset) else "UTC"
+            meant = f"'{offset}'" if OFFSET.fullmatch(offset) else "UTC"
             message = f"'{zone}' is not a valid offset from UTC; write it like +05:30"
             help = Help.write(meant, key="timezone", is_safe=False)
-        elif zone is None or zone == "UTC" or _OFFSET.fullmatch(zone):
+        elif zone is None or zone == "UTC" or OFFSET.fullmatch(zone):
             return
         else:
             # Imported here for start-up time: hardly any manifest names a zone other than UTC.
@@ -208,7 +199,7 @@ class Timestamp(LogicalType, CheckedKind):
 
     def facts(self, new: Self) -> Iterator[Fact]:
         """Yield how the unit and how the zone changed."""
-        yield from unit_facts(self.unit, new.unit)
+        yield from super().facts(new)
         if self.timezone != new.timezone:
             was_clock, is_clock = self.timezone is None, new.timezone is None
             yield Fact.ZONE_ADDED if was_clock else Fact.ZONE_REMOVED if is_clock else Fact.ZONE_CHANGED
@@ -216,12 +207,9 @@ class Timestamp(LogicalType, CheckedKind):
     def castability(self, new: Self) -> Castability:
         """Return LOSSLESS between zones, for an instant stays what it is; DEPENDS where a reading of a clock becomes one, or the unit changes."""
         # A finer unit does not reach as far.
-        unit = Castability.EQUAL if self.unit == new.unit else Castability.DEPENDS
-        if self.timezone == new.timezone:
-            return unit
-        if self.timezone is None or new.timezone is None:
-            return Castability.DEPENDS
-        return max(unit, Castability.LOSSLESS)
+        # A finer unit does not reach as far.
+        is_instant = self.timezone is not None and new.timezone is not None
+        return Castability.LOSSLESS if is_instant and self.unit == new.unit else Castability.DEPENDS
 
     @classmethod
     def variants(cls) -> tuple[Self, ...]:
@@ -259,7 +247,7 @@ class Duration(UnitType):
 
     def castability(self, new: Self) -> Castability:
         """Return DEPENDS for another unit: a finer one does not reach as far, a coarser one cuts."""
-        return Castability.EQUAL if self.unit == new.unit else Castability.DEPENDS
+        return Castability.DEPENDS
 
     def samples(self) -> tuple[int, ...]:
         """Return lengths around one and a thousand seconds, and the bounds of 64 bits."""

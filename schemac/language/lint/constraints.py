@@ -103,7 +103,7 @@ def missing_owner(subject: Subject, report: Reporter) -> None:
 def deprecated_without_successor(subject: Subject, report: Reporter) -> None:
     """Readers need to know what to read instead, or why there is nothing."""
     for field in subject.fields:
-        value = DEPRECATED.read(field.extra) if DEPRECATED.key in field.extra else None
+        value = DEPRECATED.read(field.extra)
         if value is not None and value.successor is None and value.note is None:
             message = f"{field.path_text} is deprecated, but has no successor and no note"
             help = "write `successor:`, or `note:` with the reason"
@@ -114,7 +114,7 @@ def deprecated_without_successor(subject: Subject, report: Reporter) -> None:
 def deprecated_without_day(subject: Subject, report: Reporter) -> None:
     """Without a date a deprecated field is never removed."""
     for field in subject.fields:
-        value = DEPRECATED.read(field.extra) if DEPRECATED.key in field.extra else None
+        value = DEPRECATED.read(field.extra)
         if value is not None and value.remove_after is None:
             message = f"{field.path_text} is deprecated without a removal date"
             help = "write `removeAfter:` with a day such as 2027-03-31"

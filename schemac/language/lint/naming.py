@@ -174,11 +174,8 @@ def type_in_name(subject: Subject, report: Reporter) -> None:
 def generic_name(subject: Subject, report: Reporter) -> None:
     """Names such as `value`, `data` or `col_1` come from tools, not from people."""
     for field, words in subject.named_words:
-        if (
-            words
-            and all(word in GENERIC or word.isdecimal() for word in words)
-            and len(str(field.segment)) > 1
-        ):
+        is_generic = all(word in GENERIC or word.isdecimal() for word in words)
+        if words and is_generic and len(str(field.segment)) > 1:
             report.name(field, f"the name '{field.segment}' could mean anything")
 
 

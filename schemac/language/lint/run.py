@@ -25,7 +25,7 @@ from schemac.language.lint import constraints, naming, structure, types
 from schemac.language.lint.codes import INVALID_IGNORE, UNUSED_IGNORE
 from schemac.language.lint.rule import Reporter, Rule, Subject
 from schemac.language.lint.settings import ALL, DEFAULT, LintSettings
-from schemac.language.lint.structure import missing_group_description, undescribed_groups
+from schemac.language.lint.structure import missing_group_description
 from schemac.language.logical.dataset import Findings, LogicalDataset
 from schemac.language.manifest.groups import GroupFile
 from schemac.registry.codes import builtin_codes
@@ -325,6 +325,10 @@ def lint(dataset: LogicalDataset, selection: Selection, path: str, report: Repor
 
 
 def lint_groups(files: Iterable[GroupFile], selection: Selection, path: str, report: Report) -> None:
-    """Report the findings of the rules about groups that are enabled for a manifest: in its own and in those that it imports."""
-    if missing_group_description in selection.rules_for(path):
-        undescribed_groups(files, selection.code(missing_group_description), report)
+    """Report groups without a description, wherever they are defined, if the rule about them is enabled for a manifest."""
+    if missing_group_description not in selection.rules_for(path):
+        return
+    code, help = selection.code(missing_group_description), "write `description:` next to its `fields:`"
+    for definition in [one for file in files for one in file.groups.values() if not one.group.description]:
+        message = f"the group '{definition.name}' has no description"
+        definition.document.report(code, message, definition.path, report, help, on_key=True)

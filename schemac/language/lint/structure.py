@@ -6,7 +6,7 @@ them.
 """
 
 import re
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterator
 
 from schemac.language.attributes.attribute import Family, Role
 from schemac.language.attributes.builtin import DESCRIPTION
@@ -17,8 +17,6 @@ from schemac.language.lint.codes import UNUSED_VOCABULARY
 from schemac.language.lint.rule import Reporter, Rule, Subject, description_of, rule
 from schemac.language.lint.words import words_of
 from schemac.language.logical.model import SchemaField
-from schemac.language.manifest.groups import GroupFile
-from schemac.text.source.diagnostics import Code, Report
 
 STRUCTURE, KEYS = "structure", "keys"
 
@@ -169,17 +167,7 @@ def missing_field_description(subject: Subject, report: Reporter) -> None:
 
 @rule(codes.MISSING_GROUP_DESCRIPTION, category=DESCRIPTIONS)
 def missing_group_description(_subject: Subject, _reporter: Reporter) -> None:
-    """What the fields of a group are for together; groups are in texts, not in datasets (`undescribed_groups`)."""
-
-
-def undescribed_groups(files: Iterable[GroupFile], code: Code, report: Report) -> None:
-    """Report the groups of texts that have no description, wherever they are defined."""
-    for file in files:
-        for definition in file.groups.values():
-            if not definition.group.description:
-                message = f"the group '{definition.name}' has no description"
-                help = "write `description:` next to its `fields:`"
-                definition.document.report(code, message, definition.path, report, help, on_key=True)
+    """What the fields of a group are for together; groups are in texts, not in datasets (`lint_groups`)."""
 
 
 @rule(codes.REPEATING_DESCRIPTION, category=DESCRIPTIONS)
@@ -211,8 +199,7 @@ def duplicate_description(subject: Subject, report: Reporter) -> None:
             report.description(field, f"{field.path_text} has the same description as {duplicate.path_text}")
 
 
-CATEGORY = "structure"
-UNUSED_VOCABULARY_RULE = Rule(UNUSED_VOCABULARY, CATEGORY, lambda _subject, _reporter: None, is_default=True)
+UNUSED_VOCABULARY_RULE = Rule(UNUSED_VOCABULARY, STRUCTURE, lambda _subject, _reporter: None, is_default=True)
 
 
 def unused_domains(domains: Collection[str], texts: Collection[bytes]) -> Iterator[str]:

@@ -8,7 +8,6 @@ Source: Lance's table format, "Unenforced Primary Key".
 """
 
 import dataclasses
-from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from types import MappingProxyType
@@ -18,7 +17,7 @@ from schemac.language.attributes.attribute import Role
 from schemac.language.attributes.builtin import DESCRIPTION
 from schemac.language.attributes.registry import are_telling, of_role
 from schemac.language.logical.model import Schema, SchemaField, preorder
-from schemac.text.source.diagnostics import Code, Label, Report, SourceText, Span, label
+from schemac.text.source.diagnostics import Code, Label, Report, labels_at
 from schemac.text.source.json_object import TreePath
 
 if TYPE_CHECKING:
@@ -36,11 +35,6 @@ class Origins(NamedTuple):
     overlaid: "Mapping[TreePath, ValueOrigin]" = MappingProxyType({})
     """Where overlays have the attributes that they give, by the paths of these; the paths start at the schema's mapping."""
 
-    @property
-    def source(self) -> SourceText | None:
-        """The text, where there is one."""
-        return self.document.source if self.document is not None else None
-
     def location(self, path: TreePath, *, on_key: bool = False) -> "Location | None":
         """Return where a value is, or its key; `path` starts at the schema's mapping. It may be in another text."""
         if self.document is None:
@@ -51,13 +45,13 @@ class Origins(NamedTuple):
         return self.document.location((*self.base, *path), on_key=on_key)
 
     @property
-    def name_span(self) -> Span | None:
-        """The place of the dataset's name, or of what is first in its schema."""
+    def name_location(self) -> "Location | None":
+        """Where the dataset's name is, or what is first in its schema."""
         if self.document is None:
             return None
         if self.named_at is not None:
-            return self.document.span(self.named_at)
-        return self.document.key_span((*self.base, "fields"))
+            return self.document.location(self.named_at)
+        return self.document.location((*self.base, "fields"), on_key=True)
 
     def has(self, path: TreePath) -> bool:
         """Whether the text has a value at exactly this path."""
@@ -178,10 +172,8 @@ class Findings:
         """Report a finding about a field's name, or about a nameless field as a whole."""
         path = (*field.declared_at, "name") if field.is_member else field.declared_at
         labels: tuple[Label, ...] = ()
-        if other is not None and self.origins.source is not None:
-            there = self.origins.location((*other.field.declared_at, "name"))
-            if there is not None:
-                labels = (label(other.message, there.source, there.span), *there.labels)
+        if other is not None:
+            labels = labels_at(self.origins.location((*other.field.declared_at, "name")), other.message)
         self._add(field, path, code, message, help, labels=labels)
 
     def at_type(
@@ -246,13 +238,3 @@ class Findings:
             help=help,
             labels=labels,
         )
-
-
-class CheckedKind(ABC):
-    """A kind whose properties can be combined to something that means nothing."""
-
-    __slots__ = ()
-
-    @abstractmethod
-    def check(self, field: SchemaField, findings: Findings) -> None:
-        """Report what no grammar can."""

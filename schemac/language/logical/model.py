@@ -137,6 +137,9 @@ class LogicalType(AuthoredModel):
         """Return what an Option wraps; None for every other kind."""
         return None
 
+    def check(self, field: "SchemaField", findings: Any) -> None:
+        """Report what no grammar can: properties of a field's type that mean nothing together, to its `Findings`; most kinds have none."""
+
     @abstractmethod
     def to_arrow(self, children: Sequence[ArrowField], hints: Hints, defaults: ArrowDefaults) -> ArrowType:
         """Return the Arrow type of a checked type; `children` are Arrow fields in the order of `parts`."""
@@ -155,7 +158,7 @@ class LogicalType(AuthoredModel):
 
     @abstractmethod
     def castability(self, new: Self) -> Castability:
-        """Return how well values of this type fit another type of its kind; parts are separate fields."""
+        """Return how well values of this type fit another one of its kind, of which `facts` says that it changed; parts are separate fields."""
 
     @classmethod
     @abstractmethod
@@ -401,12 +404,9 @@ def inherited(attribute: Attribute[T], field: SchemaField | None, schema: Schema
     fields = [] if field is None else [field, *field.ancestors]
     extras = [*(around.extra for around in fields), schema.extra]
     values: list[Any] = [value for extra in extras if (value := attribute.read(extra)) is not None]
-    if not values:
-        return None
-    if attribute.inheritance is Inheritance.ADDED:
-        added: Any = list(dict.fromkeys(item for value in reversed(values) for item in value))
-        return added  # type: ignore[no-any-return]
-    nearest: T = values[0]
+    if values and attribute.inheritance is Inheritance.ADDED:
+        values = [list(dict.fromkeys(item for value in reversed(values) for item in value))]
+    nearest: T | None = values[0] if values else None
     return nearest
 
 

@@ -8,8 +8,9 @@ Errors: SC1xx of the text, SC2xx of the grammar. The report then has errors, and
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from copy import deepcopy
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial, reduce
 from pathlib import PurePath
 from typing import Any, NamedTuple
@@ -28,14 +29,12 @@ from schemac.language.manifest.foreign import suggest_type
 from schemac.language.manifest.library import GroupScope, Reuse, scope_of
 from schemac.language.manifest.standard import Standardizer, complete_type
 from schemac.text.source.catalogue import DUPLICATE_DATASET, EMPTY_DOCUMENT, NO_SCHEMA, UNKNOWN_DOCUMENT
-from schemac.text.source.diagnostics import Code, Report, Severity, SourceText, label
+from schemac.text.source.diagnostics import Code, Report, Severity, SourceText, labels_at
 from schemac.text.source.json_object import TreePath
 from schemac.text.source.phrases import Help, fold
 from schemac.text.syntax.compose import whole_types
 from schemac.text.syntax.document import Document, child_of, parse
 from schemac.text.syntax.model import KnownWords, model_errors
-
-_STAND_IN = {"kind": "String"}
 
 
 def recover(
@@ -54,16 +53,14 @@ def recover(
             continue
         parent: Any = reduce(child_of, path[:-1], schema)
         if isinstance(parent, dict) and is_type:
-            parent[path[-1]] = dict(_STAND_IN)
+            parent[path[-1]] = {"kind": "String"}
             unread.add(path)
         elif isinstance(parent, dict) and path[-1] != "name":
             parent.pop(path[-1], None)
     fields: dict[int, Field] = {}
     for i, value in enumerate(written_fields):
-        try:
+        with suppress(ValidationError):
             fields[i] = Field.model_validate(value, by_name=False)
-        except ValidationError:
-            continue
     extra = schema.get("extra", {})
     readable = Schema(fields=tuple(fields.values()), extra=extra if isinstance(extra, dict) else {})
     return dataset_of(
@@ -95,29 +92,29 @@ def _innermost_type(mistake: TreePath) -> tuple[TreePath, bool]:
 _PARTS = {key: part for part, key in PART_KEYS.items()}
 
 
+@dataclass(frozen=True)
 class DocumentFindings:
     """Adds findings at tree paths of a document to a report.
 
     A file that was not named may be something else than a manifest, which is then a note.
     """
 
-    def __init__(self, document: Document, report: Report, *, is_named: bool = True) -> None:
-        self._document = document
-        self._report = report
-        self._is_named = is_named
+    document: Document
+    report: Report
+    is_named: bool = True
 
     def __call__(
         self, code: Code, path: TreePath, message: str, *, help: str = "", on_key: bool = False
     ) -> None:
         """Add a finding about a value, or about its key."""
-        location = self._document.location(path, on_key=on_key)
-        is_foreign = code in (UNKNOWN_DOCUMENT, EMPTY_DOCUMENT) and not self._is_named
+        location = self.document.location(path, on_key=on_key)
+        is_foreign = code in (UNKNOWN_DOCUMENT, EMPTY_DOCUMENT) and not self.is_named
         path_text, severity = self._path_text(path), Severity.NOTE if is_foreign else None
-        self._report.add(code, message, location=location, path=path_text, help=help, severity=severity)
+        self.report.add(code, message, location=location, path=path_text, help=help, severity=severity)
 
     def _path_text(self, path: TreePath) -> str:
         """Return the field that a tree path leads into."""
-        value: Any = self._document.value
+        value: Any = self.document.value
         segments: list[str | Part] = []
         before: str | int = ""
         for segment in path:
@@ -211,10 +208,10 @@ class Binder(NamedTuple):
 
     def bind(self, documents: Sequence[Document], report: Report) -> list[LogicalDataset]:
         """Return the datasets of the documents, as far as they can be read; what is wrong is in the report."""
-        source, strict, is_named, _, reuse = self
+        source, strict, is_named = self.source, self.strict, self.is_named
         stem = stem_of(source, self.stem)
         datasets: list[LogicalDataset] = []
-        scope = scope_of(documents, Reuse() if reuse is None else reuse, report)
+        scope = scope_of(documents, Reuse() if self.reuse is None else self.reuse, report)
         for document in documents:
             findings = DocumentFindings(document, report, is_named=is_named)
             for body in Documents(document, stem, strict, is_named, findings).bodies():
@@ -283,19 +280,16 @@ def unique_by_name(datasets: list[LogicalDataset], report: Report) -> list[Logic
         if first is dataset:
             continue
         origins, other = dataset.origins, first.origins
-        span = other.name_span
-        labels = (label("first used here", other.source, span),) if other.source and span else ()
         is_same = first.name == dataset.name
         report.add(
             DUPLICATE_DATASET,
             f"the dataset name '{dataset.name}' is already used"
             + ("" if is_same else f" by '{first.name}'")
             + ("" if other.file == origins.file else f" in {other.file}"),
-            source=origins.source,
-            span=origins.name_span,
+            location=origins.name_location,
             file=origins.file,
             help="give it a different `name:`" if origins.named_at else "give it a `name:` of its own",
-            labels=labels,
+            labels=labels_at(other.name_location, "first used here"),
         )
     return list(by_name.values())
 

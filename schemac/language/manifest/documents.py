@@ -259,7 +259,6 @@ class Documents(NamedTuple):
         """Return the kind of an event in the spelling of the standard; None after reporting that there is none."""
         written = event.get("kind") if isinstance(event, dict) else None
         kind = _EVENT_SPELLINGS.get(written) if isinstance(written, str) else None
-        help: str
         if not isinstance(event, dict):
             message = f"an event is a mapping, not {sort_of(event)}"
             self.add(codes.WRONG_TYPE, at, message, help="write `- kind: SetDataSchema`")
@@ -316,10 +315,10 @@ class Documents(NamedTuple):
         return [named._replace(path=place)]
 
     def _has_shape(self, value: Json, at: TreePath, envelope: str, noun: str) -> bool:
-        """Whether a mapping has the keys that an envelope needs. A misspelled key is one finding, not two."""
-        from schemac.language.manifest.envelopes import ENVELOPES
+        """Whether a mapping has the keys that an envelope, by the name of its class, needs. A misspelled key is one finding, not two."""
+        from schemac.language.manifest import envelopes
 
-        fields = {f.alias or name: f for name, f in ENVELOPES[envelope].model_fields.items()}
+        fields = {f.alias or name: f for name, f in vars(envelopes)[envelope].model_fields.items()}
         known = tuple(fields)
         is_whole = True
         meant: set[str] = set()

@@ -99,17 +99,3 @@ class BareSchema(Schema):
     """The short form: a schema with the dataset's name next to it."""
 
     name: DatasetName | None = Field(None, description="The dataset's name; by default that of the file.")
-
-
-ENVELOPES: dict[str, type[AuthoredModel]] = {
-    envelope.__name__: envelope
-    for envelope in (
-        SetDataSchema,
-        DatasetSnapshotContent,
-        DatasetSnapshot,
-        MetadataEvent,
-        DatasetResource,
-        SourceResource,
-    )
-}
-"""By the names of their classes."""

@@ -32,8 +32,8 @@ class Argument(NamedTuple):
     """How many values it has inside."""
 
 
-def arguments_of(definition: Definition, values: Mapping[str, Argument]) -> dict[str, Argument] | None:
-    """Return the argument of each parameter, those without a value left out; None for a group without parameters."""
+def arguments_of(definition: Definition, values: Mapping[str, Argument]) -> dict[str, Argument]:
+    """Return the argument of each parameter, those without a value left out."""
     arguments: dict[str, Argument] = {}
     for name, parameter in definition.group.parameters.items():
         if name in values:
@@ -41,7 +41,7 @@ def arguments_of(definition: Definition, values: Mapping[str, Argument]) -> dict
         elif not parameter.is_required:
             path = (*definition.path, "parameters", name, "default")
             arguments[name] = Argument(parameter.default, ValueOrigin(definition.document, path))
-    return arguments if definition.group.parameters else None
+    return arguments
 
 
 MAX_VALUES = 1_000_000
@@ -59,8 +59,8 @@ class ExpansionFrame(NamedTuple):
     scope: GroupScope
     groups: tuple[Definition, ...] = ()
     """The groups around it, outermost first."""
-    arguments: Mapping[str, Argument] | None = None
-    """Those of the innermost group; None outside of groups with parameters."""
+    arguments: Mapping[str, Argument] = {}
+    """Those of the innermost group."""
     via: tuple[Via, ...] = ()
 
     def origin(self, path: TreePath) -> ValueOrigin:
@@ -152,7 +152,7 @@ class Expander:
     ) -> tuple[Any, ValueOrigin | None]:
         """Return a value with the arguments in it, and the groups in its structs; and its origin if it is an argument."""
         self._count += 1
-        if isinstance(value, str) and frame.arguments is not None and "$" in value:
+        if isinstance(value, str) and frame.arguments and "$" in value:
             return self._text(value, frame, path)
         if not isinstance(value, dict | list):
             return value, None
@@ -195,7 +195,7 @@ class Expander:
 
     def _part(self, name: str, frame: ExpansionFrame, path: TreePath) -> str:
         """Return an argument as a part of a text."""
-        argument = (frame.arguments or {}).get(name)
+        argument = frame.arguments.get(name)
         if argument is None:
             # What is no parameter is said where the group is defined.
             return ""
@@ -250,9 +250,7 @@ class Expander:
         unknown = [name for name in values if name not in parameters]
         for name in unknown:
             near = closest(name, [free for free in parameters if free not in values])
-            help: str = (
-                Help.did_you_mean(near, name) if near else f"its parameters are {', '.join(parameters)}"
-            )
+            help = Help.did_you_mean(near, name) if near else f"its parameters are {', '.join(parameters)}"
             help = help if parameters else Help.remove(": the group has no parameters")
             message = f"the group '{definition.name}' has no parameter `{name}`"
             self._add(use.child("with", name), codes.INVALID_ARGUMENT, message, help=help, on_key=True)
@@ -271,7 +269,6 @@ class Expander:
     def _may_enter(self, definition: Definition, frame: ExpansionFrame, here: TreePath) -> bool:
         """Whether a group may be used; not in itself, nor where groups have made too much already."""
         names = [group.name for group in frame.groups]
-        help: str
         if any(group is definition for group in frame.groups):
             way = " → ".join([*names[names.index(definition.name) :], definition.name])
             code, message = codes.REUSE_CYCLE, f"the group contains itself: {way}"
@@ -293,10 +290,9 @@ class Expander:
             self.is_whole = False
             # It may well stand in the file that cannot be read.
             return
-        names = frame.scope.names
-        others = "write `imports:` with the file that has it"
-        if names:
-            others = f"the groups here are {', '.join(names)}"
+        names = list(frame.scope.known)
+        known = f"the groups here are {', '.join(names)}" if names else ""
+        others = known or "write `imports:` with the file that has it"
         help = Help.nearest(name, names, f"{others}, or define it under `groups:`")
         origin = frame.origin((*here, "use"))
         self._add(origin, codes.UNKNOWN_GROUP, f"there is no group '{name}'", help=help)
@@ -317,8 +313,8 @@ class Expander:
 
 def _argument_named(text: str, frame: ExpansionFrame) -> Argument | None:
     """Return the argument of a text that is a parameter and nothing else."""
-    name = PLACEHOLDER.fullmatch(text) if frame.arguments is not None else None
-    return (frame.arguments or {}).get(name[1]) if name is not None else None
+    name = PLACEHOLDER.fullmatch(text)
+    return frame.arguments.get(name[1]) if name is not None else None
 
 
 def replaced(value: Any, path: TreePath, new: Any) -> Any:

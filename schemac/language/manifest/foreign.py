@@ -19,7 +19,7 @@ from schemac.language.attributes.registry import ATTRIBUTES
 from schemac.language.kinds.nested import Map, Option, Struct
 from schemac.language.kinds.plain import MOST_DIGITS, Decimal, Float16, Float32, Float64, Int32
 from schemac.language.kinds.registry import ARROW_NAMES, BY_NAME, FOREIGN_NAMES, SPELLINGS
-from schemac.language.kinds.sequences import ARROW_BUFFERS, List, String
+from schemac.language.kinds.sequences import ARROW_BUFFERS, List, String, buffer_hint
 from schemac.language.kinds.temporal import ARROW_UNITS, FOREIGN_UNITS
 from schemac.language.logical.model import LogicalType
 from schemac.text.source.json_object import Json
@@ -82,16 +82,15 @@ def suggest_type(text: str, is_nested: bool = False) -> str | None:
     is_certain = result.tree == meaning(written, are_parts_marked=True).tree
     is_safe = is_certain and _is_known(written) and not result.remark
     whole = {**result.tree, "extra": dict(result.extra)} if result.extra else result.tree
+    tree = flow(result.tree)
     if set(whole) == {"kind"} and not result.remark:
-        synonyms = {fold(text): flow(result.tree)} if _is_known(written) else {}
-        return Help.did_you_mean(flow(result.tree), text, synonyms)
+        synonyms = {fold(text): tree} if _is_known(written) else {}
+        return Help.did_you_mean(tree, text, synonyms)
     if is_nested or not result.extra:
         return Help.write_type(flow(whole), reason=result.remark, is_safe=is_safe)
     extra = {key: flow(value) for key, value in result.extra.items()}
     with_extra = f" with `extra: {flow(dict(result.extra))}` next to the field's name"
-    return Help.retype_with_attributes(
-        f"write `{flow(result.tree)}`{with_extra}{result.remark}", flow(result.tree), extra
-    )
+    return Help.retype_with_attributes(f"write `{tree}`{with_extra}{result.remark}", tree, extra)
 
 
 def suggest_meaning(written: TypeText) -> Meaning | None:
@@ -208,11 +207,9 @@ class _Reader:
             return Meaning(_type(kind, itemType=item, **length), _first_attribute("bfloat16"))
         example = _type(Float32 if numbers else String)
         item = self.part(items[0], is_open=is_open) if items else example
-        layouts = {"largelist": ("Contiguous", 64), "listview": ("View", 32), "largelistview": ("View", 64)}
         hints: Json = {}
-        if folded in layouts and not length:
-            layout, width = layouts[folded]
-            hints[arrow.BUFFER_ENCODING.key] = {"kind": layout, "offsetBitWidth": width}
+        if folded in ("largelist", "listview", "largelistview") and not length:
+            hints = buffer_hint(is_view=folded.endswith("view"), is_large=folded.startswith("large"))
         if items and items[0].name not in ("", "item"):
             hints[arrow.CHILD_NAMES.key] = {"item": items[0].name}
         return Meaning(_type(kind, itemType=item, **length), hints)
@@ -304,10 +301,8 @@ def _decimal_meaning(reader: _Reader, written: TypeText, kind: Kind = Decimal) -
 def _text_meaning(reader: _Reader, written: TypeText, kind: Kind) -> Meaning:
     """Return a String, with a remark on its length; JSON and variants have an attribute."""
     folded, length = fold(written.head), [_length_of(t.head) for t in written.types if t.head.isdecimal()]
-    if folded in ("json", "jsonb"):
-        return Meaning(_type(kind), _first_attribute("json"))
-    if folded == "variant":
-        return Meaning(_type(kind), _first_attribute("variant"))
+    if folded in ("json", "jsonb", "variant"):
+        return Meaning(_type(kind), _first_attribute(folded.removesuffix("b")))
     if not length:
         return Meaning(_type(kind))
     word = "char" if folded in ("char", "character", "nchar", "bpchar", "fixedstring") else "varchar"
@@ -404,9 +399,8 @@ def _dictionary_meaning(reader: _Reader, written: TypeText) -> Meaning:
 def _low_cardinality_meaning(reader: _Reader, written: TypeText) -> Meaning:
     """Return the meaning of the argument, String by default, with Arrow's dictionary encoding."""
     meaning = reader.of(written.types[0]) if written.arguments else Meaning(_type(String))
-    return Meaning(
-        meaning.tree, {**meaning.extra, arrow.DICTIONARY_ENCODING.key: {"indexType": Int32.__name__}}
-    )
+    hint = {"indexType": Int32.__name__}
+    return Meaning(meaning.tree, {**meaning.extra, arrow.DICTIONARY_ENCODING.key: hint})
 
 
 def _multiset_meaning(reader: _Reader, written: TypeText) -> Meaning:

@@ -15,9 +15,9 @@ from pydantic import Field, ValidationError
 from schemac.language.attributes.attribute import Inheritance
 from schemac.language.attributes.registry import known
 from schemac.language.logical.model import ExtraAttributes
-from schemac.language.manifest.documents import is_library, schemas_of
+from schemac.language.manifest.documents import schemas_of
 from schemac.text.source import catalogue as codes
-from schemac.text.source.diagnostics import Code, Report, label
+from schemac.text.source.diagnostics import Code, Report, labels_at
 from schemac.text.source.json_object import Json, TreePath, values_in
 from schemac.text.source.phrases import Help, closest
 from schemac.text.syntax.document import Document, Location
@@ -33,9 +33,8 @@ def is_inherited(key: str) -> bool:
 def merged(key: str, outer: Any, inner: Any) -> Any:
     """Return the attributes of a field merged with those around it."""
     attribute = known(key)
-    assert attribute is not None
-    is_list = isinstance(outer, list) and isinstance(inner, list)
-    if attribute.inheritance is Inheritance.ADDED and is_list:
+    is_added = attribute is not None and attribute.inheritance is Inheritance.ADDED
+    if is_added and isinstance(outer, list) and isinstance(inner, list):
         return [*outer, *(item for item in inner if item not in outer)]
     return inner
 
@@ -145,8 +144,6 @@ class GroupFile:
         self.unsound: set[str] = set()
         """Groups that cannot be used, for what is wrong with them is in the report."""
         self.groups: dict[str, Definition] = {}
-        self.is_library = all(is_library(document.value) for document in documents)
-        """Whether there are groups in it and nothing else."""
         for document in documents:
             for base, holder in _holders(document):
                 self._take_imports(document, base, holder.get("imports", []))
@@ -198,10 +195,9 @@ def report_clash(
     """Report that two groups have one name; `imported` is the location of the second import, if both are imported."""
     there = first.document.location(first.path, on_key=True)
     here = second.document.location(second.path, on_key=True)
-    also = () if imported is None else (label("imported here", imported.source, imported.span),)
     elsewhere = "" if there.source.name == here.source.name else f" in {there.source.name}"
     message = f"the group '{second.name}' is already defined{elsewhere}"
-    labels = (label("first defined here", there.source, there.span), *also)
+    labels = (*labels_at(there, "first defined here"), *labels_at(imported, "imported here"))
     report.add(codes.DUPLICATE_GROUP, message, location=here, help="rename one of the two", labels=labels)
 
 
@@ -249,15 +245,9 @@ def strings_in(value: object, path: TreePath = ()) -> Iterator[tuple[TreePath, s
 def _used_in(value: Any) -> set[str]:
     """Return the names of groups that are in a use."""
     uses = [item for at, item in values_in(value) if at[-1:] == ("use",) and "extra" not in at]
-    return {name for use in uses for name in _texts_in(use)}
-
-
-def _texts_in(value: Any) -> set[str]:
-    """Return the names that a use may mean; what is not a name is a mistake, and hides which group it was to be."""
-    if isinstance(value, str):
-        return {value}
-    parts = [*value, *value.values()] if isinstance(value, dict) else value if isinstance(value, list) else []
-    return {text for part in parts for text in _texts_in(part)}
+    # What is not a name is a mistake, and hides which group it was to be: each text in it may be meant.
+    words = (word for use in uses for at, item in values_in(use) for word in (item, *at[-1:]))
+    return {word for word in words if isinstance(word, str)}
 
 
 def _holders(document: Document) -> Iterator[tuple[TreePath, Json]]:

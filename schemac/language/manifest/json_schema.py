@@ -173,7 +173,6 @@ def spelled(value: Any) -> Any:
     return {**rest, **word_choice(words)}
 
 
-_DIALECT = "https://json-schema.org/draft/2020-12/schema"
 _WITH_WORDS = ("SetDataSchema", "OtherEvent", "DatasetSpec", "DatasetSnapshotContent")
 """Definitions whose `kind` may be spelled in three ways."""
 _HOLDERS = ("Field", "Schema", "BareSchema")
@@ -209,11 +208,10 @@ def manifest_schema(*, strict: bool) -> Json:
     if not strict:
         for name in _WITH_WORDS:
             kind = definitions[name]["properties"]["kind"]
-            text = {"description": kind["description"]} if "description" in kind else {}
             words = word_choice(kind.get("enum", [kind.get("const")]))
-            definitions[name]["properties"]["kind"] = {**words, **text}
+            definitions[name]["properties"]["kind"] = {**words, "description": kind["description"]}
     return {
-        "$schema": _DIALECT,
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": "ODF manifest" if strict else "schemac manifest",
         **_document_schema(strict=strict),
         "$defs": dict(sorted(definitions.items())),

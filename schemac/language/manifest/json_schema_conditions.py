@@ -2,7 +2,7 @@
 
 Layer: language.
 Shape: the rules of a family of kinds narrow its attributes, those of some types of a kind are conditions (`KindCondition`), and
-those about enclosed types hold at every depth (`inside_definition`). Only keywords of draft-07 are used, which most
+those about enclosed types hold at every depth (`InsideType`). Only keywords of draft-07 are used, which most
 editors support; `maxContains` only where a schema without it accepts more. Comparisons of two values are left to the
 compiler.
 """
@@ -187,13 +187,10 @@ def condition_definitions() -> Json:
     definitions = {
         condition.name: inside_options(condition.name, condition.body) for condition in kind_conditions()
     }
-    return {**definitions, "InsideType": inside_definition(), "Columns": columns_definition()}
-
-
-def inside_definition() -> Json:
-    """Return what holds inside of a type that may be null or repeated: nothing there is part of a primary key."""
+    # Nothing inside of a type that may be null or repeated is part of a primary key.
     steps: Json = dict.fromkeys(("type", *_steps_of(*KINDS)), _INSIDE)
-    return {"properties": {"extra": {"properties": _KEY_PARTS}, **steps, "fields": {"items": _INSIDE}}}
+    inside = {"properties": {"extra": {"properties": _KEY_PARTS}, **steps, "fields": {"items": _INSIDE}}}
+    return {**definitions, "InsideType": inside, "Columns": columns_definition()}
 
 
 def _steps_of(*kinds: type[LogicalType]) -> list[str]:
@@ -313,14 +310,12 @@ def rules_of_field() -> list[Json]:
     for key in ("extra", "inner", "type"):
         is_inside = {"type": "object", **has(key, is_inside)}
     rules = [
-        {"if": _inner_has(key), "then": of_extra({"properties": {key: False}})}
+        {
+            "if": {"properties": {"type": {"properties": {"inner": of_extra({"required": [key]})}}}},
+            "then": of_extra({"properties": {key: False}}),
+        }
         for key, attribute in ATTRIBUTES.items()
         if attribute.on_field
     ]
     is_inside["properties"]["type"]["properties"]["inner"]["properties"]["extra"] = {"type": "object"}
     return [{"if": is_inside, "then": {"allOf": rules}}]
-
-
-def _inner_has(key: str) -> Json:
-    """Return the condition that a type has an attribute inside of its Option."""
-    return {"properties": {"type": {"properties": {"inner": of_extra({"required": [key]})}}}}

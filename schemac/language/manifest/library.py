@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 
 from schemac.language.manifest.groups import Definition, GroupFile, Import, report_clash
 from schemac.text.source.catalogue import REUSE_CYCLE, UNREADABLE_IMPORT, UNUSED_GROUP
-from schemac.text.source.diagnostics import Diagnostic, Report, label
+from schemac.text.source.diagnostics import Diagnostic, Report, labels_at
 from schemac.text.source.files import Contents, Files, OutsideError
 from schemac.text.source.phrases import Help
 from schemac.text.source.text import MAX_BYTES, decode_text, reason_of
@@ -68,27 +68,21 @@ class GroupScope:
         self.file = file
         self.path = path
         """Of the file; empty for the text that a run began with."""
-        self.is_whole = True
-        """Whether all imports could be read."""
         self._reuse = reuse
         self._above = above
-        self._imported: dict[str, tuple[Definition, Import, GroupScope]] = {}
+        self.known: dict[str, tuple[Definition, Import | None, GroupScope]] = {
+            name: (definition, None, self) for name, definition in file.groups.items()
+        }
+        """Its own groups, then the others with the imports that they come from."""
         self._read: list[tuple[Import, GroupScope]] = []
-        for import_ in file.imports:
-            self._open_import(import_, report)
-
-    @property
-    def names(self) -> list[str]:
-        """All groups that it knows."""
-        return [*self.file.groups, *self._imported]
+        opened = [self._open_import(import_, report) for import_ in file.imports]
+        self.is_whole = all(opened)
+        """Whether all imports could be read."""
 
     def find(self, name: str) -> "tuple[Definition, GroupScope] | None":
         """Return a group, and the scope that it is in."""
-        definition = self.file.groups.get(name)
-        if definition is not None:
-            return definition, self
-        imported = self._imported.get(name)
-        return None if imported is None else (imported[0], imported[2])
+        definition, _, scope = self.known.get(name, (None, None, self))
+        return (definition, scope) if definition is not None else None
 
     def is_sound(self, name: str) -> bool:
         """Whether a group of this name has no mistakes; True for an unknown name."""
@@ -97,19 +91,18 @@ class GroupScope:
 
     def unused_imports(self, used: Collection[str]) -> list[Import]:
         """Return the imports that have none of the groups of these names; a file with mistakes may be meant to have them."""
-        needed = {id(import_) for name, (_, import_, _) in self._imported.items() if name in used}
+        needed = {id(import_) for name, (_, import_, _) in self.known.items() if name in used}
         return [
             import_
             for import_, scope in self._read
             if id(import_) not in needed and scope.is_whole and not scope.file.report.has_errors
         ]
 
-    def _open_import(self, import_: Import, report: Report) -> None:
-        """Read an imported file; one that cannot be read, or imports itself, is reported."""
+    def _open_import(self, import_: Import, report: Report) -> bool:
+        """Read an imported file, and return whether all of it could be; one that imports itself, or cannot be read, is reported."""
         path = self._path_of(import_, report)
         if path is None:
-            self.is_whole = False
-            return
+            return False
         files = self._reuse.files
         assert files is not None
         library = self._reuse.library
@@ -122,8 +115,7 @@ class GroupScope:
             message = f"cannot read {files.name(path)}: {reason_of(content)}"
             import_.document.report(UNREADABLE_IMPORT, message, import_.at, report, help)
         if file is None:
-            self.is_whole = False
-            return
+            return False
         way = {**self._above, files.key(self.path): import_}
         if (key := files.key(path)) in way:
             # The last import of the circle is reported, and the others of it are shown.
@@ -131,25 +123,22 @@ class GroupScope:
             locations = [import_.document.location(import_.at) for import_ in circle]
             through = ", ".join(location.source.name for location in locations[1:])
             message = f"{files.name(path)} imports itself" + (f" through {through}" if through else "")
-            labels = [label("imported here", location.source, location.span) for location in locations[:-1]]
+            labels = [one for location in locations[:-1] for one in labels_at(location, "imported here")]
             help = "remove this import, or move the groups that both files need into a third one"
             report.add(REUSE_CYCLE, message, location=locations[-1], labels=tuple(labels), help=help)
-            self.is_whole = False
-            return
+            return False
         # Its groups come after the imports of it; two of a name are reported.
         scope = self._reuse.scopes.get(key)
         if scope is None:
             scope = self._reuse.scopes[key] = GroupScope(file, path, self._reuse, report, way)
         self._read.append((import_, scope))
-        self.is_whole = self.is_whole and scope.is_whole
         for name, definition in file.groups.items():
-            first = self.file.groups.get(name) or self._imported.get(name, (None,))[0]
-            if first is None:
-                self._imported[name] = (definition, import_, scope)
-            elif name in self.file.groups:
+            first, of_first, _ = self.known.setdefault(name, (definition, import_, scope))
+            if of_first is None:
                 report_clash(first, definition, report)
             elif first is not definition:
                 report_clash(definition, first, report, import_.document.location(import_.at))
+        return scope.is_whole
 
     def _path_of(self, import_: Import, report: Report) -> str | None:
         """Return the path of an import from the folder of the text that a run began with."""
@@ -176,10 +165,7 @@ def scope_of(documents: Sequence[Document], reuse: Reuse, report: Report) -> Gro
     file = GroupFile(documents)
     report.extend(file.report.diagnostics)
     scope = GroupScope(file, "", reuse, report)
-    for name in file.used:
-        match = scope.find(name)
-        if match is not None:
-            reuse.used.add((match[1].path, name))
+    reuse.used |= {(match[1].path, name) for name in file.used if (match := scope.find(name)) is not None}
     for import_ in scope.unused_imports(file.used):
         message, help = f"no group of {import_.path} is used here", Help.remove(what="the import")
         import_.document.report(UNUSED_GROUP, message, import_.at, report, help)

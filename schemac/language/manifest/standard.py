@@ -14,7 +14,7 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from itertools import takewhile
-from typing import Any, Literal, get_args
+from typing import Any, Literal, NamedTuple, get_args
 
 from pydantic.fields import FieldInfo
 
@@ -26,15 +26,7 @@ from schemac.language.kinds.temporal import ARROW_UNITS
 from schemac.language.logical.dataset import VARIANTS, LogicalDataset
 from schemac.language.logical.model import TYPE_KEYS, Field, LogicalType, Member, Schema, SchemaField
 from schemac.language.manifest.foreign import flow
-from schemac.text.source.catalogue import (
-    FRIENDLY_FORM,
-    LENIENT_SPELLING,
-    PLURAL_UNIT,
-    SECOND_DESCRIPTION,
-    UNQUOTED_NAME,
-    UNQUOTED_NULL,
-    WRONG_TYPE,
-)
+from schemac.text.source import catalogue as codes
 from schemac.text.source.diagnostics import Report, SourceText
 from schemac.text.source.json_object import Json, TreePath
 from schemac.text.source.phrases import Help, closest
@@ -57,13 +49,12 @@ _UNITS = {spelling: unit for unit in ARROW_UNITS for spelling in spellings(unit)
 _PLURALS = {spelling + "s": unit for spelling, unit in _UNITS.items()}
 
 
-class Standardizer:
-    """Rewrites schema bodies of one document."""
+class Standardizer(NamedTuple):
+    """Rewrites schema bodies of one document; `add` reports what is wrong with them."""
 
-    def __init__(self, document: Document, is_strict: bool, add: AddFinding) -> None:
-        self._document = document
-        self._is_strict = is_strict
-        self._add = add
+    document: Document
+    is_strict: bool
+    add: AddFinding
 
     def schema(self, value: Any, at: TreePath) -> Any:
         """Return a DataSchema mapping: fields, extra, and our description next to them."""
@@ -73,9 +64,9 @@ class Standardizer:
         fields = body.get("fields")
         if not isinstance(fields, list):
             return body
-        return {**body, "fields": self._fields(fields, (*at, "fields"))}
+        return {**body, "fields": self._standard_fields(fields, (*at, "fields"))}
 
-    def _fields(self, fields: list[Any], at: TreePath) -> list[Any]:
+    def _standard_fields(self, fields: list[Any], at: TreePath) -> list[Any]:
         """Return fields in the form of the standard; those that are no mapping as they are."""
         return [
             self._field(field, (*at, i)) if isinstance(field, dict) else field
@@ -101,29 +92,28 @@ class Standardizer:
 
     def _quoted_name(self, name: Any, at: TreePath) -> str:
         """Return a name that YAML does not read as a text as it is written, after reporting that."""
-        location = self._document.location(at)
+        location = self.document.location(at)
         written = location.source.excerpt(location.span)
         message = f"YAML reads the name {written or 'here'} as {sort_of(name)}"
-        self._add(UNQUOTED_NAME, at, message, help=Help.quote(written))
+        self.add(codes.UNQUOTED_NAME, at, message, help=Help.quote(written))
         return written or "?"
 
     def _with_description(self, holder: Json, at: TreePath) -> Json:
         """Return `description:` next to the name is the attribute of that name."""
         rest = dict(holder)
         text, extra = rest.pop("description"), holder.get("extra", {})
-        help: str
-        if self._is_strict:
-            code, message = FRIENDLY_FORM, "the standard has no `description` here"
+        if self.is_strict:
+            code, message = codes.FRIENDLY_FORM, "the standard has no `description` here"
             help = Help.move_to_extra(f"move it under `extra:` as `{DESCRIPTION.key}`", DESCRIPTION.key)
         elif not isinstance(text, str):
-            code, message = WRONG_TYPE, f"a description has to be a text, not {sort_of(text)}"
+            code, message = codes.WRONG_TYPE, f"a description has to be a text, not {sort_of(text)}"
             help = Help.quote()
         elif isinstance(extra, dict) and DESCRIPTION.key in extra:
-            code, message = SECOND_DESCRIPTION, "there are two descriptions"
+            code, message = codes.SECOND_DESCRIPTION, "there are two descriptions"
             help = f"keep this one, or `{DESCRIPTION.key}`"
         else:
             return {**rest, "extra": {DESCRIPTION.key: text, **extra}} if isinstance(extra, dict) else rest
-        self._add(code, (*at, "description"), message, help=help, on_key=code is not WRONG_TYPE)
+        self.add(code, (*at, "description"), message, help=help, on_key=code is not codes.WRONG_TYPE)
         return rest
 
     def _type(self, value: Any, at: TreePath, *, is_nested: bool) -> Any:
@@ -138,7 +128,7 @@ class Standardizer:
         if written.__class__ is not str:
             return self._null((*at, "kind"), is_nested) if written is None and "kind" in value else value
         kind = written
-        if self._is_strict or written not in BY_NAME:
+        if self.is_strict or written not in BY_NAME:
             kind = self._kind(written, (*at, "kind"))
         changed: Json = {} if kind is written else {"kind": kind}
         if len(value) == 1:
@@ -154,44 +144,46 @@ class Standardizer:
             if unit is not value["unit"]:
                 changed["unit"] = unit
         if kind == "Struct" and isinstance(value.get("fields"), list):
-            changed["fields"] = self._fields(value["fields"], (*at, "fields"))
-        if self._is_strict and kind == "Timestamp" and value.get("timezone", "") is None:
+            changed["fields"] = self._standard_fields(value["fields"], (*at, "fields"))
+        if self.is_strict and kind == "Timestamp" and value.get("timezone", "") is None:
             message = "the standard has no timestamp without a zone"
             help = Help.write("UTC", key="timezone", is_safe=False)
-            self._add(FRIENDLY_FORM, (*at, "timezone"), message, help=help)
-        if self._is_strict and value.get("fixedLength", 0) is None:
+            self.add(codes.FRIENDLY_FORM, (*at, "timezone"), message, help=help)
+        if self.is_strict and value.get("fixedLength", 0) is None:
             message = "in the standard `fixedLength` needs a number"
             help = Help.remove(": a variable length is the default")
-            self._add(FRIENDLY_FORM, (*at, "fixedLength"), message, help=help)
+            self.add(codes.FRIENDLY_FORM, (*at, "fixedLength"), message, help=help)
         if "extra" in value:
             return self._without_misplaced_extra({**value, **changed}, at, is_nested)
         return {**value, **changed} if changed else value
 
     def _without_misplaced_extra(self, value: Json, at: TreePath, is_nested: bool) -> Json:
         """Return a type without attributes that belong to its field, or that the standard does not have there, after reporting them."""
-        if is_nested and not self._is_strict:
+        if is_nested and not self.is_strict:
             return value
         message = "the `extra` of a field belongs next to its `name`"
         help = Help.move_to_field("move it one level out, beside `name` and `type`")
         if is_nested:
             message = "the standard has attributes only on fields"
             help = Help.remove(help="remove it, or compile without --strict", is_safe=False)
-        self._add(FRIENDLY_FORM, (*at, "extra"), message, help=help, on_key=True)
+        self.add(codes.FRIENDLY_FORM, (*at, "extra"), message, help=help, on_key=True)
         return {key: item for key, item in value.items() if key != "extra"}
 
     def _kind(self, written: str, at: TreePath) -> str:
         """Return a kind as the standard spells it; strict mode reports other spellings, and kinds that the standard does not have."""
         kind = self._word(written, SPELLINGS, at)
-        if self._is_strict and kind in BY_NAME and BY_NAME[kind].standard_number is None:
-            self._add(FRIENDLY_FORM, at, f"the standard has no kind {kind}", help="compile without --strict")
+        if self.is_strict and kind in BY_NAME and BY_NAME[kind].standard_number is None:
+            self.add(
+                codes.FRIENDLY_FORM, at, f"the standard has no kind {kind}", help="compile without --strict"
+            )
         return kind
 
     def _unit(self, written: str, at: TreePath) -> str:
         """Return a unit as the standard spells it, in the singular; a plural is reported, and in strict mode any other spelling."""
         singular = _PLURALS.get(written)
-        if singular is not None and not self._is_strict:
+        if singular is not None and not self.is_strict:
             message = f"units are written in the singular, not '{written}'"
-            self._add(PLURAL_UNIT, at, message, help=Help.write(singular))
+            self.add(codes.PLURAL_UNIT, at, message, help=Help.write(singular))
             return singular
         return self._word(written, _UNITS, at)
 
@@ -200,21 +192,21 @@ class Standardizer:
         word = words.get(written, written)
         if word == written:
             return written
-        if self._is_strict:
+        if self.is_strict:
             message = f"the standard spells '{written}' as {word}"
-            self._add(LENIENT_SPELLING, at, message, help=Help.write(word))
+            self.add(codes.LENIENT_SPELLING, at, message, help=Help.write(word))
         return word
 
     def _null(self, at: TreePath, is_nested: bool) -> Json:
         """Return Null for a null without quotes, in an Option if it is not in one, after reporting it; an empty type if nothing is written."""
-        location = self._document.location(at)
+        location = self.document.location(at)
         written = location.source.excerpt(location.span)
         if not written:
             return {}
         inner = {"kind": "Null"}
         inside_option = is_nested and "inner" in at[-2:]
         help = Help.write_in_quotes("Null") if inside_option else Help.write_type(OPTIONAL_NULL)
-        self._add(UNQUOTED_NULL, at, f'YAML reads {written} as "no value"', help=help)
+        self.add(codes.UNQUOTED_NULL, at, f'YAML reads {written} as "no value"', help=help)
         return inner if inside_option else {"kind": "Option", "inner": inner}
 
 

@@ -8,7 +8,7 @@ Source: RFC-016; the layout is that of the examples.
 
 from collections.abc import Callable, Sequence
 from io import StringIO
-from typing import Any
+from typing import Any, NamedTuple
 
 from ruamel.yaml import YAML
 from ruamel.yaml.comments import CommentedMap, CommentedSeq
@@ -79,16 +79,15 @@ def _comment_line(text: str) -> str:
     return "".join(c if c.isprintable() else " " for c in text)
 
 
-class _Writer:
+class _Writer(NamedTuple):
     """Writes fields and types; knows the column of the text that it is at, for comments are below each other."""
 
-    def __init__(self, notes_at: NotesAt, is_strict: bool) -> None:
-        self._notes_at = notes_at
-        self._is_strict = is_strict
+    notes_at: NotesAt
+    is_strict: bool
 
     def document(self, dataset: LogicalDataset) -> CommentedMap:
         """Return the dataset with its name beside the fields, or in strict mode in the standard's envelope."""
-        if not self._is_strict:
+        if not self.is_strict:
             return CommentedMap(name=_name_scalar(dataset.name), **self.holder(dataset.schema, 0))
         column = 2 * _MAPPING + _SEQUENCE
         event = CommentedMap(kind="SetDataSchema", schema=CommentedMap(self.holder(dataset.schema, column)))
@@ -99,7 +98,7 @@ class _Writer:
         """Return the keys of a schema: description, attributes and fields."""
         extra = dict(schema.extra)
         holder: Json = {}
-        if isinstance(extra.get(DESCRIPTION.key), str) and not self._is_strict:
+        if isinstance(extra.get(DESCRIPTION.key), str) and not self.is_strict:
             holder["description"] = _ruamel_value(extra.pop(DESCRIPTION.key))
         if extra:
             holder["extra"] = _ruamel_value(extra)
@@ -110,7 +109,7 @@ class _Writer:
         """Return the fields of what begins in this column."""
         sequence = CommentedSeq([self.field(f, (*path, f.name), column + _SEQUENCE) for f in fields])
         for i, field in enumerate(fields):
-            if notes := self._notes_at((*path, field.name)):
+            if notes := self.notes_at((*path, field.name)):
                 indent = column + _SEQUENCE - _MAPPING
                 sequence.yaml_set_comment_before_after_key(
                     i, before="\n".join(map(_comment_line, notes)), indent=indent
@@ -121,7 +120,7 @@ class _Writer:
         """Return a field, on one line where it is short enough."""
         extra = dict(field.extra)
         tree = CommentedMap(name=_name_scalar(field.name))
-        if isinstance(extra.get(DESCRIPTION.key), str) and not self._is_strict:
+        if isinstance(extra.get(DESCRIPTION.key), str) and not self.is_strict:
             tree["description"] = _ruamel_value(extra.pop(DESCRIPTION.key))
         tree["type"] = self.type(field.type, path, column + _MAPPING)
         if extra:
@@ -139,9 +138,11 @@ class _Writer:
                 continue
             below = (*path, _PARTS[name]) if name in _PARTS else path
             tree[info.alias or name] = self.value(value, below, column)
+        if scalar(tree["kind"]) != tree["kind"]:
+            # YAML reads something else, as it does for Null.
+            tree["kind"] = DoubleQuotedScalarString(tree["kind"])
         if len(tree) == 1:
-            return _quoted_kind(tree["kind"])
-        tree["kind"] = _quoted_kind(tree["kind"])
+            return tree["kind"]
         if "extra" in tree:
             tree.move_to_end("extra")
         return _on_one_line(tree)
@@ -163,9 +164,8 @@ def _ruamel_value(value: Any) -> Any:
         # The emitter leaves these plain: in flow style the C parser takes the sign for an indicator, older readers take
         # some words for booleans, and what a terminal obeys can be escaped in double quotes alone.
         is_misread = value.startswith((":", "?")) or value.lower() in _OLD_BOOLEANS
-        return (
-            DoubleQuotedScalarString(value) if is_misread or printable(value, keep="\n") != value else value
-        )
+        is_obeyed = printable(value, keep="\n") != value
+        return DoubleQuotedScalarString(value) if is_misread or is_obeyed else value
     return CommentedSeq([_ruamel_value(item) for item in value]) if isinstance(value, list) else value
 
 
@@ -188,11 +188,6 @@ def _has_comment(tree: Any) -> bool:
     return bool(tree.ca.items) or any(
         _has_comment(item) for item in (tree.values() if isinstance(tree, CommentedMap) else tree)
     )
-
-
-def _quoted_kind(kind: str) -> str:
-    """Return the name of a kind, in quotes if YAML reads something else, as it does for Null."""
-    return kind if scalar(kind) == kind else DoubleQuotedScalarString(kind)
 
 
 def _name_scalar(name: str) -> str:

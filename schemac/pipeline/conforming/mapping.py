@@ -211,7 +211,7 @@ def _part_mistakes(job: Job, schema: pa.Schema) -> Iterator[PipelineError]:
             yield from _origin_mistakes(label, origin, schema.field(label))
 
 
-def _leave_out(key: str, more: str = "") -> Help:
+def _leave_out(key: str, more: str = "") -> str:
     """Return the help to leave a setting out; what a run does then, its author may not have meant."""
     return Help.remove(help=f"leave {f'`{key}`' if key else 'it'} out{more}", is_safe=False)
 

@@ -26,7 +26,7 @@ PLACE = ("source", "options")
 ALIASES = {"charset": "encoding", "delimiter": "sep"}
 
 
-def _leave_out(more: str) -> Help:
+def _leave_out(more: str) -> str:
     """Return "leave it out", and why; what its author wanted of it, nothing else does."""
     return Help.remove(help=f"leave it out{more}", is_safe=False)
 

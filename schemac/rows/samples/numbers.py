@@ -200,7 +200,6 @@ class Floats:
 
     def draw(self, draws: Draws) -> float:
         """Return a float of the type: usual ones have two digits after the point."""
-        packing = self.type.packing  # type: ignore[attr-defined]  # of the family
         low, high = self._ends()
         for _ in range(40):
             case = draws.below(100)
@@ -215,10 +214,7 @@ class Floats:
                 away = draws.below(100 * 2**size) / 100
                 home = min(max(0.0, low), high)
                 number = home - away if draws.chance(25) else home + away
-            try:
-                rounded: float = struct.unpack(packing, struct.pack(packing, number))[0]
-            except OverflowError:
-                continue
+            rounded: float = self.type.nearest(number)  # type: ignore[attr-defined]  # of the family
             if self.allows(rounded):
                 return rounded
         return float(next((one.limit for one in self.bounds if not one.is_exclusive), 0.0))

@@ -16,11 +16,10 @@ from bisect import bisect_right
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 from schemac.text.source.catalogue import Code, Severity
 from schemac.text.source.json_object import Json
-from schemac.text.source.phrases import Help
 from schemac.version import __version__
 
 __all__ = ["Code", "Diagnostic", "Edit", "Fix", "Label", "Report", "SchemaError", "Severity", "Span"]
@@ -50,13 +49,8 @@ class Region(NamedTuple):
 
     @classmethod
     def within(cls, line: int, column: int, end_column: int) -> "Region":
-        """Return a range of one line."""
+        """Return a range of one line; it may be empty."""
         return cls(line, column, line, end_column)
-
-    @classmethod
-    def point(cls, line: int, column: int) -> "Region":
-        """Return the empty range before a column."""
-        return cls(line, column, line, column)
 
 
 WHOLE_FILE = Region()
@@ -203,23 +197,19 @@ class SchemaError(Exception):
         super().__init__(text.encode(errors="backslashreplace").decode())
 
 
-class Located(Protocol):
-    """Where a finding is in a text: a `Location`."""
+@dataclass(frozen=True, slots=True)
+class Located:
+    """Where something is that a finding is about."""
 
-    @property
-    def source(self) -> SourceText:
-        """The text."""
+    source: SourceText
+    span: Span
+    """What the finding underlines."""
+    labels: tuple[Label, ...] = ()
+    """Further locations that explain this one, such as where a group is used."""
 
-    @property
-    def span(self) -> Span:
-        """What the finding underlines."""
-
-    @property
-    def labels(self) -> tuple[Label, ...]:
-        """Further places that explain this one."""
-
-    def fix(self, help: Help) -> Fix | None:
-        """Return the fix that a help names; None where the text there is written in a way that it would damage."""
+    def fix(self, help: str) -> Fix | None:
+        """Return the fix that a help names; None if it names none, or the text here is written in a way that it would damage."""
+        return None
 
 
 class Report:
@@ -252,8 +242,7 @@ class Report:
         excerpt: tuple[str, ...] = ()
         if location is not None:
             source, span, labels = location.source, location.span, (*labels, *location.labels)
-            if fix is None and isinstance(help, Help):
-                fix = location.fix(help)
+            fix = location.fix(help) if fix is None else fix
         if source is not None:
             file = source.name
             if span is not None:
@@ -311,6 +300,11 @@ def label(message: str, source: SourceText, span: Span) -> Label:
     """Return a secondary place in a source text."""
     at = source.region(span)
     return Label(message, source.name, *at, excerpt=source.line(at.line))
+
+
+def labels_at(location: Located | None, message: str) -> tuple[Label, ...]:
+    """Return a label at a location, and those that explain it; none if there is no location."""
+    return () if location is None else (label(message, location.source, location.span), *location.labels)
 
 
 _MEMBERS = [one.name for one in fields(Diagnostic) if one.name not in ("labels", "excerpt", "fix")]

@@ -35,7 +35,7 @@ class Help(str):
         return self
 
     @classmethod
-    def write(cls, text: str, *, key: str = "", reason: str = "", is_safe: bool = True) -> Self:
+    def write(cls, text: str, *, key: str = "", reason: str = "", is_safe: bool = True) -> str:
         """Return "write `Int32`", or with its key "write `unit: Second`"; a reason is appended unchanged.
 
         The text is YAML on one line, for what the finding underlines. A key has to be the one that is there.
@@ -44,30 +44,30 @@ class Help(str):
         return cls._fix(f"write `{pair}`{reason}", "write", is_safe=is_safe, text=text, key=key)
 
     @classmethod
-    def write_in_quotes(cls, text: str) -> Self:
+    def write_in_quotes(cls, text: str) -> str:
         """Return "write "2.0" in quotes"."""
         return cls._fix(f"write {quoted(text)} in quotes", "write", is_safe=True, text=quoted(text), key="")
 
     @classmethod
-    def write_without_quotes(cls, text: str) -> Self:
+    def write_without_quotes(cls, text: str) -> str:
         """Return "write 5 without quotes"."""
         return cls._fix(f"write {text} without quotes", "write", is_safe=True, text=text, key="")
 
     @classmethod
-    def write_type(cls, text: str, *, key: str = "", reason: str = "", is_safe: bool = True) -> Self:
+    def write_type(cls, text: str, *, key: str = "", reason: str = "", is_safe: bool = True) -> str:
         """Return the same as `write` for a type in the place of another one, whether that is a name or a mapping."""
         pair = f"{key}: {text}" if key else text
         return cls._fix(f"write `{pair}`{reason}", "write_type", is_safe=is_safe, text=text)
 
     @classmethod
-    def write_text(cls, text: str, *, mark: str = "`", is_safe: bool = True) -> Self:
+    def write_text(cls, text: str, *, mark: str = "`", is_safe: bool = True) -> str:
         """Return "write `^a$`", or with other marks, for a text in the quotes that are there, or in those that it needs."""
         return cls._fix(f"write {mark}{text}{mark}", "write_text", is_safe=is_safe, text=text)
 
     @classmethod
     def did_you_mean(
         cls, near: str, instead_of: str, synonyms: Mapping[str, str] | None = None, *, mark: str = "`"
-    ) -> Self:
+    ) -> str:
         """Return "did you mean …?". A word that differs in case and signs alone, or a known synonym, is not a guess."""
         is_certain = fold(instead_of) == fold(near) or (synonyms or {}).get(fold(instead_of)) == near
         text = f"did you mean {mark}{near}{mark}?"
@@ -90,49 +90,49 @@ class Help(str):
     @classmethod
     def did_you_mean_part(
         cls, near: str, instead_of: str, *, mark: str = "`", is_in_key: bool = False
-    ) -> Self:
+    ) -> str:
         """Return "did you mean …?" for a word in a longer text: in the value, or in the key."""
         text = f"did you mean {mark}{near}{mark}?"
         return cls._fix(text, "did_you_mean_part", near=near, instead_of=instead_of, is_in_key=is_in_key)
 
     @classmethod
-    def quote(cls, text: str = "", *, help: str = "") -> Self:
+    def quote(cls, text: str = "", *, help: str = "") -> str:
         """Return "write it in quotes", with the text if there is one; or a help of the caller's own words."""
         suffix = f": {quoted(text)}" if text else ""
         return cls._fix(help or f"write it in quotes{suffix}", "quote", is_safe=True)
 
     @classmethod
-    def rewrite(cls, help: str, text: str, *, is_safe: bool = False) -> Self:
+    def rewrite(cls, help: str, text: str, *, is_safe: bool = False) -> str:
         """Return a help that writes a text as the value of the finding's key, in the quotes that are there or that it needs."""
         return cls._fix(help, "rewrite", is_safe=is_safe, text=text)
 
     @classmethod
-    def remove(cls, reason: str = "", *, what: str = "it", help: str = "", is_safe: bool = True) -> Self:
+    def remove(cls, reason: str = "", *, what: str = "it", help: str = "", is_safe: bool = True) -> str:
         """Return "remove it", and why; or a help of the caller's own words. The fix removes the key with its value, or the item."""
         return cls._fix(help or f"remove {what}{reason}", "remove", is_safe=is_safe)
 
     @classmethod
-    def remove_item(cls, help: str) -> Self:
+    def remove_item(cls, help: str) -> str:
         """Return a help that takes out the item of a list that the key of the finding is in."""
         return cls._fix(help, "remove_item")
 
     @classmethod
-    def remove_tag(cls, help: str = "remove the tag") -> Self:
+    def remove_tag(cls, help: str = "remove the tag") -> str:
         """Return a help that takes out the tag before a value."""
         return cls._fix(help, "remove_tag")
 
     @classmethod
-    def remove_character(cls, character: str) -> Self:
+    def remove_character(cls, character: str) -> str:
         """Return "remove it" for a control character, which is written as an escape in double quotes."""
         return cls._fix("remove it", "remove_character", character=character)
 
     @classmethod
-    def remove_property(cls, help: str, key: str) -> Self:
+    def remove_property(cls, help: str, key: str) -> str:
         """Return a help that takes a property out of the type that the finding is in."""
         return cls._fix(help, "remove_property", key=key)
 
     @classmethod
-    def remove_attribute(cls, help: str, key: str, part: str = "", *, is_around: bool = False) -> Self:
+    def remove_attribute(cls, help: str, key: str, part: str = "", *, is_around: bool = False) -> str:
         """Return a help that takes out an attribute of the finding's field or type, or a part of its value.
 
         If `is_around`, the attribute may be that of a field that the finding's field is in.
@@ -140,77 +140,77 @@ class Help(str):
         return cls._fix(help, "remove_attribute", key=key, part=part, is_around=is_around)
 
     @classmethod
-    def make_optional(cls, help: str) -> Self:
+    def make_optional(cls, help: str) -> str:
         """Return a help whose fix wraps the type in an Option and removes the flag of nullability beside it."""
         return cls._fix(help, "make_optional", is_safe=True)
 
     @classmethod
-    def make_required(cls, help: str, *, levels: int = 0) -> Self:
+    def make_required(cls, help: str, *, levels: int = 0) -> str:
         """Return a help whose fix removes the Option around the type of a field, this many structs above that of the finding."""
         return cls._fix(help, "make_required", levels=levels)
 
     @classmethod
-    def unwrap(cls, help: str, *, is_safe: bool) -> Self:
+    def unwrap(cls, help: str, *, is_safe: bool) -> str:
         """Return a help that writes the type inside of an Option in its place."""
         return cls._fix(help, "unwrap", is_safe=is_safe)
 
     @classmethod
-    def retype(cls, key: str, text: str, *, reason: str = "") -> Self:
+    def retype(cls, key: str, text: str, *, reason: str = "") -> str:
         """Return "write `unit: Microsecond`" for the type that the finding is about; with `type`, for the type as a whole."""
         return cls._fix(f"write `{key}: {text}`{reason}", "retype", key=key, text=text)
 
     @classmethod
-    def retype_with_attributes(cls, help: str, text: str, attributes: Mapping[str, str]) -> Self:
+    def retype_with_attributes(cls, help: str, text: str, attributes: Mapping[str, str]) -> str:
         """Return a help that writes another type, and attributes beside the name of its field."""
         return cls._fix(help, "retype_with_attributes", text=text, attributes=attributes)
 
     @classmethod
-    def swap_attribute(cls, help: str, key: str, pair: str, type_: str) -> Self:
+    def swap_attribute(cls, help: str, key: str, pair: str, type_: str) -> str:
         """Return a help that writes a pair in the place of the attribute of this key, and the type that it is for."""
         return cls._fix(help, "swap_attribute", key=key, pair=pair, type_=type_)
 
     @classmethod
-    def add_key(cls, key: str, value: str, *, reason: str = "") -> Self:
+    def add_key(cls, key: str, value: str, *, reason: str = "") -> str:
         """Return "write `kind: SetDataSchema`" for a key that is missing in the finding's mapping, or beside its key."""
         return cls._fix(f"write `{key}: {value}`{reason}", "add_key", key=key, value=value)
 
     @classmethod
-    def add_keys(cls, help: str, *pairs: tuple[str, str]) -> Self:
+    def add_keys(cls, help: str, *pairs: tuple[str, str]) -> str:
         """Return a help that writes keys with values beside the finding's key; those that are there get the values."""
         return cls._fix(help, "add_keys", pairs=pairs)
 
     @classmethod
-    def add_attribute(cls, key: str, value: str) -> Self:
+    def add_attribute(cls, key: str, value: str) -> str:
         """Return "write `schemac.dev/unit: km` under its `extra:`" for the field of the finding."""
         return cls._fix(f"write `{key}: {value}` under its `extra:`", "add_attribute", key=key, value=value)
 
     @classmethod
-    def add_to_schema(cls, help: str, keys: tuple[str, ...], *pairs: tuple[str, str]) -> Self:
+    def add_to_schema(cls, help: str, keys: tuple[str, ...], *pairs: tuple[str, str]) -> str:
         """Return a help that writes pairs below `extra` and these keys of the schema around the finding."""
         return cls._fix(help, "add_to_schema", keys=keys, pairs=pairs)
 
     @classmethod
-    def leave_out(cls, title: str, key: str, name: str) -> Self:
+    def leave_out(cls, title: str, key: str, name: str) -> str:
         """Return "leave Spark out with `schemac.dev/targets`", which takes a name out of that attribute of the schema."""
         return cls._fix(f"leave {title} out with `{key}`", "leave_out", key=key, name=name)
 
     @classmethod
-    def move_to_extra(cls, help: str, key: str = "", *, is_of_schema: bool = False) -> Self:
+    def move_to_extra(cls, help: str, key: str = "", *, is_of_schema: bool = False) -> str:
         """Return a help that moves a property of a field to its `extra:`, or to that of the schema, under a key or its own."""
         return cls._fix(help, "move_to_extra", is_safe=True, key=key, is_of_schema=is_of_schema)
 
     @classmethod
-    def move_to_field(cls, help: str) -> Self:
+    def move_to_field(cls, help: str) -> str:
         """Return a help that moves a key out of the type of a field to the field."""
         return cls._fix(help, "move_to_field", is_safe=True)
 
     @classmethod
-    def move_to_child(cls, help: str, key: str) -> Self:
+    def move_to_child(cls, help: str, key: str) -> str:
         """Return a help that moves an attribute to a child type, such as that of the key `itemType`."""
         return cls._fix(help, "move_to_child", key=key)
 
     @classmethod
-    def move_under(cls, attribute: str, name: str) -> Self:
+    def move_under(cls, attribute: str, name: str) -> str:
         """Return "write `lance.org/encoding: {compression: …}`" for a property that was written outside of its attribute."""
         text = f"write `{attribute}: {{{name}: …}}`"
         return cls._fix(text, "move_under", is_safe=True, attribute=attribute, name=name)

@@ -6,6 +6,7 @@ Shape: Tables as fragments of HTML, for notebooks: texts of others are escaped h
 """
 
 import unicodedata
+from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from difflib import unified_diff
 
@@ -32,30 +33,28 @@ def render_text(diagnostics: Iterable[Diagnostic], *, colour: bool = False, widt
 
 def count_summary(diagnostics: Iterable[Diagnostic]) -> str:
     """`2 errors, 1 warning`; empty if there is nothing."""
-    counts = dict.fromkeys(Severity, 0)
-    for diagnostic in diagnostics:
-        counts[diagnostic.severity] += 1
-    return ", ".join(f"{n} {severity}{'s' if n > 1 else ''}" for severity, n in counts.items() if n)
+    counts = Counter(diagnostic.severity for diagnostic in diagnostics)
+    return ", ".join(
+        f"{n} {severity}{'s' if n > 1 else ''}" for severity in Severity if (n := counts[severity])
+    )
 
 
 def _render(d: Diagnostic, paint: Paint, width: int | None) -> str:
     """Return one finding for a terminal: heading, place, excerpts with labels, and help, folded at `width`."""
-    tint = _COLOURS[d.severity]
     head = f"{d.severity}[{d.code}]"
     message = _folded(f"{head}: ", printable(d.message), " " * _HANGING, width)
-    lines = [f"{paint(f'1;{tint}', head)}{paint('1', message.removeprefix(head))}\n"]
+    lines = [f"{paint(f'1;{_COLOURS[d.severity]}', head)}{paint('1', message.removeprefix(head))}\n"]
     margin = len(str(max([d.line, *(label.line for label in d.labels)], default=0)))
     place = f"{d.place} ({d.path})" if d.file and d.path else d.place or d.path
     if place:
         lines.append(f"{' ' * margin}{paint(_BLUE, '-->')} {printable(place)}\n")
     if d.line and d.excerpt:
-        lines.append(_excerpt(d, d.excerpt[0], "", (margin, width), tint, "^", paint))
+        lines.append(_excerpt(d, margin, width, paint))
     for label in d.labels:
         if label.file != d.file:
             place = f"{label.file}:{label.line}:{label.column}"
             lines.append(f"{' ' * margin}{paint(_BLUE, ':::')} {printable(place)}\n")
-        excerpt = _excerpt(label, label.excerpt, label.message, (margin, width), _BLUE, "-", paint)
-        lines.append(excerpt)
+        lines.append(_excerpt(label, margin, width, paint))
     if d.help:
         start = f"{' ' * margin} = help: "
         help_lines = _folded(start, printable(d.help), " " * (margin + _HANGING), width)
@@ -75,17 +74,12 @@ def _folded(start: str, text: str, indent: str, width: int | None) -> str:
     return "\n".join(wrapper.wrap(text))
 
 
-def _excerpt(
-    location: Diagnostic | Label,
-    text: str,
-    message: str,
-    room: tuple[int, int | None],
-    tint: str,
-    mark: str,
-    paint: Paint,
-) -> str:
-    """Return a source line and its underline with the message; `room` is the gutter's margin and the terminal's columns."""
-    margin, columns = room
+def _excerpt(location: Diagnostic | Label, margin: int, columns: int | None, paint: Paint) -> str:
+    """Return a source line and its underline with the message; `margin` is the gutter's, `columns` are the terminal's."""
+    if isinstance(location, Label):
+        text, message, tint, mark = location.excerpt, location.message, _BLUE, "-"
+    else:
+        text, message, tint, mark = location.excerpt[0], "", _COLOURS[location.severity], "^"
     is_on_one_line = location.end_line == location.line
     end = location.end_column if is_on_one_line else len(text) + 1
     # The gutter takes its part of a terminal.

@@ -11,7 +11,9 @@ Source: YAML 1.2.2; scalars by its core schema.
 
 import re
 from collections.abc import Callable, Iterable
-from typing import Any, NamedTuple, NoReturn
+from functools import partial
+from sys import intern
+from typing import Any, NoReturn
 
 from ruamel.yaml.events import (
     AliasEvent,
@@ -24,18 +26,11 @@ from ruamel.yaml.events import (
     StreamStartEvent,
 )
 
-from schemac.text.source.catalogue import (
-    ALIAS_BOMB,
-    DUPLICATE_KEY,
-    INVALID_KEY,
-    TOO_DEEP,
-    UNDEFINED_ALIAS,
-    UNKNOWN_TAG,
-)
-from schemac.text.source.diagnostics import Code, Fix, Label, Report, SourceText, Span, label
+from schemac.text.source import catalogue as codes
+from schemac.text.source.diagnostics import Code, Fix, Report, SourceText, label
 from schemac.text.source.phrases import Help
 from schemac.text.source.text import is_printable
-from schemac.text.syntax.entries import MAX_DEPTH, DocumentRoot, Entry, Positions, event_span
+from schemac.text.syntax.entries import MAX_DEPTH, EntryLocation, Positions, event_span
 from schemac.text.syntax.events import (
     EventSource,
     Scalar,
@@ -49,26 +44,16 @@ from schemac.text.syntax.events import (
 from schemac.text.syntax.type_text import read_type
 
 
-class Location(NamedTuple):
-    """Where something is that a finding is about."""
+class Location(EntryLocation):
+    """A location whose text can be corrected."""
 
-    source: SourceText
-    span: Span
-    labels: tuple[Label, ...] = ()
-    """Further locations that explain this one, such as where a group is used."""
-    entry: Entry | None = None
-    """The key with its value, or the item, that is here; None for a document as a whole."""
-    root: DocumentRoot | None = None
-    """The value of the document, where this is the document as a whole."""
-    is_exact: bool = True
-    """Whether what was asked for is here; otherwise it is what is nearest around it."""
+    def fix(self, help: str) -> Fix | None:
+        """Return the fix that a help names; None if it names none, or the text here is written in a way that it would damage."""
+        if not isinstance(help, Help):
+            return None
+        from schemac.text.syntax.fixes import fix_of
 
-    def fix(self, help: Help) -> Fix | None:
-        """Return the fix that a help names; None where the text here is written in a way that it would damage."""
-        from schemac.text.syntax.fixes import Finding, fix_of
-
-        root = self.root.target if self.root is not None else None
-        return fix_of(help, Finding(self.source, self.span, self.entry, root, self.is_exact))
+        return fix_of(help, self)
 
 
 MAX_UNFOLDED = 4_000_000
@@ -82,14 +67,6 @@ _SCALAR_TAGS = frozenset(_CORE_TAG + name for name in ("int", "float", "bool", "
 
 class _Abandoned(Exception):
     """The document cannot be read on; what is wrong has been reported."""
-
-
-class _Anchored(NamedTuple):
-    """The target of an alias: its value, its number of nodes and its depth."""
-
-    value: YamlValue
-    nodes: int
-    levels: int
 
 
 def compose(
@@ -140,10 +117,8 @@ class _Composer:
         self.report = report
         self.positions = Positions(source.content, event_source)
         self.next_event = next_event = event_source(source.content)
-        self.anchors: dict[str, _Anchored | None] = {}
-        texts: dict[str, str] = {}
-        self.shared: Callable[[str, str], str] = texts.setdefault
-        """Gives equal keys as one text: there are few, and each field has all of them."""
+        self.anchors: dict[str, tuple[YamlValue, int, int] | None] = {}
+        """The value of each, its number of nodes and its depth; None while it is read."""
         self.nodes = 0
         self.deepest = 0
         """Levels down to the deepest value since the last anchor, aliases written out."""
@@ -179,7 +154,7 @@ class _Composer:
         self.anchors[anchor] = None
         self.deepest = depth
         value = self.content(event, depth)
-        self.anchors[anchor] = _Anchored(value, self.nodes - before, self.deepest - depth)
+        self.anchors[anchor] = value, self.nodes - before, self.deepest - depth
         self.deepest = max(self.deepest, outside)
         return value
 
@@ -192,14 +167,14 @@ class _Composer:
             own_tag = _CORE_TAG + ("map" if is_mapping else "seq")
             if event.tag not in (None, "!", own_tag):
                 message = f"the tag {_tag_text(event.tag)} is unknown"
-                self.report_at(event, UNKNOWN_TAG, message, help=Help.remove_tag())
+                self.report_at(event, codes.UNKNOWN_TAG, message, help=Help.remove_tag())
         return self.mapping(depth + 1) if is_mapping else self.sequence(depth + 1)
 
     def mapping(self, depth: int) -> YamlValue:
         """Return the mapping whose start event was read; of a key that is there twice the first one counts."""
         mapping: dict[str, YamlValue] = {}
         keys: list[Any] = []
-        next_event, scalar, shared = self.next_event, ScalarEvent, self.shared
+        next_event, scalar = self.next_event, ScalarEvent
         nodes = 0
         # The common cases, scalars and collections without tag and anchor, are decided here to save calls for most nodes;
         # `ctag` is None where `tag` is.
@@ -221,7 +196,8 @@ class _Composer:
                 first = keys[list(mapping).index(key)]
                 self.duplicate(key, event, first, is_same=value == mapping[key])
                 continue
-            mapping[shared(key, key)] = value
+            # Equal keys are one text: there are few, and each field has all of them.
+            mapping[intern(key)] = value
             keys.append(event)
         self.nodes += nodes
         return mapping
@@ -242,7 +218,7 @@ class _Composer:
         self.nodes += 1
         key = self.alias(event, depth) if event.__class__ is AliasEvent else None
         if not isinstance(key, str):
-            self.refuse(event, INVALID_KEY, "a key has to be a text", help="write a plain text")
+            self.refuse(event, codes.INVALID_KEY, "a key has to be a text", help="write a plain text")
         return key
 
     def scalar(self, event: Any) -> Scalar:
@@ -261,8 +237,10 @@ class _Composer:
         if tag in _SCALAR_TAGS:
             message = f"'{event.value}' is not a valid {_tag_text(tag)}"
             help = Help.remove_tag("remove the tag, or write a value that fits")
-            self.refuse(event, UNKNOWN_TAG, message, help=help)
-        self.report_at(event, UNKNOWN_TAG, f"the tag {_tag_text(tag)} is unknown", help=Help.remove_tag())
+            self.refuse(event, codes.UNKNOWN_TAG, message, help=help)
+        self.report_at(
+            event, codes.UNKNOWN_TAG, f"the tag {_tag_text(tag)} is unknown", help=Help.remove_tag()
+        )
         return str(event.value)
 
     def alias(self, event: Any, depth: int) -> YamlValue:
@@ -275,7 +253,7 @@ class _Composer:
             if name in self.anchors:
                 message = f"the alias *{name} is inside its own anchor"
                 help = "write the value out: a value cannot contain itself"
-            self.refuse(event, UNDEFINED_ALIAS, message, help=help)
+            self.refuse(event, codes.UNDEFINED_ALIAS, message, help=help)
         value, size, levels = anchored
         self.nodes += size
         self.deepest = max(self.deepest, depth + levels)
@@ -283,21 +261,21 @@ class _Composer:
             self.refuse_depth(event)
         if self.nodes > MAX_UNFOLDED:
             message = f"aliases expand to more than {MAX_UNFOLDED:,} values"
-            self.refuse(event, ALIAS_BOMB, message, help="write the values out")
+            self.refuse(event, codes.ALIAS_BOMB, message, help="write the values out")
         return value
 
     def refuse_depth(self, event: Any) -> NoReturn:
         """Report that an event is nested too deeply, and abandon the document."""
         message = f"nested more than {MAX_DEPTH} levels deep"
         help = "flatten the schema: no engine reads even half as many levels"
-        self.refuse(event, TOO_DEEP, message, help=help)
+        self.refuse(event, codes.TOO_DEEP, message, help=help)
 
     def duplicate(self, key: str, second: Any, first: Any, *, is_same: bool) -> None:
         """Report a key that is there twice; where both have the same value, either can be removed."""
         # Where they differ, it is for the author to say which is meant.
         help = Help.remove(help="keep one of the two") if is_same else "keep one of the two"
         self.report.add(
-            DUPLICATE_KEY,
+            codes.DUPLICATE_KEY,
             f"the key '{key}' is given twice",
             location=self.location(second, help),
             help=help,
@@ -344,22 +322,20 @@ def whole_types(content: str, keys: Iterable[str]) -> tuple[EventSource, EventSo
     marked = _with_private_signs(content, keys)
     if marked is None:
         return None
+    return partial(_whole_events, fast_events, marked), partial(_whole_events, pure_events, marked)
 
-    def source_over(events: EventSource) -> EventSource:
-        def source(_: str) -> Callable[[], Any]:
-            next_event = events(marked)
 
-            def next_whole_event() -> Any:
-                event = next_event()
-                if event.__class__ is ScalarEvent and not event.value.isascii():
-                    event.value = _FOLD.sub(" ", event.value).translate(_SIGNS)
-                return event
+def _whole_events(event_source: EventSource, marked: str, _content: str) -> Callable[[], Any]:
+    """Return the source of the events of a marked text, with the signs of types in their scalars."""
+    next_event = event_source(marked)
 
-            return next_whole_event
+    def next_whole_event() -> Any:
+        event = next_event()
+        if event.__class__ is ScalarEvent and not event.value.isascii():
+            event.value = _FOLD.sub(" ", event.value).translate(_SIGNS)
+        return event
 
-        return source
-
-    return source_over(fast_events), source_over(pure_events)
+    return next_whole_event
 
 
 def _with_private_signs(content: str, keys: Iterable[str]) -> str | None:

@@ -9,6 +9,7 @@ for: a text without findings is read once.
 """
 
 from collections.abc import Iterable
+from dataclasses import replace
 from functools import reduce
 from operator import getitem
 from typing import Any, NamedTuple
@@ -80,7 +81,7 @@ class Document:
         is_exact = depth == len(written_path)
         labels = tuple([step.label for step in via])
         if entry is None:
-            return Location(document.source, root.span, labels, root=root, is_exact=is_exact)
+            return Location(document.source, root.span, labels, root=root.target, is_exact=is_exact)
         span = entry.key_span if on_key and is_exact else entry.value
         return Location(document.source, span, labels, entry, is_exact=is_exact)
 
@@ -126,7 +127,7 @@ class ValueOrigin(NamedTuple):
     def location(self, *, on_key: bool = False) -> Location:
         """Return the location of the value, or of its key, with what explains it."""
         location = self.document.location(self.path, on_key=on_key)
-        return location._replace(labels=(*location.labels, *[step.label for step in self.via]))
+        return replace(location, labels=(*location.labels, *[step.label for step in self.via]))
 
 
 class MappingNode(Json):

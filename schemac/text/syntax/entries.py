@@ -21,7 +21,7 @@ from ruamel.yaml.events import (
     SequenceStartEvent,
 )
 
-from schemac.text.source.diagnostics import Span
+from schemac.text.source.diagnostics import Located, Span
 from schemac.text.syntax.events import EventSource, YAMLError, events
 
 _TYPE_KEYS = frozenset({"type", "inner", "itemType", "keyType", "valueType"})
@@ -29,7 +29,8 @@ _TYPE_KEYS = frozenset({"type", "inner", "itemType", "keyType", "valueType"})
 MAX_DEPTH = 200
 """Levels of nesting. A schema of 32 levels, the most any engine reads, needs about a hundred."""
 _STARTS = (MappingStartEvent, SequenceStartEvent)
-_ENDS = (MappingEndEvent, SequenceEndEvent)
+ENDS = (MappingEndEvent, SequenceEndEvent)
+"""The events that end what has entries."""
 
 
 @dataclass(eq=False, slots=True)
@@ -173,6 +174,18 @@ class Entry:
         return Span(self.span.start, after.span.start)
 
 
+@dataclass(frozen=True, slots=True)
+class EntryLocation(Located):
+    """Where something is in a text of YAML."""
+
+    entry: Entry | None = None
+    """The key with its value, or the item, that is here; None for a document as a whole."""
+    root: Collection | None = None
+    """The mapping or sequence of the document, where this is the document as a whole."""
+    is_exact: bool = True
+    """Whether what was asked for is here; otherwise it is what is nearest around it."""
+
+
 class DocumentRoot(NamedTuple):
     """The value of a document."""
 
@@ -226,7 +239,7 @@ class TextEntries:
         is_shared = is_shared or event.anchor is not None
         is_mapping = event.__class__ is MappingStartEvent
         end = collection.span.end
-        while (first := next(self._events)).__class__ not in _ENDS:
+        while (first := next(self._events)).__class__ not in ENDS:
             key_span = event_span(first)
             if is_mapping and first.__class__ in _STARTS:
                 # What a key may not be is skipped.

@@ -93,8 +93,7 @@ _WORDS: dict[str, Scalar] = {
     **dict.fromkeys((".nan", ".NaN", ".NAN"), float("nan")),
 }
 _INTEGER = re.compile(r"[-+]?[0-9]+")
-_OCTAL = re.compile(r"0o[0-7]+")
-_HEXADECIMAL = re.compile(r"0x[0-9a-fA-F]+")
+_OCTAL_OR_HEXADECIMAL = re.compile(r"0o[0-7]+|0x[0-9a-fA-F]+")
 _FLOAT = re.compile(r"[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?")
 _NUMBER_STARTS = frozenset("+-.0123456789")
 _LONGEST_INTEGER = 400
@@ -111,11 +110,7 @@ def resolve(text: str) -> Scalar:
         return int(text)
     if _FLOAT.fullmatch(text):
         return float(text)
-    if _OCTAL.fullmatch(text):
-        return int(text[2:], 8)
-    if _HEXADECIMAL.fullmatch(text):
-        return int(text[2:], 16)
-    return text
+    return int(text, 0) if _OCTAL_OR_HEXADECIMAL.fullmatch(text) else text
 
 
 _START = re.compile(r"[^\s\-?:,\[\]{}#&*!|>'\"%@`=<~.0-9+]")

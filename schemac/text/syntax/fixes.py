@@ -8,11 +8,11 @@ gives up where that is not certain, is shared by an alias, or is written on seve
 import re
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from typing import NamedTuple, TypeVar
+from typing import TypeVar
 
-from schemac.text.source.diagnostics import Edit, Fix, SourceText, Span
+from schemac.text.source.diagnostics import Edit, Fix, Span
 from schemac.text.source.phrases import Help, quoted
-from schemac.text.syntax.entries import Collection, Entry
+from schemac.text.syntax.entries import Collection, Entry, EntryLocation
 from schemac.text.syntax.events import written
 
 T = TypeVar("T")
@@ -30,22 +30,8 @@ class _NoFixError(Exception):
     """The text is written in a way that edits would damage."""
 
 
-class Finding(NamedTuple):
-    """What a finding is about."""
-
-    source: SourceText
-    span: Span
-    """What is underlined."""
-    entry: Entry | None
-    """The key with its value, or the item; None for a document as a whole."""
-    root: Collection | None
-    """The mapping or sequence of the document as a whole, if the finding is about that."""
-    is_exact: bool
-    """Whether it is about the entry itself; otherwise about something that is not written, which belongs into it."""
-
-
-def fix_of(help: Help, finding: Finding) -> Fix | None:
-    """Return the fix that a help names; None where edits would damage the text there."""
+def fix_of(help: Help, finding: EntryLocation) -> Fix | None:
+    """Return the fix that a help names for the finding at a location; None where edits would damage the text there."""
     edits = _Edits(help, finding)
     try:
         getattr(edits, help.fix_name)(**help.arguments)
@@ -72,7 +58,7 @@ def _refuse_if(condition: object) -> None:
 class _Edits:
     """The edits of one fix: the method with its name makes them."""
 
-    def __init__(self, help: Help, finding: Finding) -> None:
+    def __init__(self, help: Help, finding: EntryLocation) -> None:
         self.help = help
         self.finding = finding
         self.content = finding.source.content

@@ -14,15 +14,7 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, TypeVar, get_args,
 from pydantic import BaseModel, ConfigDict, Field
 from pydantic.alias_generators import to_camel
 
-from schemac.text.source.catalogue import (
-    INVALID_ATTRIBUTE,
-    MISSING_PROPERTY,
-    OUT_OF_RANGE,
-    UNKNOWN_KEY,
-    UNKNOWN_KIND,
-    UNKNOWN_VALUE,
-    WRONG_TYPE,
-)
+from schemac.text.source import catalogue as codes
 from schemac.text.source.diagnostics import Code
 from schemac.text.source.json_object import TreePath
 from schemac.text.source.phrases import Help, closest, fold, one_of, with_article
@@ -58,18 +50,13 @@ def class_text(model: type) -> str:
 
 
 _SORTS: dict[str, str] = {
-    "int_type": "a whole number",
-    "int_from_float": "a whole number",
+    **dict.fromkeys(("int_type", "int_from_float"), "a whole number"),
     "float_type": "a number",
     "string_type": "a text",
     "bool_type": "true or false",
-    "list_type": "a list",
-    "tuple_type": "a list",
-    "dict_type": "a mapping",
-    "mapping_type": "a mapping",
-    "model_type": "a mapping",
-    "model_attributes_type": "a mapping",
-    "dataclass_type": "a mapping",
+    **dict.fromkeys(("list_type", "tuple_type"), "a list"),
+    **dict.fromkeys(("dict_type", "mapping_type", "dataclass_type"), "a mapping"),
+    **dict.fromkeys(("model_type", "model_attributes_type"), "a mapping"),
 }
 _BOUNDS: dict[str, tuple[str, str]] = {
     "greater_than_equal": ("at least", "ge"),
@@ -130,7 +117,7 @@ def model_errors(
     details = [d for d in details if not (d["type"] == "too_short" and d["input"])]
     errors = [_model_error(d, model, value, words) for d in details if d["type"] != "missing"]
     # A misspelled key is one mistake: the property it was meant to be is not also said to be missing.
-    meant = {(e.path[:-1], e.suggestion) for e in errors if e.code is UNKNOWN_KEY}
+    meant = {(e.path[:-1], e.suggestion) for e in errors if e.code is codes.UNKNOWN_KEY}
     missing: dict[TreePath, tuple[Any, list[str]]] = {}
     for d in details:
         if d["type"] == "missing":
@@ -180,21 +167,23 @@ def _model_error(error: Any, model: Any, value: Any, words: KnownWords) -> Model
             # The words are numbers.
             help = Help.write_without_quotes(input)
         return ModelError(
-            UNKNOWN_VALUE, path, f"{name} has to be {one_of(choices)}, not {sort_of(input)}", help
+            codes.UNKNOWN_VALUE, path, f"{name} has to be {one_of(choices)}, not {sort_of(input)}", help
         )
     if kind in _BOUNDS:
         words_, key = _BOUNDS[kind]
-        return ModelError(OUT_OF_RANGE, path, f"{name} has to be {words_} {context[key]}, not {input}")
+        return ModelError(codes.OUT_OF_RANGE, path, f"{name} has to be {words_} {context[key]}, not {input}")
     if kind in _SORTS:
         help = _help_with_sort(error, kind, input, model, words)
-        return ModelError(WRONG_TYPE, path, f"{name} has to be {_SORTS[kind]}, not {sort_of(input)}", help)
+        return ModelError(
+            codes.WRONG_TYPE, path, f"{name} has to be {_SORTS[kind]}, not {sort_of(input)}", help
+        )
     if kind == "value_error":
-        return ModelError(INVALID_ATTRIBUTE, path, str(context["error"]))
+        return ModelError(codes.INVALID_ATTRIBUTE, path, str(context["error"]))
     if kind == "string_pattern_mismatch":
-        return ModelError(INVALID_ATTRIBUTE, path, f"{name} cannot be {sort_of(input)}")
+        return ModelError(codes.INVALID_ATTRIBUTE, path, f"{name} cannot be {sort_of(input)}")
     if kind in ("string_too_short", "too_short"):
-        return ModelError(OUT_OF_RANGE, path, f"{name} may not be empty")
-    return ModelError(WRONG_TYPE, path, f"{name}: {str(error['msg']).lower()}")
+        return ModelError(codes.OUT_OF_RANGE, path, f"{name} may not be empty")
+    return ModelError(codes.WRONG_TYPE, path, f"{name}: {str(error['msg']).lower()}")
 
 
 def _help_with_sort(error: Any, kind: str, input: Any, model: Any, words: KnownWords) -> str:
@@ -233,13 +222,13 @@ def _missing_keys(
     if isinstance(kind, str) and len(parent) > 1:
         example = words.complete_type(parent) or example
     help = f"write `{example}`" if example else f"add {' and '.join(f'`{key}:`' for key in keys)}"
-    return ModelError(MISSING_PROPERTY, path, f"{noun} needs {names}", help)
+    return ModelError(codes.MISSING_PROPERTY, path, f"{noun} needs {names}", help)
 
 
 def _misplaced_key(path: TreePath, help: str, suggestion: str = "") -> ModelError:
     """Return the error of a key that its mapping does not have; `suggestion` is the key that was probably meant."""
     message = f"the key `{path[-1]}` does not belong here"
-    return ModelError(UNKNOWN_KEY, path, message, help, on_key=True, suggestion=suggestion)
+    return ModelError(codes.UNKNOWN_KEY, path, message, help, on_key=True, suggestion=suggestion)
 
 
 def _unknown_key(error: Any, path: TreePath, model: Any, value: Any, words: KnownWords) -> ModelError:
@@ -272,16 +261,16 @@ def _wrong_kind(kind: str, path: TreePath, input: Any, context: Any, words: Know
         if near is not None:
             return _misplaced_key((*path, near), Help.did_you_mean("kind", near))
         message = "write `kind: String`, or the name of a kind alone"
-        return ModelError(MISSING_PROPERTY, path, "a type needs a `kind`", message)
+        return ModelError(codes.MISSING_PROPERTY, path, "a type needs a `kind`", message)
     written = input["kind"]
     if not isinstance(written, str):
         help = _choice_help(written, _is_nested(path), words) or "write `String`"
         return ModelError(
-            WRONG_TYPE, (*path, "kind"), f"a type is the name of a kind, not {sort_of(written)}", help
+            codes.WRONG_TYPE, (*path, "kind"), f"a type is the name of a kind, not {sort_of(written)}", help
         )
     candidates = [c.strip(" '") for c in str(context["expected_tags"]).split(",")]
     help = _kind_help(input, candidates, _is_nested(path), words)
-    return ModelError(UNKNOWN_KIND, (*path, "kind"), f"there is no kind '{written}'", help)
+    return ModelError(codes.UNKNOWN_KIND, (*path, "kind"), f"there is no kind '{written}'", help)
 
 
 def _is_nested(path: TreePath) -> bool:
@@ -357,13 +346,8 @@ def _models_in(annotation: Any) -> list[Any]:
 def _literal_words(error: Any, model: Any) -> list[str]:
     """Return the words of a Literal, from the model itself: pydantic's message joins them into one text."""
     owner = _model_at(model, error["loc"][:-1])
-    if owner is None:
-        return []
-    for name, field in owner.model_fields.items():
-        if error["loc"][-1] in (name, field.alias):
-            literals = (field.annotation, *get_args(field.annotation))
-            words = [
-                word for literal in literals for word in get_args(literal) if isinstance(word, str | int)
-            ]
-            return [str(word).lower() if isinstance(word, bool) else str(word) for word in words]
-    return []
+    fields = owner.model_fields.items() if owner is not None else ()
+    annotation = next((f.annotation for n, f in fields if error["loc"][-1] in (n, f.alias)), model)
+    literals = (annotation, *get_args(annotation))
+    words = [word for literal in literals for word in get_args(literal) if isinstance(word, str | int)]
+    return [str(word).lower() if isinstance(word, bool) else str(word) for word in words]

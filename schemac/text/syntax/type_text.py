@@ -8,7 +8,6 @@ Errors: raises MalformedError.
 Source: SQL:2016, 6.1; the type texts of pyarrow, Flink, Iceberg, protobuf, Python, Rust and ClickHouse.
 """
 
-import dataclasses
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
@@ -94,7 +93,7 @@ class ColumnText:
     comment: str | None = None
     is_key: bool = False
     """Whether it is declared as the primary key by itself."""
-    others: tuple[str, ...] = dataclasses.field(default=())
+    others: tuple[str, ...] = ()
     """Its other options, as they are written."""
 
 

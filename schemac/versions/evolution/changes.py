@@ -75,7 +75,7 @@ class SourceLocation:
     @property
     def region(self) -> Region:
         """Its line and column, as in a finding."""
-        return Region.point(self.line, self.column)
+        return Region.within(self.line, self.column, self.column)
 
     def __str__(self) -> str:
         return f"{self.file}:{self.line}:{self.column}" if self.line else self.file

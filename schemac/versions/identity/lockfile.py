@@ -271,7 +271,7 @@ def read_lock(text: str, file: str, report: Report) -> locks.Lock | None:
     if form not in FORMS:
         message = f"{file}: this lock has format {form}, but this version of schemac reads only formats up to {FORMS[-1]}"
         help = "install the newer version of schemac that wrote it"
-        report.add(DAMAGED_LOCK, message, file=file, at=Region.point(1, 1), help=help)
+        report.add(DAMAGED_LOCK, message, file=file, at=Region.within(1, 1, 1), help=help)
         return None
     reader = _Reader(file, form, report)
     for number, line in enumerate(lines, 1):
@@ -394,6 +394,6 @@ def _report_damage(line: int, message: str, file: str, report: Report) -> None:
         DAMAGED_LOCK,
         f"{file}: {message}",
         file=file,
-        at=Region.point(line, 1),
+        at=Region.within(line, 1, 1),
         help=f"restore the file from the repository: git checkout -- {shlex.quote(file)}",
     )
