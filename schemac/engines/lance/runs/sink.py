@@ -28,7 +28,7 @@ from schemac.engines.lance.fields import NAME_KEY
 from schemac.engines.lance.runs import merge as merging
 from schemac.engines.lance.runs import recovery
 from schemac.engines.lance.tables.fields import differences, lance_fields_of
-from schemac.engines.lance.transactions import DATA, Commit, CommitStage, file_names
+from schemac.engines.lance.transactions import DATA, file_names
 from schemac.language.attributes.attribute import Extra
 from schemac.language.logical.model import SchemaField
 from schemac.language.physical import LoweredSchema, with_parts
@@ -121,7 +121,7 @@ class LanceSink(Sink):
 
     def claim(self, place: WriteTarget, fragments: list[str]) -> None:
         """Begin the commit of fragments. Raises PipelineError if another attempt of the run has begun one."""
-        Commit(place, file_names(fragments)).advance(CommitStage.CLAIMED)
+        transactions.claim_commit(place)
 
     def give_up(self, place: WriteTarget, fragments: list[str]) -> None:
         """Remove what an attempt wrote whose run another attempt has committed: no version names it, and none will."""
@@ -256,7 +256,7 @@ class LanceSink(Sink):
         make = partial(_commit, place, form.schema, fragments)
         if message is not None and place.mode != "append":
             make = partial(_commit_with_ids, place, fragments, message)
-        return Commit(place, file_names(fragments), make).advance(CommitStage.COMMITTED)
+        return transactions.commit_files(place, file_names(fragments), make)
 
     def close_staging(self, place: WriteTarget) -> None:
         """Remove the folder that tasks wrote to."""
