@@ -10,7 +10,7 @@ Source: the table of logical types in rust/lance-core/src/datatypes.rs of github
 """
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -236,7 +236,7 @@ Words = Mapping[SchemaField, tuple[str, ...]]
 """Lance's logical types of the nodes that belong to each field, parents first."""
 
 
-class LazyWords(Words):
+class LazyWords:
     """The logical types of the fields of a dataset, computed when one is asked for that Arrow is needed for.
 
     The merge driver starts for every lock anew, and loading pyarrow takes longer than merging one.
@@ -251,14 +251,6 @@ class LazyWords(Words):
         if field.parent is None and not field.extra and isinstance(type_, PlainType):
             return (type_.arrow_text,)
         return self._all[field]
-
-    def __iter__(self) -> Iterator[SchemaField]:
-        """Iterate over the fields."""
-        return iter(self._all)
-
-    def __len__(self) -> int:
-        """Return how many fields there are."""
-        return len(self._all)
 
     @cached_property
     def _all(self) -> Words:

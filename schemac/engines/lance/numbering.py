@@ -7,32 +7,27 @@ Source: Lance numbers every node in pre-order, and a column that is cast gets a 
 add and cast was tried at every place with pylance 14.0.2.
 """
 
-from collections.abc import Sequence
-
-from schemac.engines.lance.fields import LazyWords, Words, is_cast
+from schemac.engines.lance.fields import LazyWords, is_cast
 from schemac.language.attributes.attribute import Family
 from schemac.language.logical.dataset import LogicalDataset
 from schemac.language.logical.model import SchemaField, is_in_structs, preorder
 from schemac.versions.identity.lock import Former, Numbered, Numbering
 
-_NO_FIELDS: Words = {}
 
-
-def number_nodes(
-    columns: Sequence[SchemaField], words: Words, former: Former | None, words_before: Words, highest: int
-) -> Numbered:
+def number_fields(dataset: LogicalDataset, former: Former | None, highest: int) -> Numbered:
     """Return the ids of the nodes of all fields, and the highest one after that."""
-    nodes = _Nodes(words, former, words_before)
+    nodes = _Nodes(dataset, former)
     node_ids: dict[SchemaField, tuple[int, ...]] = {}
-    fields = preorder(columns)
+    fields = preorder(dataset.columns)
     new = {field for field in fields if nodes.is_new(field)}
     renewed = {nodes.root(field) for field in new if field.parent not in new}
     for field in fields:
         # All nodes below a renewed one are new.
         if field in renewed or field.parent in renewed:
             renewed.add(field)
-            node_ids[field] = tuple(range(highest + 1, highest + 1 + len(words[field])))
-            highest += len(words[field])
+            count = len(nodes.words[field])
+            node_ids[field] = tuple(range(highest + 1, highest + 1 + count))
+            highest += count
         else:
             node_ids[field] = nodes.olds[field].numbers
     return node_ids, highest
@@ -41,16 +36,13 @@ def number_nodes(
 class _Nodes:
     """Says which nodes of a former schema stay, and what has to be written anew for a new one."""
 
-    def __init__(self, words: Words, former: Former | None, words_before: Words) -> None:
-        self._words = words
+    def __init__(self, dataset: LogicalDataset, former: Former | None) -> None:
+        before = former.dataset if former is not None else dataset
+        self.words = LazyWords(dataset)
+        self._words_before = LazyWords(before)
         self._former = former
-        self._words_before = words_before
         self.olds = former.fields if former is not None else {}
-        self._has_same_extra = (
-            isinstance(words, LazyWords)
-            and isinstance(words_before, LazyWords)
-            and words.dataset.schema.extra == words_before.dataset.schema.extra
-        )
+        self._has_same_extra = dataset.schema.extra == before.schema.extra
 
     def words_before(self, field: SchemaField) -> tuple[str, ...]:
         """Return the words of what the field was. Nothing is kept of a field that is back: Lance gives no number twice."""
@@ -70,7 +62,7 @@ class _Nodes:
             and old.field.path[1:] == field.path[1:]
             and (before.extra, before.type) == (column.extra, column.type)
         )
-        return is_untouched or self.words_before(field) == self._words[field]
+        return is_untouched or self.words_before(field) == self.words[field]
 
     def is_new(self, field: SchemaField) -> bool:
         """Whether the nodes of a field cannot stay."""
@@ -91,22 +83,16 @@ class _Nodes:
         is_possible = families <= {Family.STRUCT}
         if not is_possible and families <= {Family.STRUCT, Family.LIST}:
             if field in self.olds:
-                before, after = self.words_before(field), self._words[field]
+                before, after = self.words_before(field), self.words[field]
                 is_possible = len(before) == len(after) == 1 and is_cast(before[0], after[0])
             else:
                 is_possible = field.is_member
         return field if is_possible else field.column
 
 
-def _number(dataset: LogicalDataset, former: Former | None, highest: int) -> Numbered:
-    """Return the ids of the nodes of all fields, and the highest id after that."""
-    words_before = LazyWords(former.dataset) if former is not None else _NO_FIELDS
-    return number_nodes(dataset.columns, LazyWords(dataset), former, words_before, highest)
-
-
 def _takes(dataset: LogicalDataset, other: Former) -> set[SchemaField]:
     """Return the fields that may keep the numbers of the other branch: those with equal nodes; in lists and maps only if the whole column is equal."""
-    nodes = _Nodes(LazyWords(dataset), other, LazyWords(other.dataset))
+    nodes = _Nodes(dataset, other)
 
     def is_as_there(field: SchemaField) -> bool:
         is_same = nodes.is_same(field) and nodes.is_in_its_place(field)
@@ -120,4 +106,4 @@ def _takes(dataset: LogicalDataset, other: Former) -> set[SchemaField]:
     }
 
 
-NUMBERING = Numbering(_number, _takes)
+NUMBERING = Numbering(number_fields, _takes)

@@ -22,7 +22,7 @@ from schemac.engines.lance import judge as engine
 from schemac.engines.lance._generated.lance import file_pb2 as pb
 from schemac.engines.lance.artifact import to_message
 from schemac.engines.lance.fields import NAME, lance_ids, words
-from schemac.engines.lance.numbering import number_nodes
+from schemac.engines.lance.numbering import number_fields
 from schemac.engines.lance.tables.checks import (
     checks,
     is_cast,
@@ -449,5 +449,5 @@ def field_ids_for(table: LanceTable, new: LockedSchemaVersion) -> Mapping[Schema
         for field, before in pair.before.items()
     }
     former = Former(table.schema_version.dataset, old)
-    node_ids, _ = number_nodes(new.dataset.columns, now, former, then, table.highest_id)
+    node_ids, _ = number_fields(new.dataset, former, table.highest_id)
     return {field: Numbers.make({NAME: ids}) for field, ids in node_ids.items()}
