@@ -28,9 +28,6 @@ class SchemaConstraints:
     """The columns that have some, at whatever depth."""
     rows: RowConstraints = dataclasses.field(default_factory=RowConstraints)
 
-    def __bool__(self) -> bool:
-        return bool(self.columns or self.rows)
-
     def column(self, name: str) -> Constrained | None:
         """Return a column with its constraints; None if it has none."""
         return next((one for one in self.columns if str(one.field.segment) == name), None)

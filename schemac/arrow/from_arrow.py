@@ -35,7 +35,6 @@ from schemac.language.kinds.nested import Option
 from schemac.language.kinds.registry import ARROW_NAMES, BY_NAME, KINDS
 from schemac.language.kinds.sequences import ARROW_BUFFERS
 from schemac.language.logical.model import (
-    AuthoredType,
     FieldPath,
     LogicalType,
     Part,
@@ -170,26 +169,15 @@ def _is_valid(key: str, value: Any, kind: str | None) -> bool:
     return kind is None or key in field_metadata({key: value})
 
 
-def leaf(type_: Any) -> tuple[Json, Json] | None:
-    """Return kind and hints of a type without children; None for a type with children. Raises UnsupportedTypeError."""
-    kind_type = None if pa.types.is_nested(type_) else kind_of(type_)
-    if kind_type is not None:
-        kind, converted = kind_type
-        return {"kind": kind.__name__, **converted.properties}, dict(converted.hints)
-    if pa.types.is_nested(type_) and not pa.types.is_union(type_):
-        return None
-    raise UnsupportedTypeError(str(type_))
-
-
-def kind_of(type_: Any) -> tuple[type[LogicalType], AuthoredType] | None:
-    """Return the kind of an Arrow type with its properties and hints, without its parts; None if there is none.
+def kind_of(type_: Any) -> tuple[type[LogicalType], Json, Json] | None:
+    """Return the kind of an Arrow type, its tree without parts, and its hints; None if there is none.
 
     Raises UnsupportedTypeError for a type of a kind that a manifest cannot express.
     """
     for kind in KINDS:
         converted = kind.from_arrow(type_)
         if converted is not None:
-            return kind, converted
+            return kind, {"kind": kind.__name__, **converted.properties}, dict(converted.hints)
     return None
 
 
@@ -211,8 +199,7 @@ def extension_of_kind(type_: LogicalType) -> KindExtension | None:
     kind = kind_of(arrow_type.storage_type)
     if kind is None:
         return None
-    storage = kind[0].model_validate({"kind": kind[0].__name__, **kind[1].properties})
-    return KindExtension(arrow_type.extension_name, storage)
+    return KindExtension(arrow_type.extension_name, kind[0].model_validate(kind[1]))
 
 
 def dictionary_hint(type_: Any) -> Json:
@@ -333,7 +320,7 @@ class _FromArrow:
             del metadata[EXTENSION_NAME]
             if (kind := kind_of(type_)) is not None:
                 # A kind may stand for an extension type as a whole.
-                return {"kind": kind[0].__name__, **kind[1].properties}, dict(kind[1].hints)
+                return kind[1:]
             converted = self._type(type_.storage_type, {}, path)
             if converted is None:
                 return None
@@ -342,19 +329,21 @@ class _FromArrow:
                 converted[0]["itemType"] = converted[0]["itemType"].get("inner", converted[0]["itemType"])
             return converted[0], {**converted[1], **extension_hint(type_, note)}
         if pa.types.is_dictionary(type_):
-            converted = leaf(type_.value_type)
-            if converted is None:
+            value = type_.value_type
+            if pa.types.is_nested(value) and not pa.types.is_union(value):
                 raise UnsupportedTypeError(str(type_))
-            return converted[0], {**converted[1], **dictionary_hint(type_)}
-        return leaf(type_) or self._nested(type_, path)
+            converted = self._unmarked(value, path)
+            return None if converted is None else (converted[0], {**converted[1], **dictionary_hint(type_)})
+        return self._unmarked(type_, path)
 
-    def _nested(self, type_: Any, path: FieldPath) -> tuple[Json, Json] | None:
-        """Return a type with parts and its hints; None if a part has no kind. Raises UnsupportedTypeError."""
-        kind_type = kind_of(type_)
+    def _unmarked(self, type_: Any, path: FieldPath) -> tuple[Json, Json] | None:
+        """Return a type that is no extension and no dictionary, and its hints; None if a part has no kind. Raises UnsupportedTypeError."""
+        kind_type = None if pa.types.is_union(type_) else kind_of(type_)
         if kind_type is None:
             raise UnsupportedTypeError(str(type_))
-        kind, converted = kind_type
-        properties, hints = dict(converted.properties), dict(converted.hints)
+        kind, tree, hints = kind_type
+        if not pa.types.is_nested(type_):
+            return tree, hints
         if kind.family is Family.STRUCT:
             members = [self.member(field, (*path, field.name)) for field in type_]
             return {"kind": kind.__name__, "fields": [m for m in members if m is not None]}, {}
@@ -364,11 +353,11 @@ class _FromArrow:
             if key is None or value is None:
                 return None
             hints |= _child_names(key=type_.key_field.name, value=type_.item_field.name)
-            return {"kind": kind.__name__, "keyType": key, "valueType": value, **properties}, hints
+            return {"kind": kind.__name__, "keyType": key, "valueType": value, **tree}, hints
         if kind.family is Family.LIST:
             item = self._part(type_.value_field, (*path, Part.ITEM))
             hints |= _child_names(item=type_.value_field.name)
-            return None if item is None else ({"kind": kind.__name__, "itemType": item, **properties}, hints)
+            return None if item is None else ({"kind": kind.__name__, "itemType": item, **tree}, hints)
         raise UnsupportedTypeError(str(type_))
 
 
