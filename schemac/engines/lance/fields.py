@@ -1,12 +1,13 @@
-"""The fields of a schema as Lance numbers them, Lance's words for their types, and the casts that Lance makes by itself.
+"""The fields of a schema as Lance numbers them, their ids in a lock, Lance's words for their types, and the casts that Lance makes by itself.
 
 Layer: engines.
 Shape: pre-order; lists have an item below them, maps an `entries` struct with key and value, but a fixed-size list of plain values is one
-      node. A field of the manifest may own several nodes (a map, a blob) or none (the item of a vector). Casts are between logical types
-      as Lance spells them; Lance counts on when a zone comes or goes and never looks at a clock, so of instants only those in UTC are
-      left to it to make readings of.
+      node. A field of the manifest may own several nodes (a map, a blob) or none (the item of a vector); its numbers are the ids of all
+      nodes that belong to it, parents first. Casts are between logical types as Lance spells them; Lance counts on when a zone comes or
+      goes and never looks at a clock, so of instants only those in UTC are left to it to make readings of.
 Source: the table of logical types in rust/lance-core/src/datatypes.rs of github.com/lance-format/lance, and all pairs of 38 types tried
-      with `alter_columns`, both with pylance 14.0.2.
+      with `alter_columns`, both with pylance 14.0.2. Lance numbers every node in pre-order, and a column that is cast gets a new id with
+      all below it; what it can add and cast was tried at every place.
 """
 
 import re
@@ -20,10 +21,10 @@ from schemac.engines.lance import attributes as lance
 from schemac.language.attributes.attribute import Family
 from schemac.language.kinds.plain import PlainType
 from schemac.language.logical.dataset import LogicalDataset
-from schemac.language.logical.model import SchemaField
+from schemac.language.logical.model import SchemaField, is_in_structs, preorder
 from schemac.language.physical import ArrowField, ArrowType, LoweredField, LoweredSchema, pa, parts_of
 from schemac.versions.evolution.version_pair import SchemaVersion
-from schemac.versions.identity.lock import Numbers
+from schemac.versions.identity.lock import Former, Numbered, Numbering, Numbers
 
 if TYPE_CHECKING:
     from schemac.engines.lance._generated.lance import file_pb2 as pb
@@ -205,7 +206,8 @@ def encoded(entries: Mapping[str, str]) -> dict[str, bytes]:
     return {key: value.encode() for key, value in entries.items()}
 
 
-_PARENTS = frozenset({"struct", "map", "list", "list.struct", "large_list", "large_list.struct"})
+LISTS = frozenset({"list", "list.struct", "large_list", "large_list.struct"})
+_PARENTS = LISTS | {"struct", "map"}
 """Logical types with messages below them; so is a fixed-size list of structs."""
 _NUMBER = re.compile(r"\+?[0-9]+")
 
@@ -268,14 +270,9 @@ def nodes_in(version: SchemaVersion) -> Nodes:
     return nodes_of(version.lowered, is_tolerant=True)
 
 
-def _words(version: SchemaVersion) -> Words:
-    """Return Lance's logical types of a version's nodes by field."""
-    return version.view(nodes_in).words()
-
-
 def words(version: SchemaVersion) -> Words:
     """Return Lance's words for the fields of a schema."""
-    return version.view(_words)
+    return version.view(nodes_in).words()
 
 
 def column_words(version: SchemaVersion, column: SchemaField) -> Words:
@@ -287,7 +284,6 @@ _INTEGERS = frozenset(f"{sign}int{bits}" for sign in ("", "u") for bits in (8, 1
 _FLOATS = frozenset({"halffloat", "float", "double"})
 _TEXTS = frozenset({"string", "large_string"})
 _BYTES = frozenset({"binary", "large_binary"})
-_LISTS = ("list", "large_list", "list.struct", "large_list.struct")
 
 
 def is_cast(old: str, new: str) -> bool:
@@ -299,7 +295,7 @@ def is_cast(old: str, new: str) -> bool:
         return new in _TEXTS or (old in _TEXTS and _is_dictionary_of_texts(new))
     if old == "json":
         return new in _BYTES
-    if old in _LISTS and new in _LISTS:
+    if old in LISTS and new in LISTS:
         return old.endswith(".struct") == new.endswith(".struct")
     if old.startswith("fixed_size_list:") and new.startswith("fixed_size_list:"):
         (old_item, old_size), (new_item, new_size) = _vector(old), _vector(new)
@@ -330,3 +326,93 @@ _PARAMETRIC: dict[str, tuple[str, ...]] = {
     **dict.fromkeys(_DATES, (*_DATES, "timestamp")),
     **dict.fromkeys(_TIMES, _TIMES),
 }
+
+
+def number_fields(dataset: LogicalDataset, former: Former | None, highest: int) -> Numbered:
+    """Return the ids of the nodes of all fields, and the highest one after that."""
+    nodes = _Nodes(dataset, former or Former(dataset, {}))
+    node_ids: dict[SchemaField, tuple[int, ...]] = {}
+    fields = preorder(dataset.columns)
+    new = {field for field in fields if nodes.is_new(field)}
+    renewed = {nodes.root(field) for field in new if field.parent not in new}
+    for field in fields:
+        # All nodes below a renewed one are new.
+        if field in renewed or field.parent in renewed:
+            renewed.add(field)
+            count = len(nodes.words[field])
+            node_ids[field] = tuple(range(highest + 1, highest + 1 + count))
+            highest += count
+        else:
+            node_ids[field] = nodes.olds[field].numbers
+    return node_ids, highest
+
+
+class _Nodes:
+    """Says which nodes of a former schema stay, and what has to be written anew for a new one."""
+
+    def __init__(self, dataset: LogicalDataset, former: Former) -> None:
+        self.words = LazyWords(dataset)
+        self._words_before = LazyWords(former.dataset)
+        self._former = former
+        self.olds = former.fields
+        self._has_same_extra = dataset.schema.extra == former.dataset.schema.extra
+
+    def words_before(self, field: SchemaField) -> tuple[str, ...]:
+        """Return the words of what the field was. Nothing is kept of a field that is back: Lance gives no number twice."""
+        old = self.olds[field]
+        return () if old.is_back else self._words_before[old.field]
+
+    def is_same(self, field: SchemaField) -> bool:
+        """Whether a field was there with the same nodes."""
+        old = self.olds.get(field)
+        if old is None:
+            return False
+        # A field in an unchanged column is the same, which is known without Lance's form of it.
+        before, column = old.field.column, field.column
+        is_untouched = (
+            self._has_same_extra
+            and not old.is_back
+            and old.field.path[1:] == field.path[1:]
+            and (before.extra, before.type) == (column.extra, column.type)
+        )
+        return is_untouched or self.words_before(field) == self.words[field]
+
+    def is_new(self, field: SchemaField) -> bool:
+        """Whether the nodes of a field cannot stay."""
+        return not (self.is_same(field) and self._former.is_in_its_place(field))
+
+    def root(self, field: SchemaField) -> SchemaField:
+        """Return what has to be written anew for a new node: itself where Lance can do that, else the whole column.
+
+        It adds nothing inside maps and vectors, and inside lists it makes no more than its own casts.
+        """
+        families = {
+            "vector" if getattr(above.type, "fixed_length", None) is not None else above.type.family
+            for above in field.ancestors
+        }
+        is_possible = families <= {Family.STRUCT}
+        if not is_possible and families <= {Family.STRUCT, Family.LIST}:
+            if field in self.olds:
+                before, after = self.words_before(field), self.words[field]
+                is_possible = len(before) == len(after) == 1 and is_cast(before[0], after[0])
+            else:
+                is_possible = field.is_member
+        return field if is_possible else field.column
+
+
+def _takes(dataset: LogicalDataset, other: Former) -> set[SchemaField]:
+    """Return the fields that may keep the numbers of the other branch: those with equal nodes; in lists and maps only if the whole column is equal."""
+    nodes = _Nodes(dataset, other)
+
+    def is_as_there(field: SchemaField) -> bool:
+        return not nodes.is_new(field) and len(other.fields[field].field.children) == len(field.children)
+
+    whole = {column for column in dataset.columns if all(is_as_there(field) for field in preorder([column]))}
+    return {
+        field
+        for field in other.fields
+        if nodes.is_same(field) and (field.column in whole or is_in_structs(field))
+    }
+
+
+NUMBERING = Numbering(number_fields, _takes)

@@ -21,8 +21,7 @@ from schemac.engines.lance import attributes as lance
 from schemac.engines.lance import judge as engine
 from schemac.engines.lance._generated.lance import file_pb2 as pb
 from schemac.engines.lance.artifact import to_message
-from schemac.engines.lance.fields import NAME, lance_ids, words
-from schemac.engines.lance.numbering import number_fields
+from schemac.engines.lance.fields import NAME, lance_ids, number_fields, words
 from schemac.engines.lance.tables.checks import (
     checks,
     is_cast,
