@@ -236,12 +236,11 @@ def move_data(source: str, destination: str, names: Iterable[str]) -> None:
 
 def remove_data(path: str, names: Iterable[str]) -> None:
     """Remove data files of a table, and their blobs."""
-    for entry in (os.path.join(path, DATA, entry) for name in names for entry in data_entries(name)):
-        if os.path.isdir(entry):
-            shutil.rmtree(entry, ignore_errors=True)
-        else:
-            with contextlib.suppress(OSError):
-                os.remove(entry)
+    for name in names:
+        blobs, file = data_entries(name)
+        shutil.rmtree(os.path.join(path, DATA, blobs), ignore_errors=True)
+        with contextlib.suppress(OSError):
+            os.remove(os.path.join(path, DATA, file))
 
 
 def remove_remote_data(place: WriteTarget, names: Iterable[str]) -> None:
