@@ -215,11 +215,9 @@ class _Run:
         newest = open_dataset(self.plan.table.name)
         version = int(newest.version)
         entries: dict[str, str] = {}
-        going = self.indices_to_rebuild(newest)
-        waiting = steps.noted_indices(newest)
-        if any(index.name not in waiting for index in going):
-            waiting.update({index.name: index for index in going})
-            entries[steps.INDICES_KEY] = steps.note_indices(waiting.values())
+        going, waiting = self.indices_to_rebuild(newest), steps.noted_indices(newest)
+        if not going.keys() <= waiting.keys():
+            entries[steps.INDICES_KEY] = steps.note_indices({**waiting, **going}.values())
         if self.plan.titles(steps.SET_SCHEMA):
             names = {field.id: field.name for field in self.plan.interim_fields}
             entries[IDS_KEY] = note_ids(self.plan.pair.new, names, self.plan.field_ids)
@@ -229,20 +227,19 @@ class _Run:
             newest.update_config(entries)
         return version + 2
 
-    def indices_to_rebuild(self, dataset: Any) -> list[steps.TableIndex]:
-        """Return the indices of a version that Lance drops with their fields, and whose fields are in the new schema."""
-        return [
-            index
+    def indices_to_rebuild(self, dataset: Any) -> dict[str, steps.TableIndex]:
+        """Return the indices of a version that Lance drops with their fields, and whose fields are in the new schema, by name."""
+        return {
+            index.name: index
             for index in steps.indices_of(dataset, self.plan.table.lock_ids)
             if self.plan.path_in_target(index) and self.plan.is_dropped(index)
-        ]
+        }
 
     def note_late_indices(self, version: int) -> None:
         """Note the indices that somebody created just before a version, whose commit dropped them."""
         now = open_dataset(self.plan.table.name)
-        waiting = steps.noted_indices(now)
         late = self.indices_to_rebuild(open_dataset(self.plan.table.name, version=version - 1))
-        waiting.update({index.name: index for index in late})
+        waiting = {**steps.noted_indices(now), **late}
         now.update_config({steps.INDICES_KEY: steps.note_indices(waiting.values())})
 
     def set_final_schema(self, version: int) -> None:
@@ -320,7 +317,25 @@ class LanceTables(VersionedTables[LanceTable]):
     def planned(self, table: LanceTable, change: TableChange, report: Report) -> PlannedChange | None:
         """Plan the steps."""
         made = plan(table, change.new, report, change.rounded, change.references)
-        return _planned(made, change) if made is not None else None
+        if made is None:
+            return None
+        written = made.titles(steps.REWRITE)
+        rows = counted(table.row_count, "row") if written else ""
+        return PlannedChange(
+            title=change.title("Lance", change.path),
+            lines=tuple(
+                numbered_lines(
+                    (step.verb, f"{step.title}: {step.describe()}  [{step.cost}]") for step in made.steps
+                )
+            ),
+            document={"steps": [step.to_json() for step in made.steps]},
+            summary=counted(len(made.steps), "step"),
+            is_done=made.is_done and not table.has_notes,
+            unlooked=tuple(f"{step.title}: {step.question}" for step in made.of(steps.UncheckedRule)),
+            rows_rewritten=table.row_count if written else 0,
+            question=f"{', '.join(written)}: will be rewritten for {rows}. Continue?" if written else "",
+            apply=lambda report, progress, spread: apply_plan(made, report, progress, spread),
+        )
 
     def verify(
         self, path: str, locked: LockedDataset, expected: LockedSchemaVersion, report: Report
@@ -345,27 +360,6 @@ class LanceTables(VersionedTables[LanceTable]):
         table = open_table(path, locked, report)
         if table is not None:
             report_broken(table, expected, references, report)
-
-
-def _planned(made: LancePlan, change: TableChange) -> PlannedChange:
-    """Return the plan as commands show it and carry it out."""
-    written = made.titles(steps.REWRITE)
-    rows = counted(made.table.row_count, "row") if written else ""
-    return PlannedChange(
-        title=change.title("Lance", change.path),
-        lines=tuple(
-            numbered_lines(
-                (step.verb, f"{step.title}: {step.describe()}  [{step.cost}]") for step in made.steps
-            )
-        ),
-        document={"steps": [step.to_json() for step in made.steps]},
-        summary=counted(len(made.steps), "step"),
-        is_done=made.is_done and not made.table.has_notes,
-        unlooked=tuple(f"{step.title}: {step.question}" for step in made.of(steps.UncheckedRule)),
-        rows_rewritten=made.table.row_count if written else 0,
-        question=f"{', '.join(written)}: will be rewritten for {rows}. Continue?" if written else "",
-        apply=lambda report, progress, spread: apply_plan(made, report, progress, spread),
-    )
 
 
 TABLES = LanceTables(
