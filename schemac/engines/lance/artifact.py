@@ -23,7 +23,7 @@ from schemac.artifacts.targets import Artifact, ArtifactTarget, Emission
 from schemac.engines.lance import LANCE_LOSS
 from schemac.engines.lance._generated.lance import file_pb2 as pb
 from schemac.engines.lance.attributes import BLOB_MARK, BRAIN_FLOAT
-from schemac.engines.lance.fields import LISTS, encoded, lance_ids, nodes_of, type_words
+from schemac.engines.lance.fields import LISTS, encoded, lance_ids, nodes_of, type_word
 from schemac.engines.lance.limits import LanceLimits
 from schemac.language.logical.model import FieldPath, SchemaField
 from schemac.language.physical import ArrowField, ArrowSchema, ArrowType, LoweredSchema, pa
@@ -261,7 +261,7 @@ def _plain_type(word: str) -> ArrowType | None:
     try:
         type_ = pa.type_for_alias(f"{name}[{unit}]" if unit else name)
         # Arrow has more names for a type than one.
-        return type_ if type_words(type_, {})[0] == word else None
+        return type_ if type_word(type_) == word else None
     except ValueError:
         return None
 

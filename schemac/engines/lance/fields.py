@@ -60,27 +60,15 @@ def stored_word(type_: ArrowType) -> str:
     return str(type_).removesuffix("_view")
 
 
-def type_words(type_: Any, metadata: Mapping[str, str]) -> tuple[str, str]:
-    """Return the logical type of a storage type, and the name of its (deprecated, still compared) encoding.
-
-    Raises ValueError for a type that Lance lacks.
-    """
+def type_word(type_: Any, *, is_json: bool = False) -> str:
+    """Return the logical type of a storage type. Raises ValueError for a type that Lance lacks."""
     is_ = pa.types
-    if is_.is_null(type_) or is_.is_struct(type_):
-        return str(type_).partition("<")[0], "NONE"
+    if is_.is_struct(type_):
+        return "struct"
     if is_variable(type_):
-        is_json = metadata.get(EXTENSION_NAME) == lance.JSON_EXTENSION
-        return "json" if is_json else stored_word(type_), "VAR_BINARY"
+        return "json" if is_json else stored_word(type_)
     if is_.is_dictionary(type_):
-        value, _ = type_words(type_.value_type, {})
-        index, _ = type_words(type_.index_type, {})
-        return f"dict:{value}:{index}:false", "DICTIONARY"
-    return _plain_word(type_), "PLAIN"
-
-
-def _plain_word(type_: Any) -> str:
-    """Return the logical type of a type that is stored plainly. Raises ValueError for a type that Lance lacks."""
-    is_ = pa.types
+        return f"dict:{type_word(type_.value_type)}:{type_word(type_.index_type)}:false"
     if is_.is_map(type_):
         return "map"
     if is_.is_list(type_) or is_.is_large_list(type_):
@@ -104,9 +92,14 @@ def _item_word(item: ArrowField) -> str:
     if (item.metadata or {}).get(NAME_KEY) == lance.BRAIN_FLOAT.encode():
         return lance.BRAIN_FLOAT
     type_: Any = item.type
-    return type_words(type_.storage_type if isinstance(type_, pa.BaseExtensionType) else type_, {})[0]
+    return type_word(type_.storage_type if isinstance(type_, pa.BaseExtensionType) else type_)
 
 
+_ENCODINGS = {
+    **dict.fromkeys(("null", "struct"), "NONE"),
+    **dict.fromkeys(("json", "string", "large_string", "binary", "large_binary"), "VAR_BINARY"),
+}
+"""The encodings, which are deprecated and still compared, of logical types that are not stored plainly."""
 NAME = "lance"
 
 
@@ -160,18 +153,19 @@ def nodes_of(lowered: LoweredSchema, *, is_tolerant: bool = False) -> Nodes:
         if metadata.get(EXTENSION_NAME) == "arrow.json":
             metadata = {**metadata, EXTENSION_NAME: lance.JSON_EXTENSION}
         try:
-            logical_type, encoding = type_words(type_, metadata)
+            logical_type = type_word(type_, is_json=metadata.get(EXTENSION_NAME) == lance.JSON_EXTENSION)
         except ValueError:
             if not is_tolerant:
                 raise
-            logical_type, encoding = str(type_), "NONE"
+            logical_type = str(type_)
+        is_dictionary = pa.types.is_dictionary(type_)
         node = pb.Field(
             name=arrow.name,
             id=id,
             parent_id=parent,
             logical_type=logical_type,
             nullable=arrow.nullable,
-            encoding=encoding,
+            encoding="DICTIONARY" if is_dictionary else _ENCODINGS.get(logical_type, "PLAIN"),
         )
         if metadata:
             # A numeric position makes a primary key, whatever the flag.
