@@ -250,11 +250,10 @@ class LanceSink(Sink):
                     raise _created_meanwhile(place)
                 place = replace(place, mode="append", read_version=newest.version)
             _refuse_dropped(newest, place, fragments)
-        message = decode(form.native) if form.native else None
-        if message is not None and [f.id for f in message.fields] == list(range(len(message.fields))):
-            message = None  # Lance gives a new table the same ids
         make = partial(_commit, place, form.schema, fragments)
-        if message is not None and place.mode != "append":
+        message = decode(form.native)
+        # Lance itself gives a new table the ids from 0 on.
+        if place.mode != "append" and any(f.id != i for i, f in enumerate(message.fields)):
             make = partial(_commit_with_ids, place, fragments, message)
         return transactions.commit_files(place, file_names(fragments), make)
 
