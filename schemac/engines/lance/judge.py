@@ -7,7 +7,7 @@ commit replaces the schema (names, order, nullability, metadata, drops), another
 column anew under a new id.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
 from schemac.engines.lance import attributes as lance
@@ -74,7 +74,7 @@ def _judge_addition(change: Change, pair: VersionPair) -> Judgement:
     """Return METADATA if old rows read as null, REWRITE if values are copied or columns rewritten; refuse a required field."""
     new = change.current_field
     if has_values(new, pair):
-        hollow = _required_field_without_values(new, pair)
+        hollow = next(_required_fields_without_values(new, pair), None)
         if hollow is not None:
             reason = f"existing rows have no {hollow.path_text}, and it may not be null"
             return refused(reason, make_optional(hollow.type))
@@ -205,18 +205,15 @@ def last_version_without(struct: SchemaField, version: SchemaVersion) -> int | N
     return begun - 1 if any(first.get(member, begun) < begun for member in members) else None
 
 
-def _required_field_without_values(new: SchemaField, pair: VersionPair) -> SchemaField | None:
-    """Return the first required field below a new one for which existing rows have no value; None if there is none."""
+def _required_fields_without_values(new: SchemaField, pair: VersionPair) -> Iterator[SchemaField]:
+    """Yield the required fields below a new one for which existing rows have no value, without those inside them."""
     for child in new.children:
         if child in pair.before:
             continue
         if any(field in pair.before for field in preorder([child])):
-            empty_field = _required_field_without_values(child, pair)
-            if empty_field is not None:
-                return empty_field
+            yield from _required_fields_without_values(child, pair)
         elif not child.is_nullable:
-            return child
-    return None
+            yield child
 
 
 def _judge_required(change: Change, pair: VersionPair) -> Judgement:

@@ -252,7 +252,8 @@ def rule_checks(
         question, query = rule.question, ""
         match rule.subject:
             case ReferenceTo(_, dataset) if dataset not in references:
-                yield steps.UncheckedRule(rule.path, dataset=dataset, question=question)
+                how = f"this is not checked; name that table with `--reference {dataset}=PATH`"
+                yield steps.UncheckedRule(rule.path, f"{question}, and {how}", question=question)
                 continue
             case ReferenceTo(_, dataset):
                 question = f"{question} ({references[dataset]})"

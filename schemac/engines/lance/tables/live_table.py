@@ -131,13 +131,15 @@ class LanceTable:
 
     @cached_property
     def indices(self) -> tuple[TableIndex, ...]:
-        """Its indices, with those that an interrupted run has dropped and noted."""
-        if self.dataset is None:
-            return ()
-        indices_by_name = {index.name: index for index in indices_of(self.dataset, self.lock_ids)}
-        for name, index in noted_indices(self.dataset).items():
-            indices_by_name.setdefault(name, index)
-        return tuple(indices_by_name.values())
+        """Its indices."""
+        return () if self.dataset is None else tuple(indices_of(self.dataset, self.lock_ids))
+
+    @cached_property
+    def dropped_indices(self) -> tuple[TableIndex, ...]:
+        """The indices that an interrupted run has dropped and noted."""
+        noted = {} if self.dataset is None else noted_indices(self.dataset)
+        names = {index.name for index in self.indices}
+        return tuple(index for name, index in noted.items() if name not in names)
 
     @cached_property
     def lock_ids(self) -> dict[int, int]:
@@ -158,13 +160,6 @@ class LanceTable:
     def records_storage_version(self) -> bool:
         """Whether the metadata of its schema has the storage version of its files."""
         return self.dataset is None or STORAGE_VERSION.key.encode() in (self.dataset.schema.metadata or {})
-
-    @cached_property
-    def index_names(self) -> frozenset[str]:
-        """The names of the indices that exist now; without those that an interrupted run has dropped."""
-        if self.dataset is None:
-            return frozenset()
-        return frozenset(description.name for description in self.dataset.describe_indices())
 
 
 def open_table(

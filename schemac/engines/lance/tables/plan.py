@@ -214,16 +214,16 @@ class Layout:
     def dropped_indices(self) -> Iterator[Step]:
         """Yield a step for each index that the commits drop together with its field."""
         for index in self.table.indices:
-            if index.name in self.table.index_names and self.is_dropped(index):
+            if self.is_dropped(index):
                 is_rebuilt = self.path_in_target(index) is not None
                 again = "it is rebuilt at the end" if is_rebuilt else "its field is dropped"
                 yield Step("drop index", index.path, f"{index.type} index {index.name}; {again}")
 
     def built_indices(self) -> Iterator[Step]:
         """Yield a step for each index that is built again, because this plan or an interrupted run dropped it."""
-        for index in self.table.indices:
+        for index in (*filter(self.is_dropped, self.table.indices), *self.table.dropped_indices):
             path = self.path_in_target(index)
-            if path is not None and (index.name not in self.table.index_names or self.is_dropped(index)):
+            if path is not None:
                 description, lost = f"{index.type} index {index.name}", ", ".join(index.lost)
                 if lost:
                     description += f"; its settings {lost} are lost, because schemac does not know them"
