@@ -44,7 +44,7 @@ from schemac.language.logical.model import (
 from schemac.language.physical import ArrowField, ArrowSchema, ArrowType, pa
 from schemac.text.source.catalogue import UNSUPPORTED_ARROW_TYPE
 from schemac.text.source.diagnostics import Report
-from schemac.text.source.json_object import Json
+from schemac.text.source.json_object import Json, values_in
 
 _KEY = re.compile(KEY_PATTERN)
 
@@ -73,11 +73,8 @@ def field_attributes(metadata: Mapping[str, str], kind: str, note: FieldNote = l
     extra: Json = {}
     extension = rest.pop(EXTENSION_NAME, None)
     if extension is not None:
-        serialized = rest.pop(EXTENSION_METADATA, None)
-        extra[arrow.EXTENSION_TYPE.key] = {
-            "name": extension,
-            **({} if serialized is None else {"metadata": serialized}),
-        }
+        written = {"name": extension, "metadata": rest.pop(EXTENSION_METADATA, None)}
+        extra[arrow.EXTENSION_TYPE.key] = {key: text for key, text in written.items() if text is not None}
     for form in forms().values():
         extra.update(form.from_metadata(rest, kind, note))
     extra.update(_attribute_entries(rest, kind, note))
@@ -118,7 +115,7 @@ def _json_value(text: str, *, is_ours: bool) -> Any:
     """Return the value of a text that is JSON as we write it; of our own attributes, of any JSON that means the same when we write it."""
     try:
         value = json.loads(text)
-        if _is_too_deep(value):
+        if any(len(path) >= _DEEPEST for path, _ in values_in(value)):
             return _NONE
         written = compact(value)
         if written != text and not (is_ours and _with_all_digits(text) == _with_all_digits(written)):
@@ -135,21 +132,6 @@ def _with_all_digits(text: str) -> Any:
 
 _DEEPEST = 100
 """Levels of a value that is taken for an attribute; deeper ones stay the texts that they are."""
-
-
-def _is_too_deep(value: Any) -> bool:
-    """Whether lists and objects of a JSON value are nested deeper than an attribute may be."""
-    level = [value]
-    for _ in range(_DEEPEST):
-        level = [
-            inner
-            for outer in level
-            if isinstance(outer, dict | list)
-            for inner in (outer.values() if isinstance(outer, dict) else outer)
-        ]
-        if not level:
-            return False
-    return True
 
 
 def _is_valid(key: str, value: Any, kind: str | None) -> bool:
@@ -204,10 +186,8 @@ def extension_of_kind(type_: LogicalType) -> KindExtension | None:
 
 def dictionary_hint(type_: Any) -> Json:
     """Return the hint of a dictionary."""
-    index = ARROW_NAMES[str(type_.index_type)]
-    return {
-        arrow.DICTIONARY_ENCODING.key: {"indexType": index, **({"ordered": True} if type_.ordered else {})}
-    }
+    order = {"ordered": True} if type_.ordered else {}
+    return {arrow.DICTIONARY_ENCODING.key: {"indexType": ARROW_NAMES[str(type_.index_type)], **order}}
 
 
 def extension_hint(type_: Any, note: Callable[[str], None] = lambda _: None) -> Json:

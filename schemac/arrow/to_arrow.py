@@ -117,12 +117,8 @@ def _registered_extension(extension: arrow.ExtensionType, storage: Any) -> Arrow
     if name == "arrow.fixed_shape_tensor":
         shape = arrow.TensorShape.parse(extension.metadata or "")
         assert shape is not None, "the checks let only sound shapes through"
-        return pa.fixed_shape_tensor(
-            storage.value_type,
-            list(shape.shape),
-            dim_names=list(shape.dim_names) if shape.dim_names else None,
-            permutation=list(shape.permutation) if shape.permutation else None,
-        )
+        names, order = shape.dim_names or None, shape.permutation or None
+        return pa.fixed_shape_tensor(storage.value_type, shape.shape, names, order)
     if name == "arrow.opaque":
         opaque = arrow.OpaqueName.parse(extension.metadata or "")
         assert opaque is not None, "the checks let only sound names through"
