@@ -81,9 +81,8 @@ def find_dataset(path: str, storage_options: Storage | None = None) -> Any | Non
     except (ValueError, OSError, RuntimeError) as error:
         if "was not found" in str(error):
             return None
-        raise PipelineError(
-            UNREADABLE_TABLE, f"cannot open the table `{path}`: {reason_of(error)}"
-        ) from error
+        message = f"cannot open the table `{path}`: {reason_of(error)}"
+        raise PipelineError(UNREADABLE_TABLE, message) from error
 
 
 def versions(dataset: Any) -> list[tuple[int, datetime]]:
@@ -270,9 +269,8 @@ class LanceSource(SourceFormat):
             table.scanner(columns=table.schema.names[:1], filter=filter).explain_plan()
         except (ValueError, OSError) as error:
             message = f"Lance cannot filter `{path}` by `{filter}`: {str(error).splitlines()[0]}"
-            raise PipelineError(
-                SINK_OPTION, message, "a filter is an SQL condition such as `fare > 10`"
-            ) from error
+            help = "a filter is an SQL condition such as `fare > 10`"
+            raise PipelineError(SINK_OPTION, message, help) from error
 
 
 SOURCE = LanceSource()

@@ -76,9 +76,8 @@ def added_file(before: Any, after: Any, schema: Any, field_ids: Mapping[str, Seq
     """
     (file,) = after.to_json()["files"][len(before.files) :]
     table_ids: dict[int, int] = {}
-    for column in schema.fields():
-        if column.name() in field_ids:
-            table_ids |= zip(preorder_ids(column), field_ids[column.name()], strict=True)
+    for name, ids in field_ids.items():
+        table_ids |= zip(preorder_ids(schema.field(name)), ids, strict=True)
     file["fields"] = [table_ids[id] for id in file["fields"]]
     return json.dumps(file)
 

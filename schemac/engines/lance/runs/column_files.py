@@ -19,7 +19,7 @@ import pyarrow as pa
 from schemac.engines.lance._generated.lance import file_pb2 as pb
 from schemac.engines.lance.artifact import decode
 from schemac.engines.lance.dataset import lance_errors
-from schemac.engines.lance.tables.fields import differences, in_preorder, lance_fields_of
+from schemac.engines.lance.tables.fields import differences, ids_in_files, in_preorder, lance_fields_of
 from schemac.engines.lance.tables.new_columns import write_columns
 from schemac.engines.lance.tables.steps import new_column
 from schemac.engines.lance.transactions import schema_parts
@@ -165,8 +165,8 @@ def checked_columns(path: str, table: Any, form: TableForm, columns: tuple[str, 
         if field.parent_id < 0 and field.name in may_be_null:
             field.nullable = True
     # Of a column that was dropped, the values in some data file would be read again.
-    files = (file for fragment in table.get_fragments() for file in fragment.data_files())
-    used = {field.id for field in there} | {id for file in files for id in file.fields if id >= 0}
+    in_files = (ids_in_files(fragment.metadata) for fragment in table.get_fragments())
+    used = {field.id for field in there}.union(*in_files)
     has_ids = form.version is not None or (
         used.isdisjoint(field.id for field in added) and not differences(known, table.lance_schema)
     )

@@ -11,7 +11,7 @@ Source: `execute_uncommitted` of pylance 14: `when_matched_delete` takes a sourc
 
 import json
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from itertools import islice
 from typing import Any
 
@@ -28,16 +28,13 @@ from schemac.text.source.catalogue import KEY_EXISTS
 TABLE_BATCH_ROWS, EXAMPLE_ROWS = 1 << 17, 3
 
 
-def refuse_repeated(table: Any, records: Iterable[pa.Table], keys: pa.Table, merge: Merge) -> None:
+def refuse_repeated(table: Any, records: pa.Table, keys: pa.Table, merge: Merge) -> None:
     """Raise PipelineError if a row of the table that stays has unique fields of a record that counts.
 
-    `records` have the columns of the table, and `keys` are those of all rows that are replaced, or go.
+    `records` have the unique fields of the table, and `keys` are those of all rows that are replaced, or go.
     """
-    parts = [[_values(part, fields) for fields in merge.unique] for part in records]
-    for number, fields in enumerate(merge.unique):
-        if not parts:
-            return
-        new = pa.concat_tables([part[number] for part in parts])
+    for fields in merge.unique:
+        new = _values(records, fields)
         columns = list(dict.fromkeys([*merge.keys, *(path[0] for path in fields)]))
         repeated = []
         for batch in table.scanner(columns=columns, batch_size=TABLE_BATCH_ROWS).to_batches():
@@ -117,10 +114,9 @@ def judge(
             raise PipelineError(KEY_EXISTS, message, help, place=("keys",))
     if table is not None and merge.latest is not None:
         winners = _without_stale(table, winners, merge)
-    if table is not None and merge.unique:
-        refuse_repeated(
-            table, _unique_fields(place, fragments, winners, merge), winners.select(merge.keys), merge
-        )
+    if table is not None and merge.unique and fragments:
+        new_rows = pa.concat_tables(_unique_fields(place, fragments, winners, merge))
+        refuse_repeated(table, new_rows, winners.select(merge.keys), merge)
     deleted = pc.sum(pc.equal(winners[FRAGMENT_INDEX], DELETES)).as_py() or 0
     deletion, keys = None, winners.select(merge.keys)
     if table is not None and not merge.is_refused and len(keys):

@@ -13,7 +13,6 @@ import os
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from functools import partial
-from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
@@ -80,26 +79,23 @@ class LanceSink(Sink):
 
     def is_free(self, path: str) -> bool:
         """Return whether a folder without a table holds nothing but what runs left there."""
-        folder = Path(path)
-        names = [name for staged in table_area(path).folders() for name in staged.moved_files()]
-        known = {entry for name in names for entry in transactions.data_entries(name)}
-        entries = [entry for entry in folder.iterdir() if not entry.name.startswith(PREFIX)]
-        return len(entries) < len(list(folder.iterdir())) and all(
-            entry.name in transactions.TABLE_FOLDERS
-            and (entry.name != DATA or {inner.name for inner in entry.iterdir()} <= known)
-            for entry in entries
-        )
+        names = set(os.listdir(path))
+        others = {name for name in names if not name.startswith(PREFIX)}
+        if others == names or not others.issubset(transactions.TABLE_FOLDERS):
+            return False
+        moved = [name for staged in table_area(path).folders() for name in staged.moved_files()]
+        known = {entry for name in moved for entry in transactions.data_entries(name)}
+        return DATA not in others or known.issuperset(os.listdir(os.path.join(path, DATA)))
 
     def differences(
         self, path: str, form: TableForm, storage_options: Storage, *, ids: bool = True
     ) -> tuple[str, ...]:
         """Return how a table differs from its form, one sentence each; that of plain Arrow may have any metadata."""
         table = open_dataset(path, storage_options=storage_options)
-        if not form.native:
-            return differences(lance_fields_of(form.schema), table.lance_schema, ids=ids)
         message = decode(form.native)
-        metadata = message.metadata if ids else None
-        return differences(message.fields, table.lance_schema, metadata=metadata, ids=ids)
+        fields = message.fields if form.native else lance_fields_of(form.schema)
+        metadata = message.metadata if form.native and ids else None
+        return differences(fields, table.lance_schema, metadata=metadata, ids=ids)
 
     def runs(self, table: str | Any, storage_options: Storage | None = None) -> Iterator[CommittedRun]:
         """List the runs of a path or a `LanceDataset`. Raises Lance's error if there is no table."""
