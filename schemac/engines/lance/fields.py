@@ -108,6 +108,11 @@ def is_map_or_vector(field: SchemaField) -> bool:
     return field.type.family is Family.MAP or getattr(field.type, "fixed_length", None) is not None
 
 
+def is_inside_map_or_vector(field: SchemaField) -> bool:
+    """Whether a map or a fixed-size list is above."""
+    return any(map(is_map_or_vector, field.ancestors))
+
+
 def lance_ids(numbers: Numbers) -> tuple[int, ...]:
     """Return the ids of all nodes that belong to a field, parents first."""
     return numbers.of(NAME)
@@ -170,13 +175,12 @@ def nodes_of(lowered: LoweredSchema, *, is_tolerant: bool = False) -> Nodes:
         if metadata:
             # A numeric position makes a primary key, whatever the flag.
             position = _position(metadata.get(lance.PRIMARY_KEY_POSITION))
-            is_flagged = lance.has_key_mark(metadata)
             node.extension_name = metadata.get(EXTENSION_NAME, "")
             node.metadata.update(encoded(metadata))
-            node.unenforced_primary_key = position is not None or is_flagged
+            node.unenforced_primary_key = position is not None or lance.has_key_mark(metadata)
             node.unenforced_primary_key_position = position or 0
-            clustering_position = _position(metadata.get(lance.CLUSTERING_KEY_POSITION))
-            node.unenforced_clustering_key_position = clustering_position or 0
+            place = _position(metadata.get(lance.CLUSTERING_KEY_POSITION))
+            node.unenforced_clustering_key_position = place or 0
         nodes.append(node)
         owned[owner.field].append(id)
         if logical_type == "map":
@@ -267,11 +271,6 @@ def nodes_in(version: SchemaVersion) -> Nodes:
 def words(version: SchemaVersion) -> Words:
     """Return Lance's words for the fields of a schema."""
     return version.view(nodes_in).words()
-
-
-def column_words(version: SchemaVersion, column: SchemaField) -> Words:
-    """Return Lance's words for the fields of one column; the others are not lowered for it."""
-    return version.column_view(words_of, column)
 
 
 _INTEGERS = frozenset(f"{sign}int{bits}" for sign in ("", "u") for bits in (8, 16, 32, 64))
@@ -380,18 +379,16 @@ class _Nodes:
 
         It adds nothing inside maps and vectors, and inside lists it makes no more than its own casts.
         """
-        families = {
-            "vector" if getattr(above.type, "fixed_length", None) is not None else above.type.family
-            for above in field.ancestors
-        }
-        is_possible = families <= {Family.STRUCT}
-        if not is_possible and families <= {Family.STRUCT, Family.LIST}:
-            if field in self.olds:
-                before, after = self.words_before(field), self.words[field]
-                is_possible = len(before) == len(after) == 1 and is_cast(before[0], after[0])
-            else:
-                is_possible = field.is_member
-        return field if is_possible else field.column
+        families = {above.type.family for above in field.ancestors}
+        if is_in_structs(field):
+            return field
+        if is_inside_map_or_vector(field) or not families <= {Family.STRUCT, Family.LIST}:
+            return field.column
+        if field not in self.olds:
+            return field if field.is_member else field.column
+        before, after = self.words_before(field), self.words[field]
+        is_castable = len(before) == len(after) == 1 and is_cast(before[0], after[0])
+        return field if is_castable else field.column
 
 
 def _takes(dataset: LogicalDataset, other: Former) -> set[SchemaField]:

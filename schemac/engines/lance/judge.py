@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from schemac.engines.lance import attributes as lance
 from schemac.engines.lance.attributes import LanceFact
-from schemac.engines.lance.fields import column_words, is_cast, is_map_or_vector, lance_ids
+from schemac.engines.lance.fields import is_cast, is_inside_map_or_vector, lance_ids, words_of
 from schemac.engines.lance.tables.steps import CheckSubject, how_to_find
 from schemac.language.attributes import builtin
 from schemac.language.attributes.attribute import Family
@@ -63,8 +63,7 @@ def _refuse_in_packed(change: Change, _pair: object) -> Judgement | None:
     fields = [field for field in (change.old_field, change.new_field) if field is not None]
     is_order = change.fact is Fact.FIELDS_REORDERED
     holders = fields[:1] if is_order else [above for field in fields for above in field.ancestors]
-    encodings = [lance.ENCODING.read(holder.extra) for holder in holders]
-    if not any(encoding is not None and encoding.packed for encoding in encodings):
+    if not any(lance.is_packed(holder.extra) for holder in holders):
         return None
     reason = "existing files have the members of a packed struct side by side, in their old order"
     return refused(reason, _NEW_FIELD_HELP)
@@ -299,12 +298,7 @@ def _logical_types(version: SchemaVersion, field: SchemaField) -> tuple[str, ...
 
 def _node_types(version: SchemaVersion, field: SchemaField) -> tuple[str, ...]:
     """Return the logical types of the nodes that a field owns; none for an item of a vector."""
-    return column_words(version, field.column)[field]
-
-
-def is_inside_map_or_vector(field: SchemaField) -> bool:
-    """Whether a map or a fixed-size list is above."""
-    return any(map(is_map_or_vector, field.ancestors))
+    return version.column_view(words_of, field.column)[field]
 
 
 ROWS: Mapping[AnyFact, VerdictRow] = {

@@ -36,7 +36,7 @@ from schemac.engines.lance.runs.column_files import (
     write_column_file,
 )
 from schemac.engines.lance.runs.sink import SINK, as_lance_reads
-from schemac.engines.lance.tables.new_columns import fragment_files, has_no_restored_rows
+from schemac.engines.lance.tables.new_columns import fragment_files, has_no_restored_rows, has_same_deletions
 from schemac.engines.lance.transactions import DATA, file_name, fragments_of, move_data
 from schemac.rows.runs.columns import ColumnSink, FilledColumns, Filling, Look
 from schemac.rows.runs.errors import PipelineError
@@ -81,9 +81,7 @@ class ColumnFileRecord:
         """Whether a fragment has the files that it had, and no row that was deleted when the record was made."""
         if fragment_files(fragment.metadata) != fragment_files(self.metadata):
             return False
-        if self.metadata.deletion_file is None:
-            return True
-        if str(self.metadata.deletion_file) == str(fragment.metadata.deletion_file):
+        if has_same_deletions(fragment.metadata, self.metadata):
             return True
         try:
             then = open_dataset(place.path, self.version, place.storage_options)

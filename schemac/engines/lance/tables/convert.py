@@ -28,7 +28,7 @@ from schemac.engines.lance.tables.casts import (
 )
 from schemac.language.attributes.attribute import Family
 from schemac.language.constraints.constraint import entries_of, lists_of
-from schemac.language.kinds.temporal import ARROW_PER_SECOND
+from schemac.language.kinds.temporal import ARROW_PER_SECOND, FRACTION_DIGITS
 from schemac.language.logical.model import Castability, SchemaField, is_in_structs, preorder
 from schemac.rows.judging.arrays import maps_of, plain_layout, storage_type, to_field
 from schemac.text.source.phrases import counted
@@ -37,7 +37,7 @@ from schemac.versions.evolution.diff import clock_of
 from schemac.versions.evolution.version_pair import VersionPair
 
 _NULL = -1
-"""The bits of a NaN that no value has, since all of them count as one."""
+"""The code of null: no value has it as its number, nor a float as its bits, since every NaN counts as the same one."""
 
 
 def duplicate_keys(maps: Any, old: Any, new: Any) -> Any:
@@ -78,9 +78,8 @@ def _codes(values: Any, zero: float | None) -> Any:
         lengths = pc.list_value_length(values).to_pylist()
         items = iter(_codes(pc.list_flatten(values), zero).tolist())
         return _numbered((n, *(next(items) for _ in range(n or 0))) for n in lengths)
-    return (
-        pc.fill_null(values.dictionary_encode().indices, -1).to_numpy(zero_copy_only=False).astype(np.int64)
-    )
+    indices = pc.fill_null(values.dictionary_encode().indices, _NULL)
+    return indices.to_numpy(zero_copy_only=False).astype(np.int64)
 
 
 def _numbered(values: Any) -> Any:
@@ -285,6 +284,5 @@ def _timestamp_text(number: int, type_: Any) -> str:
     if not FIRST_SECOND <= seconds <= LAST_SECOND:
         return f"{number} {type_.unit} since 1970"
     at = datetime(1970, 1, 1, tzinfo=UTC) + timedelta(seconds=seconds)
-    digits = len(str(ARROW_PER_SECOND[type_.unit])) - 1
-    fraction = f".{rest:0{digits}}" if rest else ""
+    fraction = f".{rest:0{FRACTION_DIGITS[type_.unit]}}" if rest else ""
     return f"{at:%Y-%m-%d %H:%M:%S}{fraction}{'Z' if type_.tz else ''}"

@@ -8,9 +8,9 @@ Errors: SC421 unusable-table.
 
 import json
 import shlex
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property, partial
+from functools import cached_property
 from typing import Any
 
 from schemac.arrow.from_arrow import from_arrow
@@ -152,14 +152,8 @@ class LanceTable:
     @cached_property
     def has_notes(self) -> bool:
         """Whether an interrupted run left notes in its configuration."""
-        return self.dataset is not None and not {INDICES_KEY, field_ids.IDS_KEY}.isdisjoint(
-            self.dataset.config()
-        )
-
-    @property
-    def records_storage_version(self) -> bool:
-        """Whether the metadata of its schema has the storage version of its files."""
-        return self.dataset is None or STORAGE_VERSION.key.encode() in (self.dataset.schema.metadata or {})
+        config = {} if self.dataset is None else self.dataset.config()
+        return INDICES_KEY in config or field_ids.IDS_KEY in config
 
 
 def open_table(
@@ -318,18 +312,10 @@ class _OpenedTable:
         report.add(UNUSABLE_TABLE, message, file=self.path, help=help)
         return None
 
-    @cached_property
-    def _table(self) -> Callable[..., LanceTable]:
-        """Makes the table of a schema version, which may have more arguments by name."""
-        return partial(
-            LanceTable,
-            self.path,
-            self.dataset,
-            fields=self.fields,
-            stale=self.stale,
-            locked=self.locked,
-            stated=self.stated,
-        )
+    def _table(self, schema: LockedSchemaVersion, *, has_different_ids: bool, **more: Any) -> LanceTable:
+        """Return the table with its schema as a version of the lock; `more` is what is known of few tables."""
+        table = LanceTable(self.path, self.dataset, schema, self.fields, has_different_ids, **more)
+        return replace(table, stale=self.stale, locked=self.locked, stated=self.stated)
 
 
 def help_for_stranger(path: str, table: SchemaVersion, locked: LockedDataset) -> str:

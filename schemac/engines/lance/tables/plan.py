@@ -9,10 +9,10 @@ Source: what pylance 14.0.2 takes and refuses (`tests/tables/test_interruptions.
 own: where none of its members has any in a file, all its values there are null.
 """
 
-import dataclasses
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import count, islice
 from types import MappingProxyType
 from typing import TypeVar
 
@@ -85,11 +85,11 @@ class Layout:
             if field.parent is not None
         }
         renewed = dict(layout.field_ids)
-        highest = max([table.highest_id, *(id for ids in renewed.values() for id in lance_ids(ids))])
+        used = (id for ids in renewed.values() for id in lance_ids(ids))
+        unused = count(max([table.highest_id, *used]) + 1)
         for field in preorder([column for column in pair.new.dataset.columns if column in parts]):
-            count = len(lance_ids(renewed[field]))
-            renewed[field] = renewed[field].with_value(NAME, tuple(range(highest + 1, highest + 1 + count)))
-            highest += count
+            ids = tuple(islice(unused, len(lance_ids(renewed[field]))))
+            renewed[field] = renewed[field].with_value(NAME, ids)
         return replace(layout, field_ids=renewed)
 
     @cached_property
@@ -100,7 +100,7 @@ class Layout:
         if any(lance_ids(ids) != lance_ids(numbers[field]) for field, ids in self.field_ids.items()):
             digest = digest_of_ids(field.id for field in in_preorder(message.fields))
             message.metadata[TABLE_IDS] = digest.encode()
-        if not self.table.records_storage_version:
+        if self.table.dataset is not None and lance.STORAGE_VERSION.key not in self.table.metadata:
             # The files say it themselves.
             message.metadata.pop(lance.STORAGE_VERSION.key, None)
         return message
@@ -163,15 +163,14 @@ class Layout:
         empty = {self.ids(schema_field)[0] for schema_field in self.added}
         interim_fields = []
         for field in self.target.fields:
+            taken = there if field.id in empty else remaining_names
             copy = pb.Field()
             copy.CopyFrom(now.get(field.id, field))
             if field.id in self.table.stale:
                 # The values come anew, but Lance lets a field keep nothing but its name.
                 copy.CopyFrom(field)
                 copy.name = now[field.id].name
-            elif field.id not in now and (field.parent_id, field.name) in (
-                there if field.id in empty else remaining_names
-            ):
+            elif field.id not in now and (field.parent_id, field.name) in taken:
                 copy.name = f"{MARK}{field.id}"
             interim_fields.append(copy)
         return interim_fields
@@ -264,9 +263,7 @@ class Layout:
         return field.path_text if field is not None else None
 
     def _has_values(self, field: SchemaField) -> bool:
-        return engine.has_values(field, self.pair) or any(
-            id in self.table.stale for id in self.ids_below(field)
-        )
+        return engine.has_values(field, self.pair) or not self.table.stale.isdisjoint(self.ids_below(field))
 
     def _stores_nulls(self, field: SchemaField, data: Collection[int], chosen: list[SchemaField]) -> bool:
         """Return whether the files will store where a field is null; add a field below it to `chosen` if nothing else does."""
@@ -289,13 +286,8 @@ class Layout:
 
     def _has_no_data(self, field: SchemaField) -> bool:
         """Whether a field has no data of its own: a struct, or a list of variable length."""
-        encoding = lance.ENCODING.read(field.extra)
-        is_packed = encoding is not None and bool(encoding.packed)
-        return (
-            field.type.family in (Family.STRUCT, Family.LIST)
-            and not is_packed
-            and any(map(self.ids, field.children))
-        )
+        is_open = field.type.family in (Family.STRUCT, Family.LIST) and not lance.is_packed(field.extra)
+        return is_open and any(map(self.ids, field.children))
 
     def _first_writable_below(self, field: SchemaField) -> SchemaField:
         """Return the first field below a field that can be written by itself."""
@@ -313,9 +305,9 @@ class LancePlan(Layout):
     """The version pairs that the values go through, from the table's types to the new ones."""
     changes: tuple[Change, ...]
     steps: tuple[Step, ...]
-    rounded: frozenset[str] = frozenset()
+    rounded: frozenset[str]
     """The fields whose values may be rounded."""
-    references: Mapping[str, str] = dataclasses.field(default_factory=dict)
+    references: Mapping[str, str]
     """The tables of datasets that are referred to, as far as they are named."""
 
     @property
