@@ -4,8 +4,6 @@ Layer: arrow.
 Shape: fields as those of a manifest.
 """
 
-import dataclasses
-from collections.abc import Iterator
 from dataclasses import dataclass
 
 from schemac.arrow.from_arrow import decoded, field_attributes, from_arrow
@@ -16,7 +14,7 @@ from schemac.language.constraints.evaluation import Constrained, constrained
 from schemac.language.constraints.rows import RowConstraints, row_constraints
 from schemac.language.kinds.sequences import String
 from schemac.language.logical.model import Schema, columns
-from schemac.language.physical import ArrowSchema, parts_of
+from schemac.language.physical import ArrowSchema
 from schemac.text.source.diagnostics import Report
 
 
@@ -26,10 +24,7 @@ class SchemaConstraints:
 
     columns: tuple[Constrained, ...] = ()
     """The columns that have some, at whatever depth."""
-    rows: RowConstraints = dataclasses.field(default_factory=RowConstraints)
-
-    def __bool__(self) -> bool:
-        return bool(self.columns or self.rows)
+    rows: RowConstraints = RowConstraints()
 
     def column(self, name: str) -> Constrained | None:
         """Return a column with its constraints; None if it has none."""
@@ -42,8 +37,8 @@ def constraints_of(schema: ArrowSchema) -> SchemaConstraints:
     Constraints of rows that name a column which is not there are left out.
     """
     # Most schemas have no constraint anywhere, and reading all fields takes time.
-    keys = {attribute.key.encode() for attribute in ATTRIBUTES}
-    if all(keys.isdisjoint(metadata) for metadata in _metadata(schema)):
+    content = schema.serialize().to_pybytes()
+    if not any(attribute.key.encode() in content for attribute in ATTRIBUTES):
         return SchemaConstraints()
     document = Schema.model_validate(from_arrow(schema, "", Report()))
     fields = columns(document)
@@ -64,13 +59,3 @@ def key_columns(schema: ArrowSchema) -> list[str]:
             if (part := attribute.read(extra)) is not None:
                 positions[field.name] = part.position or 0
     return sorted(positions, key=positions.__getitem__)
-
-
-def _metadata(schema: ArrowSchema) -> "Iterator[dict[bytes, bytes]]":
-    """Yield the metadata of a schema, of its fields and of all nested fields."""
-    yield schema.metadata or {}
-    stack = list(schema)
-    while stack:
-        part = stack.pop()
-        yield part.metadata or {}
-        stack += parts_of(part.type)

@@ -35,7 +35,6 @@ from schemac.language.kinds.nested import Option
 from schemac.language.kinds.registry import ARROW_NAMES, BY_NAME, KINDS
 from schemac.language.kinds.sequences import ARROW_BUFFERS
 from schemac.language.logical.model import (
-    AuthoredType,
     FieldPath,
     LogicalType,
     Part,
@@ -45,7 +44,7 @@ from schemac.language.logical.model import (
 from schemac.language.physical import ArrowField, ArrowSchema, ArrowType, pa
 from schemac.text.source.catalogue import UNSUPPORTED_ARROW_TYPE
 from schemac.text.source.diagnostics import Report
-from schemac.text.source.json_object import Json
+from schemac.text.source.json_object import Json, values_in
 
 _KEY = re.compile(KEY_PATTERN)
 
@@ -74,11 +73,8 @@ def field_attributes(metadata: Mapping[str, str], kind: str, note: FieldNote = l
     extra: Json = {}
     extension = rest.pop(EXTENSION_NAME, None)
     if extension is not None:
-        serialized = rest.pop(EXTENSION_METADATA, None)
-        extra[arrow.EXTENSION_TYPE.key] = {
-            "name": extension,
-            **({} if serialized is None else {"metadata": serialized}),
-        }
+        written = {"name": extension, "metadata": rest.pop(EXTENSION_METADATA, None)}
+        extra[arrow.EXTENSION_TYPE.key] = {key: text for key, text in written.items() if text is not None}
     for form in forms().values():
         extra.update(form.from_metadata(rest, kind, note))
     extra.update(_attribute_entries(rest, kind, note))
@@ -119,7 +115,7 @@ def _json_value(text: str, *, is_ours: bool) -> Any:
     """Return the value of a text that is JSON as we write it; of our own attributes, of any JSON that means the same when we write it."""
     try:
         value = json.loads(text)
-        if _is_too_deep(value):
+        if any(len(path) >= _DEEPEST for path, _ in values_in(value)):
             return _NONE
         written = compact(value)
         if written != text and not (is_ours and _with_all_digits(text) == _with_all_digits(written)):
@@ -136,21 +132,6 @@ def _with_all_digits(text: str) -> Any:
 
 _DEEPEST = 100
 """Levels of a value that is taken for an attribute; deeper ones stay the texts that they are."""
-
-
-def _is_too_deep(value: Any) -> bool:
-    """Whether lists and objects of a JSON value are nested deeper than an attribute may be."""
-    level = [value]
-    for _ in range(_DEEPEST):
-        level = [
-            inner
-            for outer in level
-            if isinstance(outer, dict | list)
-            for inner in (outer.values() if isinstance(outer, dict) else outer)
-        ]
-        if not level:
-            return False
-    return True
 
 
 def _is_valid(key: str, value: Any, kind: str | None) -> bool:
@@ -170,26 +151,15 @@ def _is_valid(key: str, value: Any, kind: str | None) -> bool:
     return kind is None or key in field_metadata({key: value})
 
 
-def leaf(type_: Any) -> tuple[Json, Json] | None:
-    """Return kind and hints of a type without children; None for a type with children. Raises UnsupportedTypeError."""
-    kind_type = None if pa.types.is_nested(type_) else kind_of(type_)
-    if kind_type is not None:
-        kind, converted = kind_type
-        return {"kind": kind.__name__, **converted.properties}, dict(converted.hints)
-    if pa.types.is_nested(type_) and not pa.types.is_union(type_):
-        return None
-    raise UnsupportedTypeError(str(type_))
-
-
-def kind_of(type_: Any) -> tuple[type[LogicalType], AuthoredType] | None:
-    """Return the kind of an Arrow type with its properties and hints, without its parts; None if there is none.
+def kind_of(type_: Any) -> tuple[type[LogicalType], Json, Json] | None:
+    """Return the kind of an Arrow type, its tree without parts, and its hints; None if there is none.
 
     Raises UnsupportedTypeError for a type of a kind that a manifest cannot express.
     """
     for kind in KINDS:
         converted = kind.from_arrow(type_)
         if converted is not None:
-            return kind, converted
+            return kind, {"kind": kind.__name__, **converted.properties}, dict(converted.hints)
     return None
 
 
@@ -211,16 +181,13 @@ def extension_of_kind(type_: LogicalType) -> KindExtension | None:
     kind = kind_of(arrow_type.storage_type)
     if kind is None:
         return None
-    storage = kind[0].model_validate({"kind": kind[0].__name__, **kind[1].properties})
-    return KindExtension(arrow_type.extension_name, storage)
+    return KindExtension(arrow_type.extension_name, kind[0].model_validate(kind[1]))
 
 
 def dictionary_hint(type_: Any) -> Json:
     """Return the hint of a dictionary."""
-    index = ARROW_NAMES[str(type_.index_type)]
-    return {
-        arrow.DICTIONARY_ENCODING.key: {"indexType": index, **({"ordered": True} if type_.ordered else {})}
-    }
+    order = {"ordered": True} if type_.ordered else {}
+    return {arrow.DICTIONARY_ENCODING.key: {"indexType": ARROW_NAMES[str(type_.index_type)], **order}}
 
 
 def extension_hint(type_: Any, note: Callable[[str], None] = lambda _: None) -> Json:
@@ -333,7 +300,7 @@ class _FromArrow:
             del metadata[EXTENSION_NAME]
             if (kind := kind_of(type_)) is not None:
                 # A kind may stand for an extension type as a whole.
-                return {"kind": kind[0].__name__, **kind[1].properties}, dict(kind[1].hints)
+                return kind[1:]
             converted = self._type(type_.storage_type, {}, path)
             if converted is None:
                 return None
@@ -342,19 +309,21 @@ class _FromArrow:
                 converted[0]["itemType"] = converted[0]["itemType"].get("inner", converted[0]["itemType"])
             return converted[0], {**converted[1], **extension_hint(type_, note)}
         if pa.types.is_dictionary(type_):
-            converted = leaf(type_.value_type)
-            if converted is None:
+            value = type_.value_type
+            if pa.types.is_nested(value) and not pa.types.is_union(value):
                 raise UnsupportedTypeError(str(type_))
-            return converted[0], {**converted[1], **dictionary_hint(type_)}
-        return leaf(type_) or self._nested(type_, path)
+            converted = self._unmarked(value, path)
+            return None if converted is None else (converted[0], {**converted[1], **dictionary_hint(type_)})
+        return self._unmarked(type_, path)
 
-    def _nested(self, type_: Any, path: FieldPath) -> tuple[Json, Json] | None:
-        """Return a type with parts and its hints; None if a part has no kind. Raises UnsupportedTypeError."""
-        kind_type = kind_of(type_)
+    def _unmarked(self, type_: Any, path: FieldPath) -> tuple[Json, Json] | None:
+        """Return a type that is no extension and no dictionary, and its hints; None if a part has no kind. Raises UnsupportedTypeError."""
+        kind_type = None if pa.types.is_union(type_) else kind_of(type_)
         if kind_type is None:
             raise UnsupportedTypeError(str(type_))
-        kind, converted = kind_type
-        properties, hints = dict(converted.properties), dict(converted.hints)
+        kind, tree, hints = kind_type
+        if not pa.types.is_nested(type_):
+            return tree, hints
         if kind.family is Family.STRUCT:
             members = [self.member(field, (*path, field.name)) for field in type_]
             return {"kind": kind.__name__, "fields": [m for m in members if m is not None]}, {}
@@ -364,11 +333,11 @@ class _FromArrow:
             if key is None or value is None:
                 return None
             hints |= _child_names(key=type_.key_field.name, value=type_.item_field.name)
-            return {"kind": kind.__name__, "keyType": key, "valueType": value, **properties}, hints
+            return {"kind": kind.__name__, "keyType": key, "valueType": value, **tree}, hints
         if kind.family is Family.LIST:
             item = self._part(type_.value_field, (*path, Part.ITEM))
             hints |= _child_names(item=type_.value_field.name)
-            return None if item is None else ({"kind": kind.__name__, "itemType": item, **properties}, hints)
+            return None if item is None else ({"kind": kind.__name__, "itemType": item, **tree}, hints)
         raise UnsupportedTypeError(str(type_))
 
 

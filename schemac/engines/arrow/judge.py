@@ -99,11 +99,9 @@ def _buffers(change: changes.Change, _pair: object) -> changes.Judgement:
 def _layout(old: SchemaField, new: SchemaField) -> changes.Judgement | None:
     """Return REWRITE where Arrow has no cast between two layouts, and None where it has one."""
     missing = missing_cast(old, new)
-    return (
-        changes.Judgement(changes.Outcome.REWRITE, missing, "keep the layout, or rewrite the files")
-        if missing
-        else None
-    )
+    if not missing:
+        return None
+    return changes.Judgement(changes.Outcome.REWRITE, missing, "keep the layout, or rewrite the files")
 
 
 def _extension(change: changes.Change, _pair: object) -> changes.Judgement:

@@ -30,12 +30,8 @@ from schemac.text.syntax.model import model_errors
 _BLOB_TYPE_SINCE = "2.2"
 """The storage version from which on a blob is a struct of its own type."""
 _LEGACY_BLOB = "a blob in the old form, a large binary; from storage version 2.2 on it is written in the new form, a struct"
-_BLOB_MEMBERS: Mapping[str, Callable[[], ArrowType]] = {
-    "data": lambda: pa.large_binary(),
-    "uri": lambda: pa.string(),
-    "position": lambda: pa.uint64(),
-    "size": lambda: pa.uint64(),
-}
+_BLOB_MEMBERS = {"data": "large_binary", "uri": "string", "position": "uint64", "size": "uint64"}
+"""Arrow's names of their types."""
 ENCODING_PREFIX = "lance-encoding:"
 PREFIXES = {lance.ENCODING.key: ENCODING_PREFIX, lance.BLOB.key: f"{ENCODING_PREFIX}blob-"}
 """Of the keys that the properties of an attribute become."""
@@ -93,7 +89,7 @@ class LanceForm(ArrowForm):
             return pa.large_binary()
         metadata[EXTENSION_NAME] = lance.BLOB_EXTENSION
         metadata[EXTENSION_METADATA] = ""
-        return pa.struct([pa.field(name, type_()) for name, type_ in _BLOB_MEMBERS.items()])
+        return pa.struct([pa.field(name, pa.type_for_alias(word)) for name, word in _BLOB_MEMBERS.items()])
 
     def from_arrow(
         self, type_: Any, metadata: dict[str, str], note: Callable[[str], None]

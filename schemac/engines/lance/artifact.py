@@ -12,6 +12,7 @@ Source: rust/lance-core/src/datatypes.rs and the encoding specification of githu
 
 import base64
 import re
+from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -22,7 +23,7 @@ from schemac.artifacts.targets import Artifact, ArtifactTarget, Emission
 from schemac.engines.lance import LANCE_LOSS
 from schemac.engines.lance._generated.lance import file_pb2 as pb
 from schemac.engines.lance.attributes import BLOB_MARK, BRAIN_FLOAT
-from schemac.engines.lance.fields import encoded, lance_ids, nodes_of, type_words
+from schemac.engines.lance.fields import LISTS, encoded, lance_ids, nodes_of, type_word
 from schemac.engines.lance.limits import LanceLimits
 from schemac.language.logical.model import FieldPath, SchemaField
 from schemac.language.physical import ArrowField, ArrowSchema, ArrowType, LoweredSchema, pa
@@ -106,7 +107,6 @@ _DECIMAL = re.compile(r"decimal:(128|256):([0-9]{1,2}):(-?[0-9]{1,3})")
 _BYTES = re.compile(r"fixed_size_binary:([0-9]{1,10})")
 _VECTOR = re.compile(r"fixed_size_list:(.+):([0-9]{1,10})")
 _DICTIONARY = re.compile(r"dict:([^:]+):([^:]+):(true|false)")
-_LISTS = ("list", "list.struct", "large_list", "large_list.struct")
 
 
 class UnreadableMessageError(Exception):
@@ -116,7 +116,7 @@ class UnreadableMessageError(Exception):
 def to_arrow(message: pb.Schema) -> ArrowSchema:
     """Return the Arrow schema that Lance makes of a message. Raises UnreadableMessageError."""
     reader = _Reader(message)
-    fields = [reader.field(column, 1) for column in reader.children(_ROOT)]
+    fields = [reader.field(column, 1) for column in reader.children[_ROOT]]
     if reader.unread:
         # A field hangs below nothing, or below one that has no room for it.
         raise UnreadableMessageError(f"field {min(reader.unread)} belongs to no column")
@@ -159,16 +159,13 @@ class _Reader:
     """Makes Arrow fields of the messages of a schema, and notes which ones it has read."""
 
     def __init__(self, message: pb.Schema) -> None:
-        self._children: dict[int, list[pb.Field]] = {}
+        self.children: defaultdict[int, list[pb.Field]] = defaultdict(list)
+        """The fields below each one, by its id."""
         self.unread = {field.id for field in message.fields}
         if len(self.unread) != len(message.fields):
             raise UnreadableMessageError("two fields have the same id")
         for field in message.fields:
-            self._children.setdefault(field.parent_id, []).append(field)
-
-    def children(self, id: int) -> list["pb.Field"]:
-        """Return the fields below one."""
-        return self._children.get(id, [])
+            self.children[field.parent_id].append(field)
 
     def field(self, field: "pb.Field", depth: int) -> ArrowField:
         """Return the Arrow field of a message, with all fields below it."""
@@ -189,8 +186,8 @@ class _Reader:
         """Return the Arrow type of a field's logical type. Raises UnreadableMessageError for one that Lance lacks."""
         word = field.logical_type
         if word == "struct":
-            return pa.struct([self.field(child, depth + 1) for child in self.children(field.id)])
-        if word in _LISTS:
+            return pa.struct([self.field(child, depth + 1) for child in self.children[field.id]])
+        if word in LISTS:
             item = self._only(field, depth)
             return pa.large_list(item) if word.startswith("large") else pa.list_(item)
         if word == "map":
@@ -210,7 +207,7 @@ class _Reader:
 
     def _only(self, field: "pb.Field", depth: int) -> ArrowField:
         """Return the one field below another."""
-        children = self.children(field.id)
+        children = self.children[field.id]
         if len(children) != 1:
             raise self._wrong(field, f"has {counted(len(children), 'field')} below it, not 1")
         return self.field(children[0], depth + 1)
@@ -264,7 +261,7 @@ def _plain_type(word: str) -> ArrowType | None:
     try:
         type_ = pa.type_for_alias(f"{name}[{unit}]" if unit else name)
         # Arrow has more names for a type than one.
-        return type_ if type_words(type_, {})[0] == word else None
+        return type_ if type_word(type_) == word else None
     except ValueError:
         return None
 

@@ -227,6 +227,12 @@ def storage_version(extra: Extra) -> str:
     return STORAGE_VERSION.read(extra) or DEFAULT_STORAGE_VERSION
 
 
+def is_packed(extra: Extra) -> bool:
+    """Return whether the members of a struct with these attributes are stored together."""
+    encoding = ENCODING.read(extra)
+    return encoding is not None and bool(encoding.packed)
+
+
 PRIMARY_KEY_MARK = "lance-schema:unenforced-primary-key"
 PRIMARY_KEY_POSITION = "lance-schema:unenforced-primary-key:position"
 CLUSTERING_KEY_POSITION = "lance-schema:unenforced-clustering-key:position"

@@ -40,9 +40,9 @@ def check(field: SchemaField, findings: Findings) -> None:
             findings.at_extra(field, lance.FLOAT_ENCODING.key, UNSUPPORTED_HINT, message, "format", help=help)
     encoding = lance.ENCODING.read(field.extra)
     if encoding is not None:
-        option_names = [name for name, value in encoding if value is not None]
-        words = {name: type(encoding).model_fields[name].alias or name for name in option_names}
-        if not option_names:
+        properties = lance.Encoding.model_fields
+        words = {name: properties[name].alias or name for name, value in encoding if value is not None}
+        if not words:
             message = "this encoding is empty and has no effect"
             help = Help.remove(help="remove it, or write `compression: zstd`", is_safe=False)
             findings.at_extra(field, lance.ENCODING.key, USELESS_HINT, message, on_key=True, help=help)

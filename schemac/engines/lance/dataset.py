@@ -24,7 +24,7 @@ import pyarrow as pa
 from schemac.artifacts.dataset import CheckedDataset, RowReader, RowWriter, StoredRows
 from schemac.engines.lance import is_table
 from schemac.engines.lance.attributes import BLOB_EXTENSION, storage_version
-from schemac.rows.judging.arrays import plain_layout, to_field
+from schemac.rows.judging.arrays import extension_name, plain_layout, to_field
 from schemac.rows.runs.errors import PipelineError
 from schemac.rows.runs.plain_types import nullable_type, plain_field
 from schemac.rows.runs.storage import NO_STORAGE, Storage, is_local, local_path
@@ -81,9 +81,8 @@ def find_dataset(path: str, storage_options: Storage | None = None) -> Any | Non
     except (ValueError, OSError, RuntimeError) as error:
         if "was not found" in str(error):
             return None
-        raise PipelineError(
-            UNREADABLE_TABLE, f"cannot open the table `{path}`: {reason_of(error)}"
-        ) from error
+        message = f"cannot open the table `{path}`: {reason_of(error)}"
+        raise PipelineError(UNREADABLE_TABLE, message) from error
 
 
 def versions(dataset: Any) -> list[tuple[int, datetime]]:
@@ -270,9 +269,8 @@ class LanceSource(SourceFormat):
             table.scanner(columns=table.schema.names[:1], filter=filter).explain_plan()
         except (ValueError, OSError) as error:
             message = f"Lance cannot filter `{path}` by `{filter}`: {str(error).splitlines()[0]}"
-            raise PipelineError(
-                SINK_OPTION, message, "a filter is an SQL condition such as `fare > 10`"
-            ) from error
+            help = "a filter is an SQL condition such as `fare > 10`"
+            raise PipelineError(SINK_OPTION, message, help) from error
 
 
 SOURCE = LanceSource()
@@ -289,9 +287,5 @@ def _files_of_fragments(path: str, version: int, storage_options: Storage) -> di
 
 def _plain_schema(schema: pa.Schema, *, is_exact: bool) -> pa.Schema:
     """Return the columns in the types that other readers have, without blobs."""
-    fields = []
-    for field in schema:
-        in_metadata = (field.metadata or {}).get(b"ARROW:extension:name", b"").decode()
-        if BLOB_EXTENSION not in (getattr(field.type, "extension_name", None), in_metadata):
-            fields.append(plain_field(field, is_exact=is_exact))
-    return pa.schema(fields)
+    others = [field for field in schema if extension_name(field) != BLOB_EXTENSION]
+    return pa.schema([plain_field(field, is_exact=is_exact) for field in others])

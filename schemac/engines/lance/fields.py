@@ -1,16 +1,17 @@
-"""The fields of a schema as Lance numbers them, Lance's words for their types, and the casts that Lance makes by itself.
+"""The fields of a schema as Lance numbers them, their ids in a lock, Lance's words for their types, and the casts that Lance makes by itself.
 
 Layer: engines.
 Shape: pre-order; lists have an item below them, maps an `entries` struct with key and value, but a fixed-size list of plain values is one
-      node. A field of the manifest may own several nodes (a map, a blob) or none (the item of a vector). Casts are between logical types
-      as Lance spells them; Lance counts on when a zone comes or goes and never looks at a clock, so of instants only those in UTC are
-      left to it to make readings of.
+      node. A field of the manifest may own several nodes (a map, a blob) or none (the item of a vector); its numbers are the ids of all
+      nodes that belong to it, parents first. Casts are between logical types as Lance spells them; Lance counts on when a zone comes or
+      goes and never looks at a clock, so of instants only those in UTC are left to it to make readings of.
 Source: the table of logical types in rust/lance-core/src/datatypes.rs of github.com/lance-format/lance, and all pairs of 38 types tried
-      with `alter_columns`, both with pylance 14.0.2.
+      with `alter_columns`, both with pylance 14.0.2. Lance numbers every node in pre-order, and a column that is cast gets a new id with
+      all below it; what it can add and cast was tried at every place.
 """
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -20,10 +21,10 @@ from schemac.engines.lance import attributes as lance
 from schemac.language.attributes.attribute import Family
 from schemac.language.kinds.plain import PlainType
 from schemac.language.logical.dataset import LogicalDataset
-from schemac.language.logical.model import SchemaField
+from schemac.language.logical.model import SchemaField, is_in_structs, preorder
 from schemac.language.physical import ArrowField, ArrowType, LoweredField, LoweredSchema, pa, parts_of
 from schemac.versions.evolution.version_pair import SchemaVersion
-from schemac.versions.identity.lock import Numbers
+from schemac.versions.identity.lock import Former, Numbered, Numbering, Numbers
 
 if TYPE_CHECKING:
     from schemac.engines.lance._generated.lance import file_pb2 as pb
@@ -59,27 +60,15 @@ def stored_word(type_: ArrowType) -> str:
     return str(type_).removesuffix("_view")
 
 
-def type_words(type_: Any, metadata: Mapping[str, str]) -> tuple[str, str]:
-    """Return the logical type of a storage type, and the name of its (deprecated, still compared) encoding.
-
-    Raises ValueError for a type that Lance lacks.
-    """
+def type_word(type_: Any, *, is_json: bool = False) -> str:
+    """Return the logical type of a storage type. Raises ValueError for a type that Lance lacks."""
     is_ = pa.types
-    if is_.is_null(type_) or is_.is_struct(type_):
-        return str(type_).partition("<")[0], "NONE"
+    if is_.is_struct(type_):
+        return "struct"
     if is_variable(type_):
-        is_json = metadata.get(EXTENSION_NAME) == lance.JSON_EXTENSION
-        return "json" if is_json else stored_word(type_), "VAR_BINARY"
+        return "json" if is_json else stored_word(type_)
     if is_.is_dictionary(type_):
-        value, _ = type_words(type_.value_type, {})
-        index, _ = type_words(type_.index_type, {})
-        return f"dict:{value}:{index}:false", "DICTIONARY"
-    return _plain_word(type_), "PLAIN"
-
-
-def _plain_word(type_: Any) -> str:
-    """Return the logical type of a type that is stored plainly. Raises ValueError for a type that Lance lacks."""
-    is_ = pa.types
+        return f"dict:{type_word(type_.value_type)}:{type_word(type_.index_type)}:false"
     if is_.is_map(type_):
         return "map"
     if is_.is_list(type_) or is_.is_large_list(type_):
@@ -103,15 +92,25 @@ def _item_word(item: ArrowField) -> str:
     if (item.metadata or {}).get(NAME_KEY) == lance.BRAIN_FLOAT.encode():
         return lance.BRAIN_FLOAT
     type_: Any = item.type
-    return type_words(type_.storage_type if isinstance(type_, pa.BaseExtensionType) else type_, {})[0]
+    return type_word(type_.storage_type if isinstance(type_, pa.BaseExtensionType) else type_)
 
 
+_ENCODINGS = {
+    **dict.fromkeys(("null", "struct"), "NONE"),
+    **dict.fromkeys(("json", "string", "large_string", "binary", "large_binary"), "VAR_BINARY"),
+}
+"""The encodings, which are deprecated and still compared, of logical types that are not stored plainly."""
 NAME = "lance"
 
 
 def is_map_or_vector(field: SchemaField) -> bool:
     """Whether a field is a map or a fixed-size list."""
     return field.type.family is Family.MAP or getattr(field.type, "fixed_length", None) is not None
+
+
+def is_inside_map_or_vector(field: SchemaField) -> bool:
+    """Whether a map or a fixed-size list is above."""
+    return any(map(is_map_or_vector, field.ancestors))
 
 
 def lance_ids(numbers: Numbers) -> tuple[int, ...]:
@@ -159,29 +158,29 @@ def nodes_of(lowered: LoweredSchema, *, is_tolerant: bool = False) -> Nodes:
         if metadata.get(EXTENSION_NAME) == "arrow.json":
             metadata = {**metadata, EXTENSION_NAME: lance.JSON_EXTENSION}
         try:
-            logical_type, encoding = type_words(type_, metadata)
+            logical_type = type_word(type_, is_json=metadata.get(EXTENSION_NAME) == lance.JSON_EXTENSION)
         except ValueError:
             if not is_tolerant:
                 raise
-            logical_type, encoding = str(type_), "NONE"
+            logical_type = str(type_)
+        is_dictionary = pa.types.is_dictionary(type_)
         node = pb.Field(
             name=arrow.name,
             id=id,
             parent_id=parent,
             logical_type=logical_type,
             nullable=arrow.nullable,
-            encoding=encoding,
+            encoding="DICTIONARY" if is_dictionary else _ENCODINGS.get(logical_type, "PLAIN"),
         )
         if metadata:
             # A numeric position makes a primary key, whatever the flag.
             position = _position(metadata.get(lance.PRIMARY_KEY_POSITION))
-            is_flagged = lance.has_key_mark(metadata)
             node.extension_name = metadata.get(EXTENSION_NAME, "")
             node.metadata.update(encoded(metadata))
-            node.unenforced_primary_key = position is not None or is_flagged
+            node.unenforced_primary_key = position is not None or lance.has_key_mark(metadata)
             node.unenforced_primary_key_position = position or 0
-            clustering_position = _position(metadata.get(lance.CLUSTERING_KEY_POSITION))
-            node.unenforced_clustering_key_position = clustering_position or 0
+            place = _position(metadata.get(lance.CLUSTERING_KEY_POSITION))
+            node.unenforced_clustering_key_position = place or 0
         nodes.append(node)
         owned[owner.field].append(id)
         if logical_type == "map":
@@ -205,7 +204,8 @@ def encoded(entries: Mapping[str, str]) -> dict[str, bytes]:
     return {key: value.encode() for key, value in entries.items()}
 
 
-_PARENTS = frozenset({"struct", "map", "list", "list.struct", "large_list", "large_list.struct"})
+LISTS = frozenset({"list", "list.struct", "large_list", "large_list.struct"})
+_PARENTS = LISTS | {"struct", "map"}
 """Logical types with messages below them; so is a fixed-size list of structs."""
 _NUMBER = re.compile(r"\+?[0-9]+")
 
@@ -236,7 +236,7 @@ Words = Mapping[SchemaField, tuple[str, ...]]
 """Lance's logical types of the nodes that belong to each field, parents first."""
 
 
-class LazyWords(Words):
+class LazyWords:
     """The logical types of the fields of a dataset, computed when one is asked for that Arrow is needed for.
 
     The merge driver starts for every lock anew, and loading pyarrow takes longer than merging one.
@@ -251,14 +251,6 @@ class LazyWords(Words):
         if field.parent is None and not field.extra and isinstance(type_, PlainType):
             return (type_.arrow_text,)
         return self._all[field]
-
-    def __iter__(self) -> Iterator[SchemaField]:
-        """Iterate over the fields."""
-        return iter(self._all)
-
-    def __len__(self) -> int:
-        """Return how many fields there are."""
-        return len(self._all)
 
     @cached_property
     def _all(self) -> Words:
@@ -276,26 +268,15 @@ def nodes_in(version: SchemaVersion) -> Nodes:
     return nodes_of(version.lowered, is_tolerant=True)
 
 
-def _words(version: SchemaVersion) -> Words:
-    """Return Lance's logical types of a version's nodes by field."""
-    return version.view(nodes_in).words()
-
-
 def words(version: SchemaVersion) -> Words:
     """Return Lance's words for the fields of a schema."""
-    return version.view(_words)
-
-
-def column_words(version: SchemaVersion, column: SchemaField) -> Words:
-    """Return Lance's words for the fields of one column; the others are not lowered for it."""
-    return version.column_view(words_of, column)
+    return version.view(nodes_in).words()
 
 
 _INTEGERS = frozenset(f"{sign}int{bits}" for sign in ("", "u") for bits in (8, 16, 32, 64))
 _FLOATS = frozenset({"halffloat", "float", "double"})
 _TEXTS = frozenset({"string", "large_string"})
 _BYTES = frozenset({"binary", "large_binary"})
-_LISTS = ("list", "large_list", "list.struct", "large_list.struct")
 
 
 def is_cast(old: str, new: str) -> bool:
@@ -307,7 +288,7 @@ def is_cast(old: str, new: str) -> bool:
         return new in _TEXTS or (old in _TEXTS and _is_dictionary_of_texts(new))
     if old == "json":
         return new in _BYTES
-    if old in _LISTS and new in _LISTS:
+    if old in LISTS and new in LISTS:
         return old.endswith(".struct") == new.endswith(".struct")
     if old.startswith("fixed_size_list:") and new.startswith("fixed_size_list:"):
         (old_item, old_size), (new_item, new_size) = _vector(old), _vector(new)
@@ -338,3 +319,91 @@ _PARAMETRIC: dict[str, tuple[str, ...]] = {
     **dict.fromkeys(_DATES, (*_DATES, "timestamp")),
     **dict.fromkeys(_TIMES, _TIMES),
 }
+
+
+def number_fields(dataset: LogicalDataset, former: Former | None, highest: int) -> Numbered:
+    """Return the ids of the nodes of all fields, and the highest one after that."""
+    nodes = _Nodes(dataset, former or Former(dataset, {}))
+    node_ids: dict[SchemaField, tuple[int, ...]] = {}
+    fields = preorder(dataset.columns)
+    new = {field for field in fields if nodes.is_new(field)}
+    renewed = {nodes.root(field) for field in new if field.parent not in new}
+    for field in fields:
+        # All nodes below a renewed one are new.
+        if field in renewed or field.parent in renewed:
+            renewed.add(field)
+            count = len(nodes.words[field])
+            node_ids[field] = tuple(range(highest + 1, highest + 1 + count))
+            highest += count
+        else:
+            node_ids[field] = nodes.olds[field].numbers
+    return node_ids, highest
+
+
+class _Nodes:
+    """Says which nodes of a former schema stay, and what has to be written anew for a new one."""
+
+    def __init__(self, dataset: LogicalDataset, former: Former) -> None:
+        self.words = LazyWords(dataset)
+        self._words_before = LazyWords(former.dataset)
+        self._former = former
+        self.olds = former.fields
+        self._has_same_extra = dataset.schema.extra == former.dataset.schema.extra
+
+    def words_before(self, field: SchemaField) -> tuple[str, ...]:
+        """Return the words of what the field was. Nothing is kept of a field that is back: Lance gives no number twice."""
+        old = self.olds[field]
+        return () if old.is_back else self._words_before[old.field]
+
+    def is_same(self, field: SchemaField) -> bool:
+        """Whether a field was there with the same nodes."""
+        old = self.olds.get(field)
+        if old is None:
+            return False
+        # A field in an unchanged column is the same, which is known without Lance's form of it.
+        before, column = old.field.column, field.column
+        is_untouched = (
+            self._has_same_extra
+            and not old.is_back
+            and old.field.path[1:] == field.path[1:]
+            and (before.extra, before.type) == (column.extra, column.type)
+        )
+        return is_untouched or self.words_before(field) == self.words[field]
+
+    def is_new(self, field: SchemaField) -> bool:
+        """Whether the nodes of a field cannot stay."""
+        return not (self.is_same(field) and self._former.is_in_its_place(field))
+
+    def root(self, field: SchemaField) -> SchemaField:
+        """Return what has to be written anew for a new node: itself where Lance can do that, else the whole column.
+
+        It adds nothing inside maps and vectors, and inside lists it makes no more than its own casts.
+        """
+        families = {above.type.family for above in field.ancestors}
+        if is_in_structs(field):
+            return field
+        if is_inside_map_or_vector(field) or not families <= {Family.STRUCT, Family.LIST}:
+            return field.column
+        if field not in self.olds:
+            return field if field.is_member else field.column
+        before, after = self.words_before(field), self.words[field]
+        is_castable = len(before) == len(after) == 1 and is_cast(before[0], after[0])
+        return field if is_castable else field.column
+
+
+def _takes(dataset: LogicalDataset, other: Former) -> set[SchemaField]:
+    """Return the fields that may keep the numbers of the other branch: those with equal nodes; in lists and maps only if the whole column is equal."""
+    nodes = _Nodes(dataset, other)
+
+    def is_as_there(field: SchemaField) -> bool:
+        return not nodes.is_new(field) and len(other.fields[field].field.children) == len(field.children)
+
+    whole = {column for column in dataset.columns if all(is_as_there(field) for field in preorder([column]))}
+    return {
+        field
+        for field in other.fields
+        if nodes.is_same(field) and (field.column in whole or is_in_structs(field))
+    }
+
+
+NUMBERING = Numbering(number_fields, _takes)

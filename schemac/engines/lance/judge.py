@@ -7,12 +7,12 @@ commit replaces the schema (names, order, nullability, metadata, drops), another
 column anew under a new id.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
 from schemac.engines.lance import attributes as lance
 from schemac.engines.lance.attributes import LanceFact
-from schemac.engines.lance.fields import column_words, is_cast, is_map_or_vector, lance_ids
+from schemac.engines.lance.fields import is_cast, is_inside_map_or_vector, lance_ids, words_of
 from schemac.engines.lance.tables.steps import CheckSubject, how_to_find
 from schemac.language.attributes import builtin
 from schemac.language.attributes.attribute import Family
@@ -63,8 +63,7 @@ def _refuse_in_packed(change: Change, _pair: object) -> Judgement | None:
     fields = [field for field in (change.old_field, change.new_field) if field is not None]
     is_order = change.fact is Fact.FIELDS_REORDERED
     holders = fields[:1] if is_order else [above for field in fields for above in field.ancestors]
-    encodings = [lance.ENCODING.read(holder.extra) for holder in holders]
-    if not any(encoding is not None and encoding.packed for encoding in encodings):
+    if not any(lance.is_packed(holder.extra) for holder in holders):
         return None
     reason = "existing files have the members of a packed struct side by side, in their old order"
     return refused(reason, _NEW_FIELD_HELP)
@@ -74,7 +73,7 @@ def _judge_addition(change: Change, pair: VersionPair) -> Judgement:
     """Return METADATA if old rows read as null, REWRITE if values are copied or columns rewritten; refuse a required field."""
     new = change.current_field
     if has_values(new, pair):
-        hollow = _required_field_without_values(new, pair)
+        hollow = next(_required_fields_without_values(new, pair), None)
         if hollow is not None:
             reason = f"existing rows have no {hollow.path_text}, and it may not be null"
             return refused(reason, make_optional(hollow.type))
@@ -205,18 +204,15 @@ def last_version_without(struct: SchemaField, version: SchemaVersion) -> int | N
     return begun - 1 if any(first.get(member, begun) < begun for member in members) else None
 
 
-def _required_field_without_values(new: SchemaField, pair: VersionPair) -> SchemaField | None:
-    """Return the first required field below a new one for which existing rows have no value; None if there is none."""
+def _required_fields_without_values(new: SchemaField, pair: VersionPair) -> Iterator[SchemaField]:
+    """Yield the required fields below a new one for which existing rows have no value, without those inside them."""
     for child in new.children:
         if child in pair.before:
             continue
         if any(field in pair.before for field in preorder([child])):
-            empty_field = _required_field_without_values(child, pair)
-            if empty_field is not None:
-                return empty_field
+            yield from _required_fields_without_values(child, pair)
         elif not child.is_nullable:
-            return child
-    return None
+            yield child
 
 
 def _judge_required(change: Change, pair: VersionPair) -> Judgement:
@@ -302,12 +298,7 @@ def _logical_types(version: SchemaVersion, field: SchemaField) -> tuple[str, ...
 
 def _node_types(version: SchemaVersion, field: SchemaField) -> tuple[str, ...]:
     """Return the logical types of the nodes that a field owns; none for an item of a vector."""
-    return column_words(version, field.column)[field]
-
-
-def is_inside_map_or_vector(field: SchemaField) -> bool:
-    """Whether a map or a fixed-size list is above."""
-    return any(map(is_map_or_vector, field.ancestors))
+    return version.column_view(words_of, field.column)[field]
 
 
 ROWS: Mapping[AnyFact, VerdictRow] = {

@@ -79,11 +79,6 @@ class LanceLimits:
         self.is_ok = False
         self.findings.at_type(field, code, message, *steps, help=help)
 
-    def refuse_name(self, field: SchemaField, message: str, help: str) -> None:
-        """Report an error at a name."""
-        self.is_ok = False
-        self.findings.at_name(field, LANCE_NAME, message, help=help)
-
     def needs(self, version: str, field: SchemaField, what: str, instead: str = "") -> None:
         """Refuse, unless the schema specifies that version or a newer one; `instead` does without the version."""
         if self.version >= version:
@@ -109,21 +104,22 @@ class LanceLimits:
 
     def column_name(self, field: SchemaField) -> None:
         """Check the name of a column; names of members may be any."""
-        name = str(field.segment)
+        name, code, help = str(field.segment), LANCE_NAME, "rename it"
         if "." in name:
-            plain = name.replace(".", "_")
+            message, plain = f"Lance does not allow a dot in the column name '{name}'", name.replace(".", "_")
             help = Help.rewrite(f"rename it to '{plain}'", plain)
-            self.refuse_name(field, f"Lance does not allow a dot in the column name '{name}'", help)
         elif "`" in name:
             message = (
                 f"Lance writes the column '{name}' but cannot read it, because its name contains a backtick"
             )
-            self.refuse_name(field, message, "rename it")
         elif name in RESERVED_NAMES:
-            self.refuse_name(field, f"Lance reserves the name '{name}'", "rename it")
+            message = f"Lance reserves the name '{name}'"
         elif name in RISKY_NAMES:
-            message = f"Lance's searches return a column '{name}' of their own"
-            self.findings.at_name(field, LANCE_NAME_RISK, message, help="rename it")
+            message, code = f"Lance's searches return a column '{name}' of their own", LANCE_NAME_RISK
+        else:
+            return
+        self.is_ok = self.is_ok and code is not LANCE_NAME
+        self.findings.at_name(field, code, message, help=help)
 
     def field(self, field: LoweredField, depth: int) -> None:
         """Check a field and all below it."""

@@ -19,7 +19,7 @@ import pyarrow as pa
 from schemac.engines.lance._generated.lance import file_pb2 as pb
 from schemac.engines.lance.artifact import decode
 from schemac.engines.lance.dataset import lance_errors
-from schemac.engines.lance.tables.fields import differences, in_preorder, lance_fields_of
+from schemac.engines.lance.tables.fields import differences, ids_in_files, in_preorder, lance_fields_of
 from schemac.engines.lance.tables.new_columns import write_columns
 from schemac.engines.lance.tables.steps import new_column
 from schemac.engines.lance.transactions import schema_parts
@@ -106,37 +106,33 @@ class _Values:
     def __init__(self, batches: Iterator[pa.RecordBatch], schema: pa.Schema) -> None:
         self.batches = batches
         self.schema = pa.schema([pa.field(ADDRESSES, pa.int64()), *(f.with_nullable(True) for f in schema)])
-        self.rest: list[pa.RecordBatch] = []
+        self.rest = pa.RecordBatch.from_pylist([], self.schema)
 
     def of(self, addresses: Any, *, is_complete: bool) -> tuple[pa.RecordBatch, Any]:
         """Return the values for rows with these addresses, and a numpy array of booleans that says which of the rows have one."""
-        batches = self._up_to(int(addresses[-1])) if len(addresses) else ()
-        batch = pa.concat_batches([pa.RecordBatch.from_pylist([], self.schema), *batches])
+        batch = self._up_to(int(addresses[-1])) if len(addresses) else self.rest.slice(0, 0)
         batch_addresses = batch.column(0).to_numpy(zero_copy_only=False)
         is_written = np.isin(addresses, batch_addresses, assume_unique=True)
         if is_written.sum() != len(batch_addresses) or (is_complete and not is_written.all()):
             raise RuntimeError("values do not belong to the rows of their fragment")
         return batch, is_written
 
-    def _up_to(self, last: int) -> Iterator[pa.RecordBatch]:
-        """Yield the values of rows with addresses up to the last one."""
-        while True:
-            for batch in self.rest:
-                count = int(np.searchsorted(batch.column(0).to_numpy(), last, side="right"))
-                if count:
-                    yield batch.slice(0, count)
-                if count < batch.num_rows:
-                    self.rest = [batch.slice(count)]
-                    return
+    def _up_to(self, last: int) -> pa.RecordBatch:
+        """Return the values of rows with addresses up to the last one."""
+        batches = [self.rest]
+        while not batches[-1].num_rows or batches[-1].column(0)[-1].as_py() <= last:
             following = next(self.batches, None)
             if following is None:
-                self.rest = []
-                return
-            self.rest = [pa.RecordBatch.from_arrays(following.columns, schema=self.schema)]
+                break
+            batches.append(pa.RecordBatch.from_arrays(following.columns, schema=self.schema))
+        values = pa.concat_batches(batches)
+        count = int(np.searchsorted(values.column(0).to_numpy(), last, side="right"))
+        self.rest = values.slice(count)
+        return values.slice(0, count)
 
     def check_end(self) -> None:
         """Raise where values are left that belong to no row."""
-        if any(batch.num_rows for batch in self.rest) or next(self.batches, None) is not None:
+        if self.rest.num_rows or next(self.batches, None) is not None:
             raise RuntimeError("values do not belong to the rows of their fragment")
 
 
@@ -169,8 +165,8 @@ def checked_columns(path: str, table: Any, form: TableForm, columns: tuple[str, 
         if field.parent_id < 0 and field.name in may_be_null:
             field.nullable = True
     # Of a column that was dropped, the values in some data file would be read again.
-    files = (file for fragment in table.get_fragments() for file in fragment.data_files())
-    used = {field.id for field in there} | {id for file in files for id in file.fields if id >= 0}
+    in_files = (ids_in_files(fragment.metadata) for fragment in table.get_fragments())
+    used = {field.id for field in there}.union(*in_files)
     has_ids = form.version is not None or (
         used.isdisjoint(field.id for field in added) and not differences(known, table.lance_schema)
     )

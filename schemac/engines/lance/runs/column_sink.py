@@ -36,7 +36,7 @@ from schemac.engines.lance.runs.column_files import (
     write_column_file,
 )
 from schemac.engines.lance.runs.sink import SINK, as_lance_reads
-from schemac.engines.lance.tables.new_columns import fragment_files, has_no_restored_rows
+from schemac.engines.lance.tables.new_columns import fragment_files, has_no_restored_rows, has_same_deletions
 from schemac.engines.lance.transactions import DATA, file_name, fragments_of, move_data
 from schemac.rows.runs.columns import ColumnSink, FilledColumns, Filling, Look
 from schemac.rows.runs.errors import PipelineError
@@ -72,11 +72,6 @@ class ColumnFileRecord:
         """Read a record."""
         return cls(**json.loads(text))
 
-    @property
-    def path(self) -> str:
-        """Name of the data file."""
-        return file_name(self.file or "{}")
-
     @cached_property
     def metadata(self) -> Any:
         """Metadata of the fragment."""
@@ -86,9 +81,7 @@ class ColumnFileRecord:
         """Whether a fragment has the files that it had, and no row that was deleted when the record was made."""
         if fragment_files(fragment.metadata) != fragment_files(self.metadata):
             return False
-        if self.metadata.deletion_file is None:
-            return True
-        if str(self.metadata.deletion_file) == str(fragment.metadata.deletion_file):
+        if has_same_deletions(fragment.metadata, self.metadata):
             return True
         try:
             then = open_dataset(place.path, self.version, place.storage_options)
@@ -137,7 +130,7 @@ class ColumnFileRecords:
                 with contextlib.suppress(ValueError, TypeError, FileNotFoundError):
                     with files.open_input_stream(info.path) as stream:
                         record = ColumnFileRecord.parse(stream.read().decode())
-                    if record.file is None or self._has_file(record.path):
+                    if record.file is None or self._has_file(file_name(record.file)):
                         records.append(record)
         return records
 
@@ -261,20 +254,20 @@ class LanceColumnSink(ColumnSink):
         fragments = table.get_fragments()
         if int(table.version) != look.version or len(records) < len(fragments):
             return None
-        used = {id: record for id, record in records.items() if record.file is not None}
-        if not used and not columns.new:
+        files = {id: record.file for id, record in records.items() if record.file is not None}
+        if not files and not columns.new:
             return look.version
         replaced_ids = frozenset(id for ids in filling.ids for id in ids)
         fragment_metadata = [
-            transactions.with_data_file(fragment.metadata, record.file, replaced_ids)
-            if (record := used.get(fragment.fragment_id)) and record.file
-            else fragment.metadata
-            for fragment in fragments
+            transactions.with_data_file(metadata, files[metadata.id], replaced_ids)
+            if metadata.id in files
+            else metadata
+            for metadata in (fragment.metadata for fragment in fragments)
         ]
         operation = lance.LanceOperation.Merge(
             fragment_metadata, transactions.lance_schema(columns.fields, columns.metadata)
         )
-        names, folder = [record.path for record in used.values()], ColumnFileRecords(filling.place).folder
+        names, folder = list(map(file_name, files.values())), ColumnFileRecords(filling.place).folder
         try:
             return transactions.commit_operation(
                 place, names, operation, look.version, source=folder, **commit_properties
@@ -308,7 +301,7 @@ class LanceColumnSink(ColumnSink):
                 folder.remove()
             return
         filled = ColumnFileRecords(place)
-        names = [record.path for record in filled.records() if record.file is not None]
+        names = [file_name(record.file) for record in filled.records() if record.file is not None]
         transactions.remove_remote_data(place, (name for name in names if name not in named))
         filled.remove()
 
@@ -318,8 +311,6 @@ class LanceColumnSink(ColumnSink):
         try:
             columns = checked_columns(path, table, filling.table_form(), filling.columns.names)
         except PipelineError as error:
-            if error.code is not SCHEMA_MISMATCH:
-                raise
             message = f"another program has changed the columns of `{path}` in the meantime: {error.message}"
             raise PipelineError.uncommitted(CONCURRENT_RUN, message, AGAIN) from error
         if columns.ids != filling.ids:

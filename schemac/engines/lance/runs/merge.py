@@ -11,15 +11,16 @@ Source: `execute_uncommitted` of pylance 14: `when_matched_delete` takes a sourc
 
 import json
 import os
-from collections.abc import Iterable, Iterator
-from itertools import count, islice
+from collections.abc import Iterator
+from itertools import islice
 from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from schemac.engines.lance.dataset import find_dataset, lance_errors, options_for
+from schemac.engines.lance.dataset import ROWS_PER_BATCH, find_dataset, lance_errors, options_for
 from schemac.engines.lance.transactions import DATA, file_names, fragments_of, write_rest
+from schemac.rows.judging.arrays import plain_layout
 from schemac.rows.runs.errors import PipelineError
 from schemac.rows.runs.tables import Merge, MergedRows, WriteTarget
 from schemac.text.source.catalogue import KEY_EXISTS
@@ -27,16 +28,13 @@ from schemac.text.source.catalogue import KEY_EXISTS
 TABLE_BATCH_ROWS, EXAMPLE_ROWS = 1 << 17, 3
 
 
-def refuse_repeated(table: Any, records: Iterable[pa.Table], keys: pa.Table, merge: Merge) -> None:
+def refuse_repeated(table: Any, records: pa.Table, keys: pa.Table, merge: Merge) -> None:
     """Raise PipelineError if a row of the table that stays has unique fields of a record that counts.
 
-    `records` have the columns of the table, and `keys` are those of all rows that are replaced, or go.
+    `records` have the unique fields of the table, and `keys` are those of all rows that are replaced, or go.
     """
-    parts = [[_values(part, fields) for fields in merge.unique] for part in records]
-    for number, fields in enumerate(merge.unique):
-        if not parts:
-            return
-        new = pa.concat_tables([part[number] for part in parts])
+    for fields in merge.unique:
+        new = _values(records, fields)
         columns = list(dict.fromkeys([*merge.keys, *(path[0] for path in fields)]))
         repeated = []
         for batch in table.scanner(columns=columns, batch_size=TABLE_BATCH_ROWS).to_batches():
@@ -69,20 +67,14 @@ def _values(rows: pa.Table, fields: tuple[tuple[str, ...], ...]) -> pa.Table:
     return values.drop_null()
 
 
-def _comparable(column: pa.ChunkedArray) -> pa.ChunkedArray:
+def _comparable(column: pa.ChunkedArray) -> pa.Array:
     """Return values in a type that Arrow can join by."""
-    kind = column.type
-    if isinstance(kind, pa.BaseExtensionType):
-        return _comparable(pa.chunked_array([part.storage for part in column.chunks], kind.storage_type))
-    if pa.types.is_dictionary(kind):
-        return _comparable(column.cast(kind.value_type))
-    if pa.types.is_float16(kind):
-        return column.cast(pa.float32())
-    if pa.types.is_nested(kind):
-        return pa.chunked_array(
-            [[None if value is None else repr(value) for value in column.to_pylist()]], pa.string()
-        )
-    return column
+    values = plain_layout(column.combine_chunks())
+    if pa.types.is_float16(values.type):
+        return values.cast(pa.float32())
+    if pa.types.is_nested(values.type):
+        return pa.array([None if value is None else repr(value) for value in values.to_pylist()], pa.string())
+    return values
 
 
 def format_rows(rows: pa.Table) -> str:
@@ -99,7 +91,6 @@ def format_rows(rows: pa.Table) -> str:
 FRAGMENT_INDEX, ROW, IS_KNOWN = "__piece", "__row", "__known"
 DELETES = -1
 """In the place of a piece, before the first one: the record deletes."""
-BATCH_ROWS = 8192
 
 
 def judge(
@@ -123,10 +114,9 @@ def judge(
             raise PipelineError(KEY_EXISTS, message, help, place=("keys",))
     if table is not None and merge.latest is not None:
         winners = _without_stale(table, winners, merge)
-    if table is not None and merge.unique:
-        refuse_repeated(
-            table, _unique_fields(place, fragments, winners, merge), winners.select(merge.keys), merge
-        )
+    if table is not None and merge.unique and fragments:
+        new_rows = pa.concat_tables(_unique_fields(place, fragments, winners, merge))
+        refuse_repeated(table, new_rows, winners.select(merge.keys), merge)
     deleted = pc.sum(pc.equal(winners[FRAGMENT_INDEX], DELETES)).as_py() or 0
     deletion, keys = None, winners.select(merge.keys)
     if table is not None and not merge.is_refused and len(keys):
@@ -177,7 +167,7 @@ def _read(place: WriteTarget, fragment: str, columns: list[str] | None = None) -
         reader = LanceFileReader(
             path, storage_options=options_for(place.path, place.storage_options), columns=columns
         )
-        yield from reader.read_all(batch_size=BATCH_ROWS).to_batches()
+        yield from reader.read_all(batch_size=ROWS_PER_BATCH).to_batches()
 
 
 def _winners(records: pa.Table, merge: Merge) -> pa.Table:
@@ -230,18 +220,17 @@ def _without_lost_records(
     place: WriteTarget, schema: pa.Schema, fragments: list[str], records: pa.Table, winners: pa.Table
 ) -> list[str]:
     """Return the fragments, those that have records that do not count written again without them."""
-    losers = records.select([FRAGMENT_INDEX, ROW]).join(
-        winners.select([FRAGMENT_INDEX, ROW]), [FRAGMENT_INDEX, ROW], join_type="left anti"
-    )
     winning_fragments: list[str] = []
     for number, fragment in enumerate(fragments):
-        lost = losers.filter(pc.equal(losers[FRAGMENT_INDEX], number))[ROW]
-        if not len(lost):
+        rows, winning = (
+            some.filter(pc.equal(some[FRAGMENT_INDEX], number))[ROW] for some in (records, winners)
+        )
+        if len(winning) == len(rows):
             winning_fragments.append(fragment)
             continue
-        rows, lost_rows = count(), set(lost.to_pylist())
+        wins = iter(pc.is_in(rows, winning.combine_chunks()).to_pylist())
         batches = (
-            batch.filter(pa.array([row not in lost_rows for row in islice(rows, batch.num_rows)], pa.bool_()))
+            batch.filter(pa.array(list(islice(wins, batch.num_rows)), pa.bool_()))
             for batch in _read(place, fragment)
         )
         winning_fragments += write_rest(place, schema, batches)

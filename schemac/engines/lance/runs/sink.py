@@ -13,7 +13,6 @@ import os
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from functools import partial
-from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
@@ -28,7 +27,7 @@ from schemac.engines.lance.fields import NAME_KEY
 from schemac.engines.lance.runs import merge as merging
 from schemac.engines.lance.runs import recovery
 from schemac.engines.lance.tables.fields import differences, lance_fields_of
-from schemac.engines.lance.transactions import DATA, Commit, CommitStage, file_names
+from schemac.engines.lance.transactions import DATA, file_names
 from schemac.language.attributes.attribute import Extra
 from schemac.language.logical.model import SchemaField
 from schemac.language.physical import LoweredSchema, with_parts
@@ -80,26 +79,23 @@ class LanceSink(Sink):
 
     def is_free(self, path: str) -> bool:
         """Return whether a folder without a table holds nothing but what runs left there."""
-        folder = Path(path)
-        names = [name for staged in table_area(path).folders() for name in staged.moved_files()]
-        known = {entry for name in names for entry in transactions.data_entries(name)}
-        entries = [entry for entry in folder.iterdir() if not entry.name.startswith(PREFIX)]
-        return len(entries) < len(list(folder.iterdir())) and all(
-            entry.name in transactions.TABLE_FOLDERS
-            and (entry.name != DATA or {inner.name for inner in entry.iterdir()} <= known)
-            for entry in entries
-        )
+        names = set(os.listdir(path))
+        others = {name for name in names if not name.startswith(PREFIX)}
+        if others == names or not others.issubset(transactions.TABLE_FOLDERS):
+            return False
+        moved = [name for staged in table_area(path).folders() for name in staged.moved_files()]
+        known = {entry for name in moved for entry in transactions.data_entries(name)}
+        return DATA not in others or known.issuperset(os.listdir(os.path.join(path, DATA)))
 
     def differences(
         self, path: str, form: TableForm, storage_options: Storage, *, ids: bool = True
     ) -> tuple[str, ...]:
         """Return how a table differs from its form, one sentence each; that of plain Arrow may have any metadata."""
         table = open_dataset(path, storage_options=storage_options)
-        if not form.native:
-            return differences(lance_fields_of(form.schema), table.lance_schema, ids=ids)
         message = decode(form.native)
-        metadata = message.metadata if ids else None
-        return differences(message.fields, table.lance_schema, metadata=metadata, ids=ids)
+        fields = message.fields if form.native else lance_fields_of(form.schema)
+        metadata = message.metadata if form.native and ids else None
+        return differences(fields, table.lance_schema, metadata=metadata, ids=ids)
 
     def runs(self, table: str | Any, storage_options: Storage | None = None) -> Iterator[CommittedRun]:
         """List the runs of a path or a `LanceDataset`. Raises Lance's error if there is no table."""
@@ -121,7 +117,7 @@ class LanceSink(Sink):
 
     def claim(self, place: WriteTarget, fragments: list[str]) -> None:
         """Begin the commit of fragments. Raises PipelineError if another attempt of the run has begun one."""
-        Commit(place, file_names(fragments)).advance(CommitStage.CLAIMED)
+        transactions.claim_commit(place)
 
     def give_up(self, place: WriteTarget, fragments: list[str]) -> None:
         """Remove what an attempt wrote whose run another attempt has committed: no version names it, and none will."""
@@ -250,13 +246,12 @@ class LanceSink(Sink):
                     raise _created_meanwhile(place)
                 place = replace(place, mode="append", read_version=newest.version)
             _refuse_dropped(newest, place, fragments)
-        message = decode(form.native) if form.native else None
-        if message is not None and [f.id for f in message.fields] == list(range(len(message.fields))):
-            message = None  # Lance gives a new table the same ids
         make = partial(_commit, place, form.schema, fragments)
-        if message is not None and place.mode != "append":
+        message = decode(form.native)
+        # Lance itself gives a new table the ids from 0 on.
+        if place.mode != "append" and any(f.id != i for i, f in enumerate(message.fields)):
             make = partial(_commit_with_ids, place, fragments, message)
-        return Commit(place, file_names(fragments), make).advance(CommitStage.COMMITTED)
+        return transactions.commit_files(place, file_names(fragments), make)
 
     def close_staging(self, place: WriteTarget) -> None:
         """Remove the folder that tasks wrote to."""

@@ -11,7 +11,7 @@ Errors: SC421 unusable-table, SC422 failed-check, SC423 table-changed, SC424 tab
 """
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Hashable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -28,13 +28,13 @@ from schemac.engines.lance.tables.fields import differences, ids_in_files
 from schemac.engines.lance.tables.live_table import LanceTable, can_store, open_table
 from schemac.engines.lance.tables.new_columns import (
     Converter,
-    FinishedFiles,
     WriteColumns,
     fragment_files,
+    has_no_restored_rows,
     run_in_process,
 )
 from schemac.engines.lance.tables.plan import LancePlan, field_ids_for, plan
-from schemac.engines.lance.tables.row_checks import RunningCheck, report_broken, report_failed
+from schemac.engines.lance.tables.row_checks import RunningCheck, report_broken, report_failed, rows_with_ids
 from schemac.engines.lance.transactions import is_conflict, lance_schema, make_version, with_data_file
 from schemac.language.attributes.builtin import TABLE_RECORD
 from schemac.language.constraints.rows import Unique
@@ -92,7 +92,10 @@ class _Run:
         self.report = report
         self.progress = progress
         self.spread = spread
-        self.finished_files = FinishedFiles()
+        self.checked: set[Hashable] = set()
+        """The fragments, by their files, whose rows have passed all checks."""
+        self.new_files: dict[tuple[Hashable, str], tuple[Any, str]] = {}
+        """Each fragment that a data file was made for, and the file as JSON, by the fragment's files and the title of what is in it."""
         self.commits = 0
 
     @property
@@ -139,7 +142,8 @@ class _Run:
         if made is None:
             raise _StoppedError
         if made.table.fields != table.fields:
-            self.finished_files = FinishedFiles()
+            self.checked.clear()
+            self.new_files.clear()
         self.plan = made
 
     def check_rows(self) -> None:
@@ -147,13 +151,10 @@ class _Run:
         questions = [RunningCheck(check, self.plan) for check in self.plan.of(steps.CheckStep)]
         rules = self.plan.of(steps.RuleCheck)
         fragments = self.dataset.get_fragments() if questions or rules else []
-        fresh = [f for f in fragments if fragment_files(f.metadata) not in self.finished_files.checked]
+        fresh = [f for f in fragments if fragment_files(f.metadata) not in self.checked]
         for number, question in enumerate(questions):
             self.progress(f"checking {question.check.title}", number, len(questions))
-            scanner = self.dataset.scanner(
-                columns=question.columns, fragments=fresh, scan_in_order=True, with_row_id=True
-            )
-            for batch in scanner.to_batches() if fresh else ():
+            for batch in rows_with_ids(self.dataset, question.columns, fresh):
                 question.add_batch(batch)
             question.report(self.plan.table.name, self.state, self.report)
         if rules:
@@ -162,7 +163,7 @@ class _Run:
                 report_failed(self.plan, rules, fragments if is_of_all else fresh, self.state, self.report)
         if self.report.has_errors:
             raise _StoppedError
-        self.finished_files.checked |= {fragment_files(f.metadata) for f in fresh}
+        self.checked |= {fragment_files(f.metadata) for f in fresh}
 
     def swap_in(self) -> int:
         """Write the new columns, and commit them if there was no other commit; return the version that has them."""
@@ -185,27 +186,33 @@ class _Run:
 
     def write_fragments(self) -> list[Any]:
         """Write the data files that are not made yet; return the metadata of all fragments with their new files."""
-        made, done = self.plan, self.finished_files
+        made = self.plan
         fragments = {fragment.fragment_id: fragment for fragment in self.dataset.get_fragments()}
         roots_of = {id: made.roots(ids_in_files(one.metadata)) for id, one in fragments.items()}
         titles = {roots: ", ".join(root.path_text for root in roots) for roots in roots_of.values()}
         for roots, title in titles.items():
             missing = [
-                id for id in fragments if roots_of[id] == roots and not done.find(fragments[id], title)
+                id for id in fragments if roots_of[id] == roots and not self.new_file(fragments[id], title)
             ]
             if roots and missing:
                 converter = Converter.of(made.stages, [[root] for root in roots], made.rounded)
                 field_ids = tuple(map(made.ids_with_ancestors, roots))
                 task = WriteColumns(made.table.name, self.dataset.version, converter, field_ids)
                 for id, file in self.spread(task, missing, f"writing {title}", self.progress).items():
-                    done.add(fragments[id], title, file)
+                    key = fragment_files(fragments[id].metadata), title
+                    self.new_files[key] = fragments[id], file
         with_files = []
         for id, fragment in fragments.items():
-            new_file = done.find(fragment, titles[roots_of[id]])
+            new_file = self.new_file(fragment, titles[roots_of[id]])
             replaced = frozenset(inner for root in roots_of[id] for inner in made.ids_below(root))
             metadata = fragment.metadata
             with_files.append(with_data_file(metadata, new_file, replaced) if new_file else metadata)
         return with_files
+
+    def new_file(self, fragment: Any, title: str) -> str | None:
+        """Return the data file that was made for a fragment; None if there is none with all its rows."""
+        then, file = self.new_files.get((fragment_files(fragment.metadata), title), (None, None))
+        return file if file is not None and has_no_restored_rows(fragment, then) else None
 
     def note_remaining_steps(self) -> int:
         """Note in the table's configuration which indices have to be built again, and the ids of its fields between two commits.
@@ -215,11 +222,9 @@ class _Run:
         newest = open_dataset(self.plan.table.name)
         version = int(newest.version)
         entries: dict[str, str] = {}
-        going = self.indices_to_rebuild(newest)
-        waiting = steps.noted_indices(newest)
-        if any(index.name not in waiting for index in going):
-            waiting.update({index.name: index for index in going})
-            entries[steps.INDICES_KEY] = steps.note_indices(waiting.values())
+        going, waiting = self.indices_to_rebuild(newest), steps.noted_indices(newest)
+        if not going.keys() <= waiting.keys():
+            entries[steps.INDICES_KEY] = steps.note_indices({**waiting, **going}.values())
         if self.plan.titles(steps.SET_SCHEMA):
             names = {field.id: field.name for field in self.plan.interim_fields}
             entries[IDS_KEY] = note_ids(self.plan.pair.new, names, self.plan.field_ids)
@@ -229,20 +234,19 @@ class _Run:
             newest.update_config(entries)
         return version + 2
 
-    def indices_to_rebuild(self, dataset: Any) -> list[steps.TableIndex]:
-        """Return the indices of a version that Lance drops with their fields, and whose fields are in the new schema."""
-        return [
-            index
+    def indices_to_rebuild(self, dataset: Any) -> dict[str, steps.TableIndex]:
+        """Return the indices of a version that Lance drops with their fields, and whose fields are in the new schema, by name."""
+        return {
+            index.name: index
             for index in steps.indices_of(dataset, self.plan.table.lock_ids)
             if self.plan.path_in_target(index) and self.plan.is_dropped(index)
-        ]
+        }
 
     def note_late_indices(self, version: int) -> None:
         """Note the indices that somebody created just before a version, whose commit dropped them."""
         now = open_dataset(self.plan.table.name)
-        waiting = steps.noted_indices(now)
         late = self.indices_to_rebuild(open_dataset(self.plan.table.name, version=version - 1))
-        waiting.update({index.name: index for index in late})
+        waiting = {**steps.noted_indices(now), **late}
         now.update_config({steps.INDICES_KEY: steps.note_indices(waiting.values())})
 
     def set_final_schema(self, version: int) -> None:
@@ -250,8 +254,7 @@ class _Run:
         import lance
 
         if self.plan.titles(steps.SET_SCHEMA):
-            target = self.plan.target
-            schema = lance_schema(target.fields, dict(target.metadata))
+            schema = lance_schema(self.plan.target.fields, self.plan.target.metadata)
             self.commit("set schema", lance.LanceOperation.Project(schema), version)
         now = open_dataset(self.plan.table.name)
         if IDS_KEY in now.config():
@@ -320,7 +323,25 @@ class LanceTables(VersionedTables[LanceTable]):
     def planned(self, table: LanceTable, change: TableChange, report: Report) -> PlannedChange | None:
         """Plan the steps."""
         made = plan(table, change.new, report, change.rounded, change.references)
-        return _planned(made, change) if made is not None else None
+        if made is None:
+            return None
+        written = made.titles(steps.REWRITE)
+        rows = counted(table.row_count, "row") if written else ""
+        return PlannedChange(
+            title=change.title("Lance", change.path),
+            lines=tuple(
+                numbered_lines(
+                    (step.verb, f"{step.title}: {step.describe()}  [{step.cost}]") for step in made.steps
+                )
+            ),
+            document={"steps": [step.to_json() for step in made.steps]},
+            summary=counted(len(made.steps), "step"),
+            is_done=made.is_done and not table.has_notes,
+            unlooked=tuple(f"{step.title}: {step.question}" for step in made.of(steps.UncheckedRule)),
+            rows_rewritten=table.row_count if written else 0,
+            question=f"{', '.join(written)}: will be rewritten for {rows}. Continue?" if written else "",
+            apply=lambda report, progress, spread: apply_plan(made, report, progress, spread),
+        )
 
     def verify(
         self, path: str, locked: LockedDataset, expected: LockedSchemaVersion, report: Report
@@ -345,27 +366,6 @@ class LanceTables(VersionedTables[LanceTable]):
         table = open_table(path, locked, report)
         if table is not None:
             report_broken(table, expected, references, report)
-
-
-def _planned(made: LancePlan, change: TableChange) -> PlannedChange:
-    """Return the plan as commands show it and carry it out."""
-    written = made.titles(steps.REWRITE)
-    rows = counted(made.table.row_count, "row") if written else ""
-    return PlannedChange(
-        title=change.title("Lance", change.path),
-        lines=tuple(
-            numbered_lines(
-                (step.verb, f"{step.title}: {step.describe()}  [{step.cost}]") for step in made.steps
-            )
-        ),
-        document={"steps": [step.to_json() for step in made.steps]},
-        summary=counted(len(made.steps), "step"),
-        is_done=made.is_done and not made.table.has_notes,
-        unlooked=tuple(f"{step.title}: {step.question}" for step in made.of(steps.UncheckedRule)),
-        rows_rewritten=made.table.row_count if written else 0,
-        question=f"{', '.join(written)}: will be rewritten for {rows}. Continue?" if written else "",
-        apply=lambda report, progress, spread: apply_plan(made, report, progress, spread),
-    )
 
 
 TABLES = LanceTables(

@@ -19,6 +19,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta, timezone, tzinfo
 from decimal import ROUND_HALF_EVEN, Context, Decimal, InvalidOperation
+from fractions import Fraction
 from math import isinf
 from typing import Any
 
@@ -28,6 +29,7 @@ import pyarrow.compute as pc
 
 from schemac.language.attributes.attribute import NUMBERS, TEMPORAL, Family
 from schemac.language.attributes.builtin import find_zone
+from schemac.language.constraints.constraint import limits_of
 from schemac.language.kinds.temporal import PER_SECOND
 from schemac.language.logical.model import Castability
 from schemac.versions.evolution.castability import castability
@@ -147,14 +149,7 @@ def cast_numbers(values: Any, target: CastTarget) -> CastResult:
             return cast_each(values, target.type, lambda value: to_decimal(value, target))
         if new.family is Family.FLOAT:
             return cast_each(values, target.type, lambda value: to_float(value, old.scale, target))
-        low, high = _bounds(new) if new.family is Family.INTEGER else (0, 1)
-
-        def nearest_integer(value: Decimal) -> int | bool | None:
-            whole = int(value.to_integral_value(ROUND_HALF_EVEN))
-            is_in_range = low <= whole <= high and (target.is_rounded or whole == value)
-            return None if not is_in_range else whole if new.family is Family.INTEGER else bool(whole)
-
-        return cast_each(values, target.type, nearest_integer)
+        return cast_each(values, target.type, lambda value: to_integer(value, target))
     numbers, there = stored_numbers(values)
     if target.new.family is Family.BOOLEAN:
         return from_stored_numbers(numbers, there, (numbers == 0) | (numbers == 1), target.type)
@@ -192,6 +187,15 @@ def _to_float(numbers: Any, type_: Any, is_rounded: bool) -> tuple[Any, Any]:
     bounds, wide = np.iinfo(numbers.dtype), made.astype(np.float64)
     fits = (wide >= float(bounds.min)) & (wide < float(int(bounds.max) + 1))
     return made, fits & (np.where(fits, wide, 0).astype(numbers.dtype) == numbers)
+
+
+def to_integer(value: Decimal, target: CastTarget) -> int | bool | None:
+    """Return a number as an integer, or as a Bool; None if it does not fit."""
+    low, high = limits_of(target.new) or (0, 1)
+    whole = int(value.to_integral_value(ROUND_HALF_EVEN))
+    if not low <= whole <= high or not (target.is_rounded or whole == value):
+        return None
+    return whole if target.new.family is Family.INTEGER else bool(whole)
 
 
 def to_decimal(value: Any, target: CastTarget) -> Decimal | None:
@@ -298,38 +302,36 @@ def cast_temporal(values: Any, target: CastTarget) -> CastResult:
     old, new = target.old, target.new
     numbers, there = stored_numbers(values)
     numbers, fits = numbers.astype(np.int64), np.ones(len(numbers), bool)
-    span, new_span = _unit_in_seconds(old, values.type), _unit_in_seconds(new, target.type)
+    unit, new_unit = _unit_in_seconds(old, values.type), _unit_in_seconds(new, target.type)
     was_instant, is_instant = (getattr(type_, "timezone", None) is not None for type_ in (old, new))
     if was_instant and not is_instant:
         is_day = target.is_rounded and new.family is Family.DATE
-        numbers, fits = _local_times(numbers, span[1], target.zone, is_unique=not is_day)
+        numbers, fits = _local_times(numbers, unit.denominator, target.zone, is_unique=not is_day)
     if new.family is Family.TIME and old.family is not Family.TIME:
-        fits &= (numbers >= 0) & (numbers < DAY * span[1])
+        fits &= (numbers >= 0) & (numbers < DAY * unit.denominator)
     if is_instant and not was_instant:
         # A day goes to seconds first, of which a clock shows some.
-        if span == (DAY, 1):
-            numbers, in_range = change_unit(numbers, span, (1, 1), is_cut=False)
-            fits, span = fits & in_range, (1, 1)
-        offsets, known = offsets_of_local_times(np.floor_divide(numbers, span[1]), target.zone)
-        numbers, in_range = add_in_64_bits(numbers, -offsets * span[1])
+        if unit == DAY:
+            numbers, in_range = change_unit(numbers, unit, Fraction(1), is_cut=False)
+            fits, unit = fits & in_range, Fraction(1)
+        offsets, known = offsets_of_local_times(np.floor_divide(numbers, unit.denominator), target.zone)
+        numbers, in_range = add_in_64_bits(numbers, -offsets * unit.denominator)
         fits &= known & in_range
     if new.family is Family.DATE and old.family is not Family.DATE:
         # A Date in milliseconds counts whole days too.
-        numbers, in_range = change_unit(numbers, span, (DAY, 1), target.is_rounded)
-        fits, span = fits & in_range, (DAY, 1)
-    numbers, in_range = change_unit(numbers, span, new_span, target.is_rounded)
+        numbers, in_range = change_unit(numbers, unit, Fraction(DAY), target.is_rounded)
+        fits, unit = fits & in_range, Fraction(DAY)
+    numbers, in_range = change_unit(numbers, unit, new_unit, target.is_rounded)
     fits &= in_range
     if target.type.bit_width == 32:
         fits &= (numbers >= -(2**31)) & (numbers < 2**31)
     return from_stored_numbers(numbers, there, fits, target.type)
 
 
-def change_unit(numbers: Any, old: tuple[int, int], new: tuple[int, int], is_cut: bool) -> tuple[Any, Any]:
-    """Return counts of one unit as counts of another, and which of them are exact and in 64 bits; a unit is a fraction of seconds."""
+def change_unit(numbers: Any, old: Fraction, new: Fraction, is_cut: bool) -> tuple[Any, Any]:
+    """Return counts of one unit as counts of another, and which of them are exact and in 64 bits; units are in seconds."""
     # One old unit is up / down new ones.
-    up, down = old[0] * new[1], old[1] * new[0]
-    common = int(np.gcd(up, down))
-    up, down = up // common, down // common
+    up, down = (old / new).as_integer_ratio()
     if down > 1:
         cut = np.floor_divide(numbers, down)
         is_whole = np.ones(len(numbers), bool) if is_cut else cut * down == numbers
@@ -338,11 +340,11 @@ def change_unit(numbers: Any, old: tuple[int, int], new: tuple[int, int], is_cut
     return np.where(in_range, numbers, 0) * up, in_range
 
 
-def _unit_in_seconds(type_: Any, arrow_type: Any) -> tuple[int, int]:
-    """Return the unit that the stored numbers of a type count, in seconds: numerator and denominator."""
+def _unit_in_seconds(type_: Any, arrow_type: Any) -> Fraction:
+    """Return the unit that the stored numbers of a type count, in seconds."""
     if type_.family is Family.DATE:
-        return (1, 1000) if pa.types.is_date64(arrow_type) else (DAY, 1)
-    return (1, PER_SECOND[type_.unit])
+        return Fraction(1, 1000) if pa.types.is_date64(arrow_type) else Fraction(DAY)
+    return Fraction(1, PER_SECOND[type_.unit])
 
 
 def _local_times(numbers: Any, per_second: int, zone: str, *, is_unique: bool) -> tuple[Any, Any]:
@@ -398,7 +400,7 @@ def cast_to_text(values: Any, target: CastTarget) -> CastResult:
     if family not in (Family.DATE, Family.TIMESTAMP):
         return all_fit(values.cast(target.type))
     numbers, there = stored_numbers(values)
-    up, down = _unit_in_seconds(target.old, values.type)
+    up, down = _unit_in_seconds(target.old, values.type).as_integer_ratio()
     seconds = np.floor_divide(numbers.astype(np.int64) * up, down)
     zone = getattr(target.old, "timezone", None)
     offsets, fits = offsets_of_instants(seconds, zone or "UTC")
@@ -432,24 +434,13 @@ def cast_from_text(values: Any, target: CastTarget) -> CastResult:
             to_decimal(Decimal(text), target) if _NUMBER_TEXT.fullmatch(text) else None
         ),
         Family.FLOAT: lambda text: _parse_float(text, target),
-        Family.INTEGER: lambda text: _parse_integer(text, new),
+        Family.INTEGER: lambda text: (
+            to_integer(Decimal(text), target) if _INTEGER_TEXT.fullmatch(text) else None
+        ),
     }
     if family not in parsers:
         raise ValueError(f"no cast from a text to {new.type_text()}")
     return cast_each(values, target.type, parsers[family])
-
-
-def _bounds(type_: Any) -> tuple[int, int]:
-    """Return the lowest and the highest value of an integer type."""
-    bits = type_.bits - type_.is_signed
-    return -(2**bits) if type_.is_signed else 0, 2**bits - 1
-
-
-def _parse_integer(text: str, type_: Any) -> int | None:
-    """Return the integer that a text is; None for any other text, and for one that is out of range."""
-    low, high = _bounds(type_)
-    number = int(text) if _INTEGER_TEXT.fullmatch(text) else None
-    return number if number is not None and low <= number <= high else None
 
 
 def _parse_float(text: str, target: CastTarget) -> float | None:

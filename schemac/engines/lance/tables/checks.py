@@ -252,7 +252,8 @@ def rule_checks(
         question, query = rule.question, ""
         match rule.subject:
             case ReferenceTo(_, dataset) if dataset not in references:
-                yield steps.UncheckedRule(rule.path, dataset=dataset, question=question)
+                how = f"this is not checked; name that table with `--reference {dataset}=PATH`"
+                yield steps.UncheckedRule(rule.path, f"{question}, and {how}", question=question)
                 continue
             case ReferenceTo(_, dataset):
                 question = f"{question} ({references[dataset]})"
@@ -292,9 +293,7 @@ def _fit_question(before: SchemaField, field: SchemaField, rounded: str) -> str:
     elif is_rounded:
         question = f"values are rounded to the nearest {type_text}, as --allow-rounding {rounded} allows, and have to be in its range"
     clock = clock_of(before, field)
-    is_about_zones = (
-        "timezone" in type(before.type).model_fields or "timezone" in type(field.type).model_fields
-    )
+    is_about_zones = any("timezone" in type(one.type).model_fields for one in (before, field))
     return f"{question}, read by a clock in {clock}" if clock and is_about_zones else question
 
 

@@ -17,7 +17,6 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from schemac.arrow.from_arrow import storage_of
 from schemac.engines.lance.attributes import JSON
 from schemac.engines.lance.tables.casts import (
     FIRST_SECOND,
@@ -28,18 +27,17 @@ from schemac.engines.lance.tables.casts import (
     stored_numbers,
 )
 from schemac.language.attributes.attribute import Family
-from schemac.language.constraints.constraint import entries_of
-from schemac.language.kinds.temporal import ARROW_PER_SECOND
+from schemac.language.constraints.constraint import entries_of, lists_of
+from schemac.language.kinds.temporal import ARROW_PER_SECOND, FRACTION_DIGITS
 from schemac.language.logical.model import Castability, SchemaField, is_in_structs, preorder
-from schemac.language.physical import LoweredField
-from schemac.rows.judging.arrays import maps_of
+from schemac.rows.judging.arrays import maps_of, plain_layout, storage_type, to_field
 from schemac.text.source.phrases import counted
 from schemac.versions.evolution.castability import castability
 from schemac.versions.evolution.diff import clock_of
 from schemac.versions.evolution.version_pair import VersionPair
 
 _NULL = -1
-"""The bits of a NaN that no value has, since all of them count as one."""
+"""The code of null: no value has it as its number, nor a float as its bits, since every NaN counts as the same one."""
 
 
 def duplicate_keys(maps: Any, old: Any, new: Any) -> Any:
@@ -47,6 +45,7 @@ def duplicate_keys(maps: Any, old: Any, new: Any) -> Any:
 
     `maps` has the index of the map of each key; the result is a numpy array of booleans.
     """
+    old, new = plain_layout(old), plain_layout(new)
     duplicates = np.zeros(len(new), bool)
     there = np.flatnonzero(new.is_valid().to_numpy(zero_copy_only=False))
     # Among those that are equal, and among those that are the same.
@@ -61,9 +60,7 @@ def duplicate_keys(maps: Any, old: Any, new: Any) -> Any:
 
 
 def _codes(values: Any, zero: float | None) -> Any:
-    """Return an integer for each value, equal for equal values; `zero` is what 0.0 and -0.0 count as, None if they differ."""
-    if isinstance(values.type, pa.BaseExtensionType):
-        return _codes(values.storage, zero)
+    """Return an integer for each value of a plain layout, equal for equal values; `zero` is what 0.0 and -0.0 count as, None if they differ."""
     type_ = values.type
     if pa.types.is_floating(type_):
         there = values.is_valid().to_numpy(zero_copy_only=False)
@@ -71,8 +68,6 @@ def _codes(values: Any, zero: float | None) -> Any:
         floats = np.where(np.isnan(floats), np.nan, floats)
         codes = (floats if zero is None else np.where(floats == 0, zero, floats)).view(np.int64)
         return np.where(there, codes, _NULL)
-    if pa.types.is_dictionary(type_):
-        return _codes(values.dictionary_decode(), zero)
     if pa.types.is_struct(type_):
         parts = [_codes(values.field(i), zero).tolist() for i in range(type_.num_fields)]
         return _numbered(zip(values.is_valid().to_pylist(), *parts, strict=True))
@@ -83,9 +78,8 @@ def _codes(values: Any, zero: float | None) -> Any:
         lengths = pc.list_value_length(values).to_pylist()
         items = iter(_codes(pc.list_flatten(values), zero).tolist())
         return _numbered((n, *(next(items) for _ in range(n or 0))) for n in lengths)
-    return (
-        pc.fill_null(values.dictionary_encode().indices, -1).to_numpy(zero_copy_only=False).astype(np.int64)
-    )
+    indices = pc.fill_null(values.dictionary_encode().indices, _NULL)
+    return indices.to_numpy(zero_copy_only=False).astype(np.int64)
 
 
 def _numbered(values: Any) -> Any:
@@ -138,39 +132,31 @@ class Conversion:
         batch: pa.RecordBatch | None,
     ) -> pa.Array:
         """Return `length` values of a field, converted from its source; without a source they are null."""
-        lowered = self.lowered[field]
-        type_: Any = lowered.arrow.type
+        arrow = self.lowered[field].arrow
         family = field.type.family
         is_alike = old is not None and source is not None and old.type.kind == field.type.kind
         is_new = source is None and not any(inner in self._before for inner in preorder([field]))
         if family is Family.STRUCT and field.children and not is_new:
             return self._struct(field, old if is_alike else None, source, length, batch)
         if source is None:
-            nulls = pa.nulls(length, type_)
-            if pa.types.is_fixed_size_list(type_):
-                return _vectors(pa.nulls(0, type_.value_type), nulls, type_)
-            return nulls
+            nulls = pa.nulls(length, arrow.type)
+            # Below null are zeros, for Lance would write nulls as values.
+            return to_field(nulls, arrow) if pa.types.is_fixed_size_list(arrow.type) else nulls
         if family in (Family.LIST, Family.MAP) and is_alike and old is not None:
-            return self._repeated(field, old, source, lowered)
-        return self._cast(field, old or field, source, type_)
+            return self._repeated(field, old, source)
+        return self._cast(field, old or field, source)
 
-    def _cast(self, field: SchemaField, old: SchemaField, source: Any, type_: Any) -> pa.Array:
+    def _cast(self, field: SchemaField, old: SchemaField, source: Any) -> pa.Array:
         """Cast plain values; those that do not fit are reported, and become null."""
-        values = source.storage if isinstance(source.type, pa.BaseExtensionType) else source
-        values = values.dictionary_decode() if pa.types.is_dictionary(values.type) else values
-        stored = storage_of(type_)
+        arrow, values = self.lowered[field].arrow, plain_layout(source)
         if JSON.read(field.extra) and not JSON.read(old.extra) and old.type.family is Family.TEXT:
             texts = cast_each(values.cast(pa.large_string()), pa.large_string(), _valid_json)
             self._report_misfits(field, values, texts.misfits)
-        plain = stored.value_type if pa.types.is_dictionary(stored) else stored
         zone = clock_of(old, field) or ""
         is_rounded = is_named(field, self._rounded)
-        made = cast(values, CastTarget(old.type, field.type, plain, zone, is_rounded))
+        made = cast(values, CastTarget(old.type, field.type, storage_type(arrow.type), zone, is_rounded))
         self._report_misfits(field, values, made.misfits)
-        array = made.values
-        if pa.types.is_dictionary(stored):
-            array = array.dictionary_encode().cast(stored)
-        return pa.ExtensionArray.from_storage(type_, array) if stored is not type_ else array
+        return to_field(made.values, arrow)
 
     def _report_misfits(self, field: SchemaField, values: Any, misfits: Any, why: str = "") -> None:
         """Pass values that do not fit to the handler. Raises ValueError about the first one if there is no handler."""
@@ -203,11 +189,11 @@ class Conversion:
         mask = source.is_null() if old is not None and source is not None else None
         return pa.StructArray.from_arrays(children, fields=fields, mask=mask)
 
-    def _repeated(self, field: SchemaField, old: SchemaField, source: Any, lowered: LoweredField) -> pa.Array:
+    def _repeated(self, field: SchemaField, old: SchemaField, source: Any) -> pa.Array:
         """Return a list, vector or map with converted items; what does not fit is reported and becomes null."""
-        type_: Any = lowered.arrow.type
-        if isinstance(type_, pa.BaseExtensionType) or not lowered.children:
-            return self._cast(field, old, source, type_)
+        lowered = self.lowered[field]
+        if isinstance(lowered.arrow.type, pa.BaseExtensionType) or not lowered.children:
+            return self._cast(field, old, source)
         if field.type.family is Family.MAP:
             key, value = field.children
             entries = entries_of(source)
@@ -228,40 +214,17 @@ class Conversion:
                 mask = pa.array(is_whole[maps])
                 keys, items = keys.filter(mask), items.filter(mask)
                 entries = pc.if_else(pa.array(is_whole), entries, pa.scalar(None, entries.type))
-            return maps_of(entries, keys, items, type_)
+            return maps_of(entries, keys, items, lowered.arrow.type)
         (item,) = field.children
         size = getattr(field.type, "fixed_length", None)
-        lengths = pc.list_value_length(source)
         if size is not None:
-            others = pc.fill_null(pc.not_equal(lengths, size), fill_value=False)
+            others = pc.fill_null(pc.not_equal(pc.list_value_length(source), size), fill_value=False)
             misfits = np.asarray(others.to_numpy(zero_copy_only=False))
             self._report_misfits(field, source, misfits)
             source = pc.if_else(others, pa.scalar(None, source.type), source) if misfits.any() else source
         values = source.flatten()
         items = self._array(item, self._before.get(item, old.children[0]), values, len(values), None)
-        if size is not None:
-            return _vectors(items, source, type_)
-        sums = pc.cumulative_sum(pc.fill_null(lengths, 0).cast(pa.int64()))
-        offsets = pa.concat_arrays([pa.array([0], pa.int64()), sums]).cast(
-            pa.int64() if pa.types.is_large_list(type_) else pa.int32()
-        )
-        array = pa.LargeListArray if pa.types.is_large_list(type_) else pa.ListArray
-        return array.from_arrays(offsets, items, type=type_, mask=source.is_null())
-
-
-def _vectors(items: pa.Array, lists: pa.Array, type_: Any) -> pa.Array:
-    """Return vectors of the items of all lists that are not null; below null are zeros, for Lance would write nulls as values."""
-    if not lists.null_count:
-        return pa.FixedSizeListArray.from_arrays(items, type=type_)
-    item, is_ = items.type, pa.types
-    is_number = is_.is_primitive(item) or is_.is_decimal(item) or is_.is_fixed_size_binary(item)
-    zeros = pa.py_buffer(bytes(item.bit_width // 8 + 1)) if is_number else None
-    blank = pa.Array.from_buffers(item, 1, [None, zeros]) if is_number else pa.nulls(1, item)
-    is_valid = lists.is_valid().to_numpy(zero_copy_only=False)
-    places = ((np.cumsum(is_valid) - 1) * type_.list_size)[:, np.newaxis] + np.arange(type_.list_size)
-    places[~is_valid] = len(items)
-    items = pa.concat_arrays([items, blank]).take(pa.array(places.ravel()))
-    return pa.FixedSizeListArray.from_arrays(items, type=type_, mask=lists.is_null())
+        return to_field(lists_of(source, items), lowered.arrow)
 
 
 def is_named(field: SchemaField, names: Collection[str]) -> bool:
@@ -321,6 +284,5 @@ def _timestamp_text(number: int, type_: Any) -> str:
     if not FIRST_SECOND <= seconds <= LAST_SECOND:
         return f"{number} {type_.unit} since 1970"
     at = datetime(1970, 1, 1, tzinfo=UTC) + timedelta(seconds=seconds)
-    digits = len(str(ARROW_PER_SECOND[type_.unit])) - 1
-    fraction = f".{rest:0{digits}}" if rest else ""
+    fraction = f".{rest:0{FRACTION_DIGITS[type_.unit]}}" if rest else ""
     return f"{at:%Y-%m-%d %H:%M:%S}{fraction}{'Z' if type_.tz else ''}"

@@ -250,8 +250,8 @@ def note_ids(
         ids = lance_ids(field_ids[field])
         return names[ids[0]] if field.is_member and ids else field.segment
 
-    ids_by_path = {}
+    ids_by_path, here = {}, words(version)
     for field, id in version.ids.items():
         path = dotted(tuple(map(name_of, field.chain)))
-        ids_by_path[path] = [id, list(words(version)[field]), list(lance_ids(field_ids[field]))]
+        ids_by_path[path] = [id, list(here[field]), list(lance_ids(field_ids[field]))]
     return json.dumps(ids_by_path)

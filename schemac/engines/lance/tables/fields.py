@@ -7,7 +7,7 @@ Source: `reference` of the Lance format: ids, types, nullability, encodings and 
 """
 
 import json
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any
 
@@ -184,22 +184,22 @@ def _matched_paths(
 ) -> dict[str, str]:
     """Return the path in the table of each expected field that it has; one that has another name there is matched by its id."""
     by_number = {message.id: path for path, message in actual_by_path.items()}
-    ids = {path: same.get(message.id) for path, message in expected_by_path.items()}
-    here = {path: by_number[n] for path, n in ids.items() if n is not None and n in by_number}
-    matched = set(here.values())
-    here |= {
-        path: path
-        for path in expected_by_path
-        if path in actual_by_path and path not in here and path not in matched
-    }
+    here: dict[str, str] = {}
+
+    def match(place_of: Callable[[str, pb.Field], str | None]) -> None:
+        """Match those fields that have no place yet with places that no field has."""
+        matched = set(here.values())
+        for path, message in expected_by_path.items():
+            place = place_of(path, message)
+            if place is not None and place in actual_by_path and not (path in here or place in matched):
+                here[path] = place
+
+    match(lambda _, message: by_number.get(same[message.id]) if message.id in same else None)
+    match(lambda path, _: path)
     if by_id:
         # A number alone may be a coincidence.
-        matched = set(here.values())
-        others = {(m.id, m.logical_type): path for path, m in actual_by_path.items() if path not in matched}
-        for path, message in expected_by_path.items():
-            other = others.get((message.id, message.logical_type))
-            if path not in here and other is not None:
-                here[path] = other
+        by_type = {(message.id, message.logical_type): path for path, message in actual_by_path.items()}
+        match(lambda _, message: by_type.get((message.id, message.logical_type)))
     return {path: here[path] for path in expected_by_path if path in here}
 
 

@@ -8,9 +8,9 @@ Errors: SC421 unusable-table.
 
 import json
 import shlex
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property, partial
+from functools import cached_property
 from typing import Any
 
 from schemac.arrow.from_arrow import from_arrow
@@ -131,13 +131,15 @@ class LanceTable:
 
     @cached_property
     def indices(self) -> tuple[TableIndex, ...]:
-        """Its indices, with those that an interrupted run has dropped and noted."""
-        if self.dataset is None:
-            return ()
-        indices_by_name = {index.name: index for index in indices_of(self.dataset, self.lock_ids)}
-        for name, index in noted_indices(self.dataset).items():
-            indices_by_name.setdefault(name, index)
-        return tuple(indices_by_name.values())
+        """Its indices."""
+        return () if self.dataset is None else tuple(indices_of(self.dataset, self.lock_ids))
+
+    @cached_property
+    def dropped_indices(self) -> tuple[TableIndex, ...]:
+        """The indices that an interrupted run has dropped and noted."""
+        noted = {} if self.dataset is None else noted_indices(self.dataset)
+        names = {index.name for index in self.indices}
+        return tuple(index for name, index in noted.items() if name not in names)
 
     @cached_property
     def lock_ids(self) -> dict[int, int]:
@@ -150,21 +152,8 @@ class LanceTable:
     @cached_property
     def has_notes(self) -> bool:
         """Whether an interrupted run left notes in its configuration."""
-        return self.dataset is not None and not {INDICES_KEY, field_ids.IDS_KEY}.isdisjoint(
-            self.dataset.config()
-        )
-
-    @property
-    def records_storage_version(self) -> bool:
-        """Whether the metadata of its schema has the storage version of its files."""
-        return self.dataset is None or STORAGE_VERSION.key.encode() in (self.dataset.schema.metadata or {})
-
-    @cached_property
-    def index_names(self) -> frozenset[str]:
-        """The names of the indices that exist now; without those that an interrupted run has dropped."""
-        if self.dataset is None:
-            return frozenset()
-        return frozenset(description.name for description in self.dataset.describe_indices())
+        config = {} if self.dataset is None else self.dataset.config()
+        return INDICES_KEY in config or field_ids.IDS_KEY in config
 
 
 def open_table(
@@ -323,18 +312,10 @@ class _OpenedTable:
         report.add(UNUSABLE_TABLE, message, file=self.path, help=help)
         return None
 
-    @cached_property
-    def _table(self) -> Callable[..., LanceTable]:
-        """Makes the table of a schema version, which may have more arguments by name."""
-        return partial(
-            LanceTable,
-            self.path,
-            self.dataset,
-            fields=self.fields,
-            stale=self.stale,
-            locked=self.locked,
-            stated=self.stated,
-        )
+    def _table(self, schema: LockedSchemaVersion, *, has_different_ids: bool, **more: Any) -> LanceTable:
+        """Return the table with its schema as a version of the lock; `more` is what is known of few tables."""
+        table = LanceTable(self.path, self.dataset, schema, self.fields, has_different_ids, **more)
+        return replace(table, stale=self.stale, locked=self.locked, stated=self.stated)
 
 
 def help_for_stranger(path: str, table: SchemaVersion, locked: LockedDataset) -> str:

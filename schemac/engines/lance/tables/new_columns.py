@@ -37,24 +37,6 @@ _NO_TEXT = Origins("", overlaid={})
 """Where a schema stands that is sent to other processes."""
 
 
-@dataclass(frozen=True)
-class Stage:
-    """Two versions of a schema that the values go from one to the other."""
-
-    pair: VersionPair
-    """Outside of any lock, so that it can be sent to other processes."""
-    rounded: frozenset[str]
-    """The fields whose values may be rounded, as they are called after this stage."""
-
-    @classmethod
-    def of(cls, pair: VersionPair, rounded: Collection[str]) -> "Stage":
-        """Return the stage between two versions."""
-        old, new = (
-            SchemaVersion(replace(version.dataset, origins=_NO_TEXT), "") for version in (pair.old, pair.new)
-        )
-        return cls(VersionPair(old, new, dict(pair.before)), frozenset(rounded))
-
-
 _Step = list[tuple[Conversion, SchemaField]]
 """The columns that one stage makes, each with its conversion."""
 
@@ -63,7 +45,10 @@ _Step = list[tuple[Conversion, SchemaField]]
 class Converter:
     """Makes new columns out of batches of the old table, stage by stage; it can be sent to other processes."""
 
-    stages: tuple[Stage, ...]
+    pairs: tuple[VersionPair, ...]
+    """The versions that the values go through, outside of any lock, so that they can be sent to other processes."""
+    rounded: tuple[frozenset[str], ...]
+    """For each pair the fields whose values may be rounded, as they are called in its new version."""
     parts: tuple[tuple[SchemaField, ...], ...]
     """For each new column its fields that are made, in the last schema."""
     on_misfit: MisfitHandler | None = dataclasses.field(default=None, compare=False, repr=False)
@@ -80,11 +65,10 @@ class Converter:
 
         `rounded` has the paths of the fields whose values may be rounded.
         """
-        last = stages[-1]
-        ids = {id for field, id in last.new.ids.items() if field.path_text in rounded}
-        # What these fields are called after each stage.
+        ids = {id for field, id in stages[-1].new.ids.items() if field.path_text in rounded}
         names = [{field.path_text for field, id in stage.new.ids.items() if id in ids} for stage in stages]
-        return cls(tuple(map(Stage.of, stages, [*names[:-1], rounded])), tuple(map(tuple, columns)))
+        pairs, rounded_in = tuple(map(_outside_of_locks, stages)), tuple(map(frozenset, names))
+        return cls(pairs, rounded_in, tuple(map(tuple, columns)))
 
     @property
     def columns(self) -> tuple[SchemaField, ...]:
@@ -114,16 +98,22 @@ class Converter:
     @cached_property
     def _steps(self) -> list[_Step]:
         """For each stage, the columns that it makes because the next one reads them, with their conversions."""
-        *earlier, last = self.stages
-        pairs = [_pruned(last.pair, fields) for fields in self.parts]
+        *earlier, (last, rounded) = zip(self.pairs, self.rounded, strict=True)
+        pairs = [_pruned(last, fields) for fields in self.parts]
         steps: list[_Step] = [
-            [(Conversion(pair, last.rounded, self.on_misfit), pair.new.dataset.columns[0]) for pair in pairs]
+            [(Conversion(pair, rounded, self.on_misfit), pair.new.dataset.columns[0]) for pair in pairs]
         ]
-        for stage in reversed(earlier):
-            needed, conversion = _sources(steps[0]), Conversion(stage.pair, stage.rounded, self.on_misfit)
-            made = [field for field in stage.pair.new.dataset.columns if field.segment in needed]
+        for pair, rounded in reversed(earlier):
+            needed, conversion = _sources(steps[0]), Conversion(pair, rounded, self.on_misfit)
+            made = [field for field in pair.new.dataset.columns if field.segment in needed]
             steps.insert(0, [(conversion, field) for field in made])
         return steps
+
+
+def _outside_of_locks(pair: VersionPair) -> VersionPair:
+    """Return a pair of two versions without what a lock and a text know of them."""
+    old, new = (replace(version.dataset, origins=_NO_TEXT) for version in (pair.old, pair.new))
+    return VersionPair(SchemaVersion(old, ""), SchemaVersion(new, ""), dict(pair.before))
 
 
 def _sources(step: _Step) -> set[str]:
@@ -147,31 +137,14 @@ def fragment_files(metadata: Any) -> Hashable:
     return metadata.id, tuple((file.path, tuple(file.fields)) for file in metadata.files)
 
 
-class FinishedFiles:
-    """What a run has done already, by the files of the fragments that it was done for."""
-
-    def __init__(self) -> None:
-        self.checked: set[Hashable] = set()
-        """The fragments whose rows have passed all checks."""
-        self._made: dict[tuple[Hashable, str], tuple[Any, str]] = {}
-        """The fragment, and its new data file as JSON, by the fields in it."""
-
-    def add(self, fragment: Any, fields: str, file: str) -> None:
-        """Remember the data file that was made for a fragment; `fields` names what is in it."""
-        self._made[fragment_files(fragment.metadata), fields] = (fragment, file)
-
-    def find(self, fragment: Any, fields: str) -> str | None:
-        """Return the data file of some fields that was made for a fragment; None if there is none with all its rows."""
-        then, file = self._made.get((fragment_files(fragment.metadata), fields), (None, None))
-        return file if file is not None and has_no_restored_rows(fragment, then) else None
-
-
 def has_no_restored_rows(now: Any, then: Any) -> bool:
     """Whether all rows of a fragment were also there when its new columns were made; a restored row would have no value."""
-    deletions = (now.metadata.deletion_file, then.metadata.deletion_file)
-    if then.metadata.deletion_file is None or str(deletions[0]) == str(deletions[1]):
-        return True
-    return bool(_addresses(now) <= _addresses(then))
+    return has_same_deletions(now.metadata, then.metadata) or _addresses(now) <= _addresses(then)
+
+
+def has_same_deletions(now: Any, then: Any) -> bool:
+    """Whether a fragment had no deleted rows, or the file of its deleted rows is the same; of its metadata now and then."""
+    return then.deletion_file is None or str(now.deletion_file) == str(then.deletion_file)
 
 
 def _addresses(fragment: Any) -> set[int]:

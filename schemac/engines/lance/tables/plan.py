@@ -9,10 +9,10 @@ Source: what pylance 14.0.2 takes and refuses (`tests/tables/test_interruptions.
 own: where none of its members has any in a file, all its values there are null.
 """
 
-import dataclasses
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import count, islice
 from types import MappingProxyType
 from typing import TypeVar
 
@@ -21,8 +21,7 @@ from schemac.engines.lance import attributes as lance
 from schemac.engines.lance import judge as engine
 from schemac.engines.lance._generated.lance import file_pb2 as pb
 from schemac.engines.lance.artifact import to_message
-from schemac.engines.lance.fields import NAME, lance_ids, words
-from schemac.engines.lance.numbering import number_nodes
+from schemac.engines.lance.fields import NAME, lance_ids, number_fields, words
 from schemac.engines.lance.tables.checks import (
     checks,
     is_cast,
@@ -86,11 +85,11 @@ class Layout:
             if field.parent is not None
         }
         renewed = dict(layout.field_ids)
-        highest = max([table.highest_id, *(id for ids in renewed.values() for id in lance_ids(ids))])
+        used = (id for ids in renewed.values() for id in lance_ids(ids))
+        unused = count(max([table.highest_id, *used]) + 1)
         for field in preorder([column for column in pair.new.dataset.columns if column in parts]):
-            count = len(lance_ids(renewed[field]))
-            renewed[field] = renewed[field].with_value(NAME, tuple(range(highest + 1, highest + 1 + count)))
-            highest += count
+            ids = tuple(islice(unused, len(lance_ids(renewed[field]))))
+            renewed[field] = renewed[field].with_value(NAME, ids)
         return replace(layout, field_ids=renewed)
 
     @cached_property
@@ -101,7 +100,7 @@ class Layout:
         if any(lance_ids(ids) != lance_ids(numbers[field]) for field, ids in self.field_ids.items()):
             digest = digest_of_ids(field.id for field in in_preorder(message.fields))
             message.metadata[TABLE_IDS] = digest.encode()
-        if not self.table.records_storage_version:
+        if self.table.dataset is not None and lance.STORAGE_VERSION.key not in self.table.metadata:
             # The files say it themselves.
             message.metadata.pop(lance.STORAGE_VERSION.key, None)
         return message
@@ -164,15 +163,14 @@ class Layout:
         empty = {self.ids(schema_field)[0] for schema_field in self.added}
         interim_fields = []
         for field in self.target.fields:
+            taken = there if field.id in empty else remaining_names
             copy = pb.Field()
             copy.CopyFrom(now.get(field.id, field))
             if field.id in self.table.stale:
                 # The values come anew, but Lance lets a field keep nothing but its name.
                 copy.CopyFrom(field)
                 copy.name = now[field.id].name
-            elif field.id not in now and (field.parent_id, field.name) in (
-                there if field.id in empty else remaining_names
-            ):
+            elif field.id not in now and (field.parent_id, field.name) in taken:
                 copy.name = f"{MARK}{field.id}"
             interim_fields.append(copy)
         return interim_fields
@@ -215,16 +213,16 @@ class Layout:
     def dropped_indices(self) -> Iterator[Step]:
         """Yield a step for each index that the commits drop together with its field."""
         for index in self.table.indices:
-            if index.name in self.table.index_names and self.is_dropped(index):
+            if self.is_dropped(index):
                 is_rebuilt = self.path_in_target(index) is not None
                 again = "it is rebuilt at the end" if is_rebuilt else "its field is dropped"
                 yield Step("drop index", index.path, f"{index.type} index {index.name}; {again}")
 
     def built_indices(self) -> Iterator[Step]:
         """Yield a step for each index that is built again, because this plan or an interrupted run dropped it."""
-        for index in self.table.indices:
+        for index in (*filter(self.is_dropped, self.table.indices), *self.table.dropped_indices):
             path = self.path_in_target(index)
-            if path is not None and (index.name not in self.table.index_names or self.is_dropped(index)):
+            if path is not None:
                 description, lost = f"{index.type} index {index.name}", ", ".join(index.lost)
                 if lost:
                     description += f"; its settings {lost} are lost, because schemac does not know them"
@@ -265,9 +263,7 @@ class Layout:
         return field.path_text if field is not None else None
 
     def _has_values(self, field: SchemaField) -> bool:
-        return engine.has_values(field, self.pair) or any(
-            id in self.table.stale for id in self.ids_below(field)
-        )
+        return engine.has_values(field, self.pair) or not self.table.stale.isdisjoint(self.ids_below(field))
 
     def _stores_nulls(self, field: SchemaField, data: Collection[int], chosen: list[SchemaField]) -> bool:
         """Return whether the files will store where a field is null; add a field below it to `chosen` if nothing else does."""
@@ -290,13 +286,8 @@ class Layout:
 
     def _has_no_data(self, field: SchemaField) -> bool:
         """Whether a field has no data of its own: a struct, or a list of variable length."""
-        encoding = lance.ENCODING.read(field.extra)
-        is_packed = encoding is not None and bool(encoding.packed)
-        return (
-            field.type.family in (Family.STRUCT, Family.LIST)
-            and not is_packed
-            and any(map(self.ids, field.children))
-        )
+        is_open = field.type.family in (Family.STRUCT, Family.LIST) and not lance.is_packed(field.extra)
+        return is_open and any(map(self.ids, field.children))
 
     def _first_writable_below(self, field: SchemaField) -> SchemaField:
         """Return the first field below a field that can be written by itself."""
@@ -314,9 +305,9 @@ class LancePlan(Layout):
     """The version pairs that the values go through, from the table's types to the new ones."""
     changes: tuple[Change, ...]
     steps: tuple[Step, ...]
-    rounded: frozenset[str] = frozenset()
+    rounded: frozenset[str]
     """The fields whose values may be rounded."""
-    references: Mapping[str, str] = dataclasses.field(default_factory=dict)
+    references: Mapping[str, str]
     """The tables of datasets that are referred to, as far as they are named."""
 
     @property
@@ -449,5 +440,5 @@ def field_ids_for(table: LanceTable, new: LockedSchemaVersion) -> Mapping[Schema
         for field, before in pair.before.items()
     }
     former = Former(table.schema_version.dataset, old)
-    node_ids, _ = number_nodes(new.dataset.columns, now, former, then, table.highest_id)
+    node_ids, _ = number_fields(new.dataset, former, table.highest_id)
     return {field: Numbers.make({NAME: ids}) for field, ids in node_ids.items()}

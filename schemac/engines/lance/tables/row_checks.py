@@ -55,10 +55,8 @@ class RunningCheck:
         id = plan.pair.new.ids[self.field]
         path_texts = {stage.new.by_id[id].path_text for stage in plan.stages if id in stage.new.by_id}
         self._misfits = _Misfits(self.field, path_texts)
-        field: SchemaField = self.field
-        while field not in plan.written and field.parent is not None:
-            field = field.parent
-        converter = Converter.of(plan.stages, [[field]], plan.rounded)
+        made = next((one for one in reversed(self.field.chain) if one in plan.written), self.field.column)
+        converter = Converter.of(plan.stages, [[made]], plan.rounded)
         self._converter = replace(converter, on_misfit=self._misfits.add)
 
     @property
@@ -84,10 +82,8 @@ class RunningCheck:
             if self.check.subject is CheckSubject.NULLS:
                 self._count += _null_count(made.column(0), self.field)
             else:
-                there, new_valid = (
-                    values_of(*one).is_valid() for one in ((before, batch), (self.field, made))
-                )
-                self._count += pc.sum(pc.and_not(there, new_valid)).as_py() or 0
+                lost = pc.and_not(values_of(before, batch).is_valid(), values_of(self.field, made).is_valid())
+                self._count += pc.sum(lost).as_py() or 0
 
     def _note_rows(self, batch: pa.RecordBatch) -> None:
         """Note the ids of rows that hold misfits inside lists and maps, which are found by halving the batch."""
@@ -231,9 +227,7 @@ def _preview(made: LancePlan, fields: Sequence[SchemaField]) -> Converter:
     """Return the converter of fields to what they are after the plan; values that do not fit become null without a report."""
     by_column: dict[SchemaField, list[SchemaField]] = {}
     for field in fields:
-        whole = field
-        while not is_in_structs(whole) and whole.parent is not None:
-            whole = whole.parent
+        whole = next(filter(is_in_structs, reversed(field.chain)))
         by_column.setdefault(whole.column, []).append(whole)
     converter = Converter.of(made.stages, by_column.values(), made.rounded)
     # What does not fit has a check of its own.
@@ -246,13 +240,18 @@ def _scan_of(preview: Converter | None, dataset: Any, fragments: Sequence[Any] |
     def scan(names: Sequence[str]) -> Iterator[tuple[Any, Any]]:
         """Yield batches with some columns, and the ids of their rows."""
         columns = list(names) if preview is None else preview.sources
-        if fragments is not None and not fragments:
-            return
-        scanner = dataset.scanner(columns=columns, fragments=fragments, scan_in_order=True, with_row_id=True)
-        for batch in scanner.to_batches():
+        for batch in rows_with_ids(dataset, columns, fragments):
             yield batch if preview is None else preview.make(batch), batch.column("_rowid")
 
     return scan
+
+
+def rows_with_ids(dataset: Any, columns: Sequence[str], fragments: Any) -> Iterator[pa.RecordBatch]:
+    """Yield batches with some columns and `_rowid`, of some fragments, or of all for None."""
+    # To Lance, no fragments are all.
+    if fragments is None or fragments:
+        scanner = dataset.scanner(columns=columns, fragments=fragments, scan_in_order=True, with_row_id=True)
+        yield from scanner.to_batches()
 
 
 def _rows_expression(table: str, query: str) -> str:

@@ -131,12 +131,7 @@ class UncheckedRule(Step):
 
     verb: str = "not checked"
     cost: Outcome = Outcome.DATA
-    dataset: str
     question: str
-
-    def describe(self) -> str:
-        """Return what is not looked at, and how it can be."""
-        return f"{self.question}, and this is not checked; name that table with `--reference {self.dataset}=PATH`"
 
 
 def ids_text(ids: Sequence[int]) -> str:
