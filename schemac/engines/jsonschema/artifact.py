@@ -8,7 +8,7 @@ Errors: SC586; losses SC587.
 Source: JSON Schema 2020-12. Patterns and bounds are those of the values that a pipeline takes.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from functools import partial
 from typing import Any
 
@@ -24,7 +24,7 @@ from schemac.language.attributes.constraints import OF_ROWS
 from schemac.language.attributes.registry import has_role
 from schemac.language.constraints.field_constraints import constraints_at
 from schemac.language.kinds.temporal import ARROW_UNITS
-from schemac.language.logical.model import Part, SchemaField
+from schemac.language.logical.model import LogicalType, Part, SchemaField
 from schemac.rows.judging.values import LARGEST_BRAIN_FLOAT
 from schemac.text.source.json_object import Json, in_order
 from schemac.text.source.phrases import Help
@@ -90,17 +90,14 @@ class _Writer(RecordTypeWriter[Json]):
 
     def type_keyword(self, field: SchemaField, schema: Json) -> Json:
         """Return the keyword with the manifest's type; nothing if the schema determines it."""
-        tree = json_values.type_tree(field.type)
-        tree.pop("extra", None)
         if field.type.family in (Family.LIST, Family.STRUCT):
             return {}
+        tree = json_values.own_tree(field.type)
         if field.type.family is Family.MAP:
             key = field.children[0]
-            del tree["valueType"]
-            if key.extra:
-                tree["keyType"]["extra"] = in_order(dict(key.extra))
-            is_text = key.type.family is Family.TEXT and not key.extra
-            return {} if is_text and set(tree) == {"kind", "keyType"} else {keywords.TYPE: tree}
+            if key.type.family is Family.TEXT and not key.extra and len(tree) == 1:
+                return {}
+            return {keywords.TYPE: {"kind": tree["kind"], "keyType": _part_tree(key.type, key.extra), **tree}}
         leaf_type, _ = keywords.leaf(schema) or ({}, None)
         is_expressed = {key: value for key, value in leaf_type.items() if key != "extra"} == tree
         return {} if is_expressed else {keywords.TYPE: tree}
@@ -170,7 +167,7 @@ class _Writer(RecordTypeWriter[Json]):
         if not has_role(field.extra, Role.BRAIN_FLOATS):
             return {"type": "array", "items": self.field(item), **lengths}
         limit = LARGEST_BRAIN_FLOAT
-        tree = json_values.type_tree(item.type)
+        tree = _part_tree(item.type, item.type.extra)
         named = ["number", "null"] if item.is_nullable else "number"
         schema = {"type": named, "minimum": -limit, "maximum": limit, keywords.TYPE: tree}
         return {"type": "array", "items": schema, **lengths}
@@ -198,6 +195,12 @@ class _Writer(RecordTypeWriter[Json]):
                 self.lose(field, f"the constraint {constraint.attribute.key}", IGNORED)
             return key_schema
         return constrained(key_schema, field, partial(self.lose, field))
+
+
+def _part_tree(type_: LogicalType, extra: Mapping[str, Any]) -> Json:
+    """Return a type without parts as a manifest writes it inside of a list or map, with its attributes."""
+    tree = json_values.own_tree(type_)
+    return {"kind": tree["kind"], "extra": in_order(dict(extra)), **tree} if extra else tree
 
 
 def _attributes(extra: Any) -> Json:
