@@ -39,11 +39,6 @@ class LogFiles:
     checkpoints: dict[int, tuple[Path, ...]]
     """Whole ones: the parts of one that lacks some are left out."""
 
-    @property
-    def newest(self) -> int:
-        """The newest version; -1 if there is none."""
-        return max((*self.commits, *self.checkpoints), default=-1)
-
 
 def is_source(path: Path) -> bool:
     """Whether a path is the folder of a table, or of its log."""
@@ -149,7 +144,7 @@ class Log:
 
 def read_log(files: LogFiles, folder: Path, *, with_history: bool) -> Log:
     """Return the content of a log, from its newest checkpoint on, or from its oldest with history. Raises UnreadableError."""
-    newest = files.newest
+    newest = max((*files.commits, *files.checkpoints), default=-1)
     if newest < 0:
         raise UnreadableDeltaLogError(folder, "it has neither a commit nor a checkpoint")
     lowest = newest + 1

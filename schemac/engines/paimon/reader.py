@@ -103,17 +103,10 @@ def _members_below(type_: PaimonType, path: FieldPath) -> Iterator[tuple[FieldPa
         yield from _members_below(inner, (*path, part))
 
 
-_PARTS = {
-    "ARRAY": (Part.ITEM,),
-    "VECTOR": (Part.ITEM,),
-    "MAP": (Part.KEY, Part.VALUE),
-    "MULTISET": (Part.KEY,),
-}
-
-
 def parts(type_: PaimonType) -> tuple[tuple[Part, PaimonType], ...]:
     """Return the nameless parts of a type, as a manifest calls them; a multiset is a map of elements to counts."""
-    return tuple(zip(_PARTS.get(type_.root, ()), type_.parts, strict=True))
+    names = (Part.KEY, Part.VALUE) if type_.root in ("MAP", "MULTISET") else (Part.ITEM,)
+    return tuple(zip(names, type_.parts, strict=False))
 
 
 def _number(value: Any, location: str) -> int:

@@ -57,7 +57,6 @@ def split_words(text: str) -> list[TypeWord]:
 
 
 _ATOMIC = {
-    "boolean": "boolean",
     "tinyint": "byte",
     "smallint": "short",
     "int": "integer",
@@ -75,9 +74,7 @@ _ATOMIC = {
 }
 """JSON's word where it is not DDL's in small letters."""
 _PROPERTY_MARKS = {
-    lance_spark.VECTOR_SIZE: lance_spark.VECTOR_SIZE,
-    lance_spark.FLOAT16: lance_spark.FLOAT16,
-    lance_spark.BYTE_WIDTH: lance_spark.BYTE_WIDTH,
+    **{mark: mark for mark in (lance_spark.VECTOR_SIZE, lance_spark.FLOAT16, lance_spark.BYTE_WIDTH)},
     "arrow.large_var_char": lance_spark.LARGE_STRING,
     "arrow.large_var_binary": lance_spark.LARGE_BINARY,
     "lance.encoding": lance_spark.BLOB,
