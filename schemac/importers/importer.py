@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
 from pathlib import Path
-from typing import Any, Protocol, TypeVar
+from typing import Any, TypeVar
 
 from schemac.language.logical.model import FieldPath, Part, dotted
 from schemac.text.source.catalogue import UNREADABLE_SOURCE, UNSUPPORTED_ARROW_TYPE
@@ -158,6 +158,14 @@ def expect(value: Any, type_: type[T], location: str, reason: str) -> T:
     return value
 
 
+class UnsupportedColumnError(Exception):
+    """A type without a kind in a column, at a path."""
+
+    def __init__(self, path: FieldPath, type_: str, reason: str = "there is no kind for") -> None:
+        super().__init__(f"{reason} {type_}")
+        self.path = path
+
+
 def refuse_column(path: FieldPath, message: str, file: str, report: Report) -> None:
     """Report a type without a kind, in the column that a path begins with."""
     help = f"cast it first, or leave the column out with `--skip '{path[0]}'`"
@@ -214,6 +222,13 @@ def json_document(content: bytes, file: Path) -> Any:
     return document
 
 
+def numbered_files(folder: Path, form: re.Pattern[str]) -> list[tuple[int, Path]]:
+    """Return the files of a folder whose names have a form, by the number in it; none if there is no such folder."""
+    entries = folder.iterdir() if folder.is_dir() else ()
+    matches = [(form.fullmatch(file.name), file) for file in entries]
+    return sorted([(int(match[1]), file) for match, file in matches if match is not None and file.is_file()])
+
+
 LARGEST_BYTES = 32 * 1024 * 1024
 
 
@@ -236,15 +251,20 @@ def script_source(text: str, file: str) -> SourceText:
     return SourceText(text, file)
 
 
-class NamedTable(Protocol):
-    """A table that a script creates."""
+@dataclass(slots=True)
+class ScriptTable:
+    """What a script says of a table that it creates, besides its columns."""
 
-    name: tuple[str, ...]
+    name: tuple[str, ...] = ()
     """Catalog, namespaces and table, as far as they are written."""
-    name_span: Span
+    name_span: Span = Span(0, 0)
+    key: tuple[str, ...] = ()
+    comment: str | None = None
+    head: list[str] = dataclasses.field(default_factory=list)
+    """Notes about the table as a whole."""
 
 
-def script_names(tables: Sequence[NamedTable], source: SourceText) -> list[str | None]:
+def script_names(tables: Sequence[ScriptTable], source: SourceText) -> list[str | None]:
     """Return the names of the datasets of a script's tables. Raises UnreadableSourceError for one that is created twice."""
     names = _dataset_names([table.name for table in tables])
     folded = [name.casefold() for name in names if name is not None]

@@ -28,6 +28,7 @@ from schemac.importers.importer import (
     UnreadableSourceError,
     expect,
     json_document,
+    numbered_files,
 )
 from schemac.importers.sources import is_json_with
 from schemac.language.attributes.builtin import DESCRIPTION, TABLE_RECORD
@@ -49,13 +50,8 @@ def metadata_file(path: Path) -> Path | None:
             for name in ("{}.metadata.json", "{}.gz.metadata.json", "{}.metadata.json.gz"):
                 if (file := folder / name.format(f"v{version}")).is_file():
                     return file
-        numbered = [
-            (int(match[1]), file.name, file)
-            for file in (folder.iterdir() if folder.is_dir() else ())
-            if (match := METADATA_FILE.fullmatch(file.name)) and file.is_file()
-        ]
-        if numbered:
-            return max(numbered)[2]
+        if numbered := numbered_files(folder, METADATA_FILE):
+            return numbered[-1][1]
     return None
 
 

@@ -21,6 +21,7 @@ from typing import Any
 
 from schemac.engines.paimon import attributes as paimon
 from schemac.engines.paimon.types import DataField, PaimonType
+from schemac.importers.importer import numbered_files
 from schemac.language.attributes.builtin import TABLE_VERSION
 from schemac.language.logical.dataset import LogicalDataset
 from schemac.language.logical.model import SchemaField
@@ -41,13 +42,8 @@ def schema_files(path: Path) -> list[Path]:
     if path.is_file():
         return [path]
     for folder in (path / "schema", path):
-        numbered = [
-            (int(match[1]), file)
-            for file in (folder.iterdir() if folder.is_dir() else ())
-            if (match := FILE_NAME.fullmatch(file.name)) and file.is_file()
-        ]
-        if numbered:
-            return [file for _, file in sorted(numbered)]
+        if numbered := numbered_files(folder, FILE_NAME):
+            return [file for _, file in numbered]
     return []
 
 
