@@ -16,7 +16,7 @@ from typing import NamedTuple
 from schemac.engines.paimon import changes, options
 from schemac.engines.paimon.attributes import PaimonFact
 from schemac.engines.paimon.live_table import errors_of, paimon_fields, table_schema
-from schemac.engines.paimon.types import LONGEST, PARTS, PaimonType
+from schemac.engines.paimon.types import BITS, LONGEST, PARTS, PaimonType
 from schemac.language.logical.facts import AnyFact, Fact
 from schemac.language.logical.model import SchemaField
 from schemac.versions.evolution.castability import is_doubtful
@@ -50,11 +50,9 @@ class CastRule(IntEnum):
     """Always; which does not mean that every value fits."""
 
 
-_BITS = {"TINYINT": 8, "SMALLINT": 16, "INT": 32, "BIGINT": 64}
-_DIGITS = {"TINYINT": 3, "SMALLINT": 5, "INT": 10, "BIGINT": 19}
 _MANTISSA = {"FLOAT": 24, "DOUBLE": 53}
-_INTEGERS = frozenset(_BITS)
-_NUMBERS = frozenset({*_BITS, *_MANTISSA, "DECIMAL"})
+_INTEGERS = frozenset(BITS)
+_NUMBERS = frozenset({*BITS, *_MANTISSA, "DECIMAL"})
 _TEXTS = frozenset({"CHAR", "VARCHAR"})
 _BYTES = frozenset({"BINARY", "VARBINARY"})
 _TIMESTAMPS = frozenset({"TIMESTAMP", "TIMESTAMP_LTZ"})
@@ -130,12 +128,12 @@ def is_lossless(old: PaimonType, new: PaimonType) -> bool:
     if old.root in _TEXTS:
         return (new.root, new.parameters) == ("VARBINARY", (LONGEST,))
     if old.root in _INTEGERS:
-        bits = _BITS[old.root]
-        if new.root in _BITS:
-            return _BITS[new.root] >= bits
+        bits = BITS[old.root]
+        if new.root in BITS:
+            return BITS[new.root] >= bits
         if new.root in _MANTISSA:
             return _MANTISSA[new.root] >= bits - 1
-        return new.root == "DECIMAL" and new.parameters[0] - new.parameters[1] >= _DIGITS[old.root]
+        return new.root == "DECIMAL" and new.parameters[0] - new.parameters[1] >= len(str(2 ** (bits - 1)))
     if old.root == "BOOLEAN":
         return new.root != "DECIMAL" or new.parameters[0] > new.parameters[1]
     if (old.root, new.root) in (("FLOAT", "DOUBLE"), ("DATE", "TIMESTAMP")):

@@ -15,7 +15,7 @@ from decimal import ROUND_HALF_UP, Decimal, InvalidOperation, localcontext
 from typing import Any, NamedTuple
 
 from schemac.engines.paimon import attributes as paimon
-from schemac.engines.paimon.types import PaimonType
+from schemac.engines.paimon.types import BITS, PaimonType
 from schemac.language.attributes.attribute import Attribute
 from schemac.text.source.json_object import TreePath
 
@@ -147,7 +147,6 @@ def read_table(extra: Mapping[str, Any]) -> TableOptions:
 
 
 _TRUTHS = frozenset({"t", "true", "y", "yes", "1", "f", "false", "n", "no", "0"})
-_BITS = {"TINYINT": 8, "SMALLINT": 16, "INT": 32, "BIGINT": 64}
 _INTEGER = re.compile(r"([+-]?[0-9]+)(\.[0-9]*)?")
 _FLOAT = re.compile(r"[+-]?(NaN|Infinity|([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?[fFdD]?)")
 _DECIMAL = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]{1,4})?")
@@ -160,7 +159,7 @@ _TIMESTAMP = re.compile(
 
 _EXAMPLES = {
     "BOOLEAN": "true",
-    **dict.fromkeys(_BITS, "42"),
+    **dict.fromkeys(BITS, "42"),
     **dict.fromkeys(("FLOAT", "DOUBLE", "DECIMAL"), "1.5"),
     **dict.fromkeys(("CHAR", "VARCHAR", "BINARY", "VARBINARY"), ""),
     "DATE": "2026-01-31",
@@ -202,7 +201,7 @@ def default_error(type_: PaimonType, written: str) -> str | None:
             is_right = timestamp is not None and _is_timestamp(timestamp.group(1, 2, 3, 5, 6, 7))
         case root:
             number = _INTEGER.fullmatch(text)
-            limit = 2 ** (_BITS[root] - 1)
+            limit = 2 ** (BITS[root] - 1)
             is_right = number is not None
             has_room = number is None or -limit <= int(number[1]) < limit
     if not is_right:

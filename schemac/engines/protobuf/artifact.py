@@ -41,11 +41,6 @@ class LabelledType(NamedTuple):
     is_message: bool = False
     """Whether it may be absent whatever it is declared as."""
 
-    @property
-    def is_plain(self) -> bool:
-        """Whether it can be in a list or map, and can be `optional`."""
-        return not self.label and not self.type.startswith("map<")
-
 
 class MessageText:
     """A message that is being written."""
@@ -147,7 +142,7 @@ class _Writer(TypeWriter[LabelledType]):
         typed = self.type_in(message, schema_field, name)
         label = f"{typed.label} " if typed.label else ""
         annotation: Json = {}
-        if schema_field.is_nullable and typed.is_plain:
+        if schema_field.is_nullable and not (typed.label or typed.type.startswith("map<")):
             label = "" if typed.is_message else "optional "
         elif schema_field.is_nullable:
             inner = message.nested(f"{name} option", "option")

@@ -151,10 +151,8 @@ class _Reader:
                 self._notes.add(path, f"not kept: only one of {', '.join(chosen)} may be set")
             if field.is_group:
                 self._notes.add(path, "not kept: the encoding of a group")
-            tree, type_attributes = datasets.split_extra(self._field(message, field, annotation, path))
-            extra = self._with_field_options(
-                message, field, path, {**type_attributes, **_extra(field.comments, annotation)}
-            )
+            tree = self._field(message, field, annotation, path)
+            extra = self._with_field_options(message, field, path, _extra(field.comments, annotation))
             fields.append(datasets.member(str(path[-1]), tree, extra))
         return fields
 

@@ -17,7 +17,7 @@ from typing import Any
 
 from schemac.arrow.metadata import EXTENSION_METADATA, EXTENSION_NAME, compact, registered_extension_metadata
 from schemac.artifacts.targets import Artifact, ArtifactTarget, Emission
-from schemac.artifacts.type_writer import ArrowTypeWriter, is_lost
+from schemac.artifacts.type_writer import MOST_DIGITS, ArrowTypeWriter, is_lost
 from schemac.engines.spark import SPARK_LOSS, SPARK_PROPERTY, SPARK_TYPE
 from schemac.engines.spark import attributes as spark
 from schemac.engines.spark import columns as lance_spark
@@ -84,7 +84,6 @@ def schema_properties(compilation: Compilation, columns: Sequence[SparkField]) -
     return properties
 
 
-MOST_DIGITS = 38
 MOST_QUOTATIONS = 4
 """Lists and maps inside each other whose items have metadata. Each quotes that of the next as a text, which doubles what is
 escaped in it."""
