@@ -14,7 +14,7 @@ from pydantic import ValidationError
 
 from schemac.arrow.from_arrow import Note, from_arrow
 from schemac.importers.importer import ImportNotes
-from schemac.language.attributes.attribute import Family, Role
+from schemac.language.attributes.attribute import NESTED, Family, Role
 from schemac.language.attributes.constraints import CHECK, ENUM, OF_VALUES, REFERENCES, UNIQUE
 from schemac.language.attributes.registry import of_role
 from schemac.language.checks.constraints import check_constraints, check_row_constraints
@@ -232,21 +232,17 @@ def _refusal(tree: Json, extra: Json, key: str) -> str | None:
     return None if first is None else first.message.removeprefix("it: ")
 
 
-_UNKEYED = frozenset({Family.STRUCT, Family.LIST, Family.MAP})
-
-
 def mark_key(tree: Json, names: Sequence[str]) -> bool:
     """Mark the columns of a key in a schema in the standard's long form; where one of them cannot be in a key, none is marked."""
     by_name = {field["name"]: field for field in tree["fields"]}
-    fields = [by_name.get(name) for name in names]
-    for field in fields:
-        if field is None or field["type"]["kind"] == Option.__name__:
-            return False
-        if BY_NAME[field["type"]["kind"]].family in _UNKEYED:
-            return False
+    fields = [by_name[name] for name in names if name in by_name]
+    kinds = [field["type"]["kind"] for field in fields]
+    if len(fields) < len(names) or any(
+        kind == Option.__name__ or BY_NAME[kind].family in NESTED for kind in kinds
+    ):
+        return False
     for attribute in of_role(Role.KEY_PART):
         for position, field in enumerate(fields, start=1):
-            assert field is not None
             field["extra"] = {**field.get("extra", {}), attribute.key: {"position": position}}
     return True
 

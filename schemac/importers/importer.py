@@ -265,23 +265,20 @@ class ScriptTable:
 
 
 def script_names(tables: Sequence[ScriptTable], source: SourceText) -> list[str | None]:
-    """Return the names of the datasets of a script's tables. Raises UnreadableSourceError for one that is created twice."""
-    names = _dataset_names([table.name for table in tables])
-    folded = [name.casefold() for name in names if name is not None]
-    for table, name in zip(tables, names, strict=True):
-        if name is None or folded.count(name.casefold()) == 1:
-            continue
-        reason = f"it creates the table {'.'.join(table.name)} more than once; keep one of the statements"
-        raise UnreadableSourceError(reason, source=source, span=table.name_span)
-    return names
+    """Return the names of the datasets of a script's tables: namespace and table, with the catalog only where two would be the same; None for no name.
 
-
-def _dataset_names(tables: Sequence[tuple[str, ...]]) -> list[str | None]:
-    """Return namespace and table of names with catalogs, with the catalog only where two would be the same; None for no name."""
-    short = ["/".join(name[-2:]).casefold() for name in tables]
+    Raises UnreadableSourceError for a table that is created twice.
+    """
+    short = ["/".join(table.name[-2:]).casefold() for table in tables]
     counts = Counter(short)
     names: list[str | None] = []
     for table, name in zip(tables, short, strict=True):
-        holders = table[:-1] if counts[name] > 1 else table[-2:-1]
-        names.append("/".join(filter(None, (".".join(holders), *table[-1:]))) or None)
+        holders = table.name[:-1] if counts[name] > 1 else table.name[-2:-1]
+        names.append("/".join(filter(None, (".".join(holders), *table.name[-1:]))) or None)
+    folded = [name.casefold() for name in names if name is not None]
+    for table, full in zip(tables, names, strict=True):
+        if full is None or folded.count(full.casefold()) == 1:
+            continue
+        reason = f"it creates the table {'.'.join(table.name)} more than once; keep one of the statements"
+        raise UnreadableSourceError(reason, source=source, span=table.name_span)
     return names

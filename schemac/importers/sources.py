@@ -352,14 +352,11 @@ def _imported(path: Path, format: str | None, report: Report) -> ImportedSchema 
     owner = next((e.name for e in engines() if any(f.name == format for f in e.formats)), None)
     # What the caller reports is no fault of the reader.
     with blamed(owner, UnreadableSourceError, OSError, UnicodeError, ModuleNotFoundError):
-        return _encodable(importer.read(path, report))
-
-
-def _encodable(imported: ImportedSchema | None) -> ImportedSchema | None:
-    """Return what was read, if every text in it can be written. Raises UnicodeError, for escapes can spell half a character."""
-    for one in (imported, *imported.others) if imported is not None else ():
-        texts = [one.schema, one.name, one.comments, list(one.notes.all())]
-        json.dumps(texts, ensure_ascii=False, default=str).encode()
+        imported = importer.read(path, report)
+        for one in (imported, *imported.others) if imported is not None else ():
+            # Escapes can spell half a character, which no manifest can hold.
+            texts = [one.schema, one.name, one.comments, list(one.notes.all())]
+            json.dumps(texts, ensure_ascii=False, default=str).encode()
     return imported
 
 

@@ -31,15 +31,6 @@ _CHECKPOINT = re.compile(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class LogFiles:
-    """The files of a log that may contain a table's schema, by the version of the table."""
-
-    commits: dict[int, Path]
-    checkpoints: dict[int, tuple[Path, ...]]
-    """Whole ones: the parts of one that lacks some are left out."""
-
-
 def is_source(path: Path) -> bool:
     """Whether a path is the folder of a table, or of its log."""
     return path.is_dir() and (path.name == LOG or (path / LOG).is_dir())
@@ -50,25 +41,24 @@ def log_folder(path: Path) -> Path:
     return path if path.name == LOG and not (path / LOG).is_dir() else path / LOG
 
 
-def log_files(folder: Path) -> LogFiles:
-    """Return the files of a log. Raises OSError if the folder does not exist."""
+def log_files(folder: Path) -> tuple[dict[int, Path], dict[int, tuple[Path, ...]]]:
+    """Return the commits and the whole checkpoints of a log, by the version of the table. Raises OSError if the folder does not exist.
+
+    A checkpoint that lacks some of its parts is left out.
+    """
     commits: dict[int, Path] = {}
-    whole: dict[int, Path] = {}
     parts: dict[tuple[int, int], dict[int, Path]] = defaultdict(dict)
     for file in sorted(folder.iterdir()):
         if match := _COMMIT.fullmatch(file.name):
             commits[int(match[1])] = file
         elif match := _CHECKPOINT.fullmatch(file.name):
-            if match[2] is None:
-                whole[int(match[1])] = file
-            else:
-                parts[int(match[1]), int(match[3])][int(match[2])] = file
+            parts[int(match[1]), int(match[3] or 1)][int(match[2] or 1)] = file
     checkpoints = {
         version: tuple(checkpoint_parts.values())
         for (version, count), checkpoint_parts in parts.items()
         if len(checkpoint_parts) == count
     }
-    return LogFiles(commits, checkpoints | {version: (file,) for version, file in whole.items()})
+    return commits, checkpoints
 
 
 _DELTA = frozenset(
@@ -140,15 +130,16 @@ class Log:
     """Columns by their names in data files, each as a path."""
 
 
-def read_log(files: LogFiles, folder: Path, *, with_history: bool) -> Log:
+def read_log(folder: Path, *, with_history: bool) -> Log:
     """Return the content of a log, from its newest checkpoint on, or from its oldest with history. Raises UnreadableSourceError."""
-    newest = max((*files.commits, *files.checkpoints), default=-1)
+    commits, checkpoints = log_files(folder)
+    newest = max((*commits, *checkpoints), default=-1)
     if newest < 0:
         raise unreadable(folder, "it has neither a commit nor a checkpoint")
     lowest = newest + 1
-    while lowest - 1 in files.commits:
+    while lowest - 1 in commits:
         lowest -= 1
-    bases = sorted(version for version in files.checkpoints if lowest - 1 <= version <= newest)
+    bases = sorted(version for version in checkpoints if lowest - 1 <= version <= newest)
     if lowest > 0 and not bases:
         message = f"the commit {lowest - 1:020d}.json is missing, and a checkpoint for it"
         raise unreadable(folder, message)
@@ -156,10 +147,10 @@ def read_log(files: LogFiles, folder: Path, *, with_history: bool) -> Log:
         bases = bases[:1] if lowest > 0 else []
     base = bases[-1] if bases else -1
     log = Log(newest)
-    for file in files.checkpoints.get(base, ()):
+    for file in checkpoints.get(base, ()):
         _enter_actions(_checkpoint(file), base, file, log)
     for version in range(base + 1, newest + 1):
-        _enter_actions(_commit(files.commits[version]), version, files.commits[version], log)
+        _enter_actions(_commit(commits[version]), version, commits[version], log)
     if not log.metadata or log.metadata[-1].schema is None:
         message = "it has no `metaData` with a `schemaString`, so the table has no schema"
         raise unreadable(folder, message)

@@ -35,7 +35,7 @@ _PLAIN: dict[Family, Json] = {
     Family.NULL: {"type": "null"},
     Family.BOOLEAN: {"type": "boolean"},
     Family.TEXT: {"type": "string"},
-    Family.DATE: keywords.date(),
+    Family.DATE: keywords.DATE,
 }
 _KEYS = {
     Family.BOOLEAN: json_values.BOOLEAN,
@@ -66,7 +66,7 @@ def emit(compilation: Compilation, emission: Emission) -> list[Artifact]:
 class _Writer(RecordTypeWriter[Json]):
     """Finds the schema of each field."""
 
-    json, uuid = keywords.ANY_JSON, keywords.uuid()
+    json, uuid = keywords.ANY_JSON, keywords.UUID
 
     def field(self, field: SchemaField) -> Json:
         """Return the schema of a property, an item or a value: the one place where a field gets its keywords."""

@@ -71,14 +71,8 @@ def binary(length: int | None = None) -> Json:
     return text(json_values.base64(length), contentEncoding="base64")
 
 
-def date() -> Json:
-    """Return the schema of dates."""
-    return text(json_values.DATE, format="date")
-
-
-def uuid() -> Json:
-    """Return the schema of UUIDs."""
-    return text(json_values.UUID, format="uuid")
+DATE = text(json_values.DATE, format="date")
+UUID = text(json_values.UUID, format="uuid")
 
 
 def leaf(schema: Mapping[str, Any]) -> tuple[Json, frozenset[str]] | None:
@@ -118,7 +112,7 @@ def leaf(schema: Mapping[str, Any]) -> tuple[Json, frozenset[str]] | None:
 def _string(schema: Mapping[str, Any]) -> tuple[Json, frozenset[str]]:
     """Return the tree of a `string` schema, and the keywords that it accounts for."""
     formats = frozenset({"type", "format"})
-    for format, words, tree in (("date", date(), {"kind": "Date"}), ("uuid", uuid(), json_values.UUID_TYPE)):
+    for format, words, tree in (("date", DATE, {"kind": "Date"}), ("uuid", UUID, json_values.UUID_TYPE)):
         if schema.get("format") == format:
             return tree, frozenset(words) if _has(schema, words) else formats
     if schema.get("format") == "date-time":

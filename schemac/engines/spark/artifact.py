@@ -137,10 +137,6 @@ def struct_type(fields: Sequence[SparkField]) -> Json:
     return {"fields": [f.json() for f in fields], "type": "struct"}
 
 
-_INSTANT = SparkType("timestamp", "TIMESTAMP")
-_CLOCK_READING = SparkType("timestamp_ntz", "TIMESTAMP_NTZ")
-
-
 class _Writer(ArrowTypeWriter[SparkType]):
     """Finds Spark's type for each field."""
 
@@ -227,10 +223,10 @@ class _Writer(ArrowTypeWriter[SparkType]):
             self.lose(field, f"timestamp in {arrow_type.unit}", "timestamp in us")
         zone = arrow_type.tz
         if zone is None:
-            return _CLOCK_READING
+            return SparkType("timestamp_ntz", "TIMESTAMP_NTZ")
         if zone != "UTC":
             self.lose(field, f"the zone {zone}", "the zone of the session")
-        return _INSTANT
+        return SparkType("timestamp", "TIMESTAMP")
 
     def time(self, field: SchemaField, arrow_type: Any) -> SparkType:
         precision = {"s": 0, "ms": 3, "us": 6, "ns": 6}[arrow_type.unit]

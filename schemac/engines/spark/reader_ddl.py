@@ -154,11 +154,10 @@ def _as_declared(names: tuple[str, ...], table: CreateTable) -> list[str]:
 def _mark_key(table: CreateTable, columns: list[Json]) -> bool:
     """Mark the columns of the key, and return True; mark none and return False if one of them cannot be in a key of Lance."""
     by_name = {column["name"].casefold(): column for column in columns}
-    key = [by_name.get(name.casefold()) for name in table.key]
-    if any(column is None or isinstance(column["type"], dict) for column in key):
+    key = [by_name[name.casefold()] for name in table.key if name.casefold() in by_name]
+    if len(key) < len(table.key) or any(isinstance(column["type"], dict) for column in key):
         return False
     for position, column in enumerate(key, start=1):
-        assert column is not None
         position_mark = {lance_spark.PRIMARY_KEY_POSITION: str(position)}
         column["metadata"] |= {lance_spark.PRIMARY_KEY: "true", **position_mark}
     return True
