@@ -142,6 +142,7 @@ def is_lossless(old: PaimonType, new: PaimonType) -> bool:
 
 
 _OPTIONS = frozenset({PaimonFact.OPTION_SET, PaimonFact.OPTION_REMOVED})
+_FIELD_FACTS = frozenset({PaimonFact.TYPE_CHANGED, PaimonFact.DEFAULT_VALUE_CHANGED})
 _NEW_FIELD_HELP = "add a new field next to it, fill it, and drop the old one"
 _NEW_TABLE = "copy the rows into a new table"
 _ELSEWHERE = "use a type and settings that Paimon has, or leave paimon out of `schemac.dev/targets`"
@@ -395,7 +396,7 @@ def _refuse_key_change(field: SchemaField) -> Judgement:
 
 ROWS: Mapping[AnyFact, PaimonRow] = {
     # A property of a field may be another type in Paimon.
-    **dict.fromkeys(PROPERTY_FACTS | TYPE_FACTS, PaimonRow(_judge_field, (changes.alter,))),
+    **dict.fromkeys(PROPERTY_FACTS | TYPE_FACTS | _FIELD_FACTS, PaimonRow(_judge_field, (changes.alter,))),
     **dict.fromkeys(DESCRIPTION_FACTS, PaimonRow(_judge_field, (changes.alter, changes.set_comment))),
     **dict.fromkeys(DATASET_FACTS, PaimonRow(SAFE)),
     **dict.fromkeys(TIGHTENED, PaimonRow(tightened)),
@@ -407,9 +408,6 @@ ROWS: Mapping[AnyFact, PaimonRow] = {
         (PaimonFact.PRIMARY_KEYS_CHANGED, PaimonFact.PARTITION_KEYS_CHANGED), PaimonRow(_judge_keys)
     ),
     **dict.fromkeys(_OPTIONS, PaimonRow(_judge_option, (changes.set_options,), is_free_when_empty=True)),
-    **dict.fromkeys(
-        (PaimonFact.TYPE_CHANGED, PaimonFact.DEFAULT_VALUE_CHANGED), PaimonRow(_judge_field, (changes.alter,))
-    ),
     PaimonFact.COMMENT_CHANGED: PaimonRow(_judge_field, (changes.set_comment,)),
     Fact.FIELD_ADDED: PaimonRow(guarded(_refuse_in_key, _judge_addition), (changes.add, changes.alter)),
     Fact.FIELD_DROPPED: PaimonRow(guarded(_refuse_in_key, _judge_drop), (changes.drop,)),

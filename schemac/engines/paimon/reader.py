@@ -198,9 +198,8 @@ def _version(table: TableSchema, conversion: "_FromPaimon") -> importer.Imported
         paimon.OPTIONS.key: options or None,
     }
     extra = {key: value for key, value in entries.items() if value is not None}
-    schema = {"fields": [f for f in fields if f is not None], **({"extra": extra} if extra else {})}
     return importer.ImportedVersion(
-        schema,
+        with_attributes({"fields": [f for f in fields if f is not None]}, extra),
         {path: Numbers.make({NAME: (id,)}) for path, id in member_ids(table.fields)},
         Highest.make({NAME: table.highest_field_id}),
         EngineData.make({NAME: compact(data_of(table.schema_id, table.time_millis))}),
