@@ -181,11 +181,10 @@ def _is_replaced(written: Mapping[str, Any]) -> bool:
     snapshot = snapshots.get(current) if isinstance(current, int) else None
     if snapshot is None:
         return bool(snapshots)
-    ancestors = [snapshot]
-    while isinstance(parent := ancestors[-1].get("parent-snapshot-id"), int) and parent in snapshots:
-        ancestors.append(snapshots.pop(parent))
-    first, number = ancestors[-1], ancestors[-1].get("sequence-number", 0)
-    return first.get("parent-snapshot-id") is None and isinstance(number, int) and number > 1
+    while isinstance(parent := snapshot.get("parent-snapshot-id"), int) and parent in snapshots:
+        snapshot = snapshots.pop(parent)
+    number = snapshot.get("sequence-number", 0)
+    return snapshot.get("parent-snapshot-id") is None and isinstance(number, int) and number > 1
 
 
 def _parse_fields(written: Any, location: str) -> tuple[types.NestedField, ...]:
