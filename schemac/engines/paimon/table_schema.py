@@ -32,11 +32,6 @@ FILE_NAME = re.compile(r"schema-([0-9]+)")
 """How Paimon names its schema files."""
 
 
-def is_table(path: Path) -> bool:
-    """Return whether a path is a table's folder: one with a schema file."""
-    return path.is_dir() and bool(schema_files(path))
-
-
 def schema_files(path: Path) -> list[Path]:
     """List the schema files of a table, oldest first; of a file, itself."""
     if path.is_file():

@@ -10,6 +10,7 @@ Source: the language specification of proto3.
 
 import json
 import re
+from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -288,23 +289,17 @@ def _reserved(
     compilation: Compilation, numbers: Mapping[SchemaField, int]
 ) -> Mapping[SchemaField | None, Mapping[int, str]]:
     """Return the numbers and names that fields of former versions had, by the message that they were in."""
-    ids = compilation.ids or {}
-    holders: dict[int | None, SchemaField | None] = {None: None, **{id: field for field, id in ids.items()}}
-    present: dict[SchemaField | None, set[int]] = {}
-    for field, number in numbers.items():
-        if field.is_member:
-            present.setdefault(field.parent, set()).add(number)
-    reserved: dict[SchemaField | None, dict[int, str]] = {}
+    holders: dict[int | None, SchemaField | None] = {None: None}
+    holders |= {id: field for field, id in (compilation.ids or {}).items()}
+    present = {(field.parent, number) for field, number in numbers.items() if field.is_member}
+    reserved: dict[SchemaField | None, dict[int, str]] = defaultdict(dict)
     for past in compilation.past():
-        former = types.numbers_of(past)
-        past_ids = past.ids or {}
-        for field, number in former.items():
-            holder = past_ids.get(field.parent) if field.parent is not None else None
-            if not field.is_member or (holder is None and field.parent is not None) or holder not in holders:
-                continue
-            now = holders[holder]
-            if number not in present.get(now, ()):
-                reserved.setdefault(now, {})[number] = types.valid(str(field.segment))
+        past_ids: dict[SchemaField | None, int | None] = {None: None, **(past.ids or {})}
+        for field, number in types.numbers_of(past).items():
+            # What was in a message that is gone needs no place.
+            holder = past_ids.get(field.parent, -1)
+            if field.is_member and holder in holders and (holders[holder], number) not in present:
+                reserved[holders[holder]][number] = types.valid(str(field.segment))
     return reserved
 
 
