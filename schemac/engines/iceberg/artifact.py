@@ -99,24 +99,27 @@ def _identifier_error(schema_field: SchemaField, fields: Mapping[SchemaField, Ne
 
 
 DDL_FILE = "iceberg/create_table.sql"
+_ALIKE = (
+    "boolean",
+    "int",
+    "float",
+    "double",
+    "date",
+    "string",
+    "binary",
+    "variant",
+    "decimal",
+    "struct",
+    "map",
+)
 _WORDS = {
-    "boolean": "BOOLEAN",
-    "int": "INT",
+    **{name: name.upper() for name in _ALIKE},
     "long": "BIGINT",
-    "float": "FLOAT",
-    "double": "DOUBLE",
-    "date": "DATE",
     "timestamp": "TIMESTAMP_NTZ",
     "timestamptz": "TIMESTAMP",
-    "string": "STRING",
-    "binary": "BINARY",
     "fixed": "BINARY",
     "uuid": "STRING",
-    "variant": "VARIANT",
-    "decimal": "DECIMAL",
-    "struct": "STRUCT",
     "list": "ARRAY",
-    "map": "MAP",
 }
 """Spark's words for types, by Iceberg's names."""
 

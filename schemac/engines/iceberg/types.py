@@ -282,8 +282,7 @@ _PLAIN: dict[str, tuple[str, Callable[[Any], bool]]] = {
     "boolean": ("true or false", lambda value: isinstance(value, bool)),
     "int": ("a whole number of 32 bits", _is_whole(32)),
     "long": ("a whole number of 64 bits", _is_whole(64)),
-    "float": ("a number", _is_number),
-    "double": ("a number", _is_number),
+    **dict.fromkeys(("float", "double"), ("a number", _is_number)),
     "string": ("a text", lambda value: isinstance(value, str)),
     "binary": ("hexadecimal digits, two per byte", _of_form("(?:[0-9a-fA-F]{2})*")),
     "uuid": (

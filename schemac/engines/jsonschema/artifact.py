@@ -39,8 +39,7 @@ _PLAIN: dict[Family, Json] = {
 }
 _KEYS = {
     Family.BOOLEAN: json_values.BOOLEAN,
-    Family.INTEGER: json_values.NUMBER,
-    Family.DECIMAL: json_values.NUMBER,
+    **dict.fromkeys((Family.INTEGER, Family.DECIMAL), json_values.NUMBER),
     Family.FLOAT: f"{json_values.NUMBER}|{json_values.NOT_FINITE}",
     Family.DURATION: r"[+-]?[0-9]+(?:\.0*)?",
 }

@@ -89,12 +89,10 @@ _TEXT_LENGTH = {
     "INT": 11,
     "BIGINT": 20,
     "DECIMAL": 40,
-    "FLOAT": 32,
-    "DOUBLE": 32,
+    **dict.fromkeys(_MANTISSA, 32),
     "DATE": 10,
     "TIME": 12,
-    "TIMESTAMP": 29,
-    "TIMESTAMP_LTZ": 29,
+    **dict.fromkeys(_TIMESTAMPS, 29),
 }
 """Characters that every value of a root can be written in."""
 
@@ -122,9 +120,8 @@ def is_lossless(old: PaimonType, new: PaimonType) -> bool:
             return old.parameters == new.parameters
         return all(was <= is_ for was, is_ in zip(old.parameters, new.parameters, strict=True))
     if new.root in _TEXTS:
-        if old.root in _TEXTS:
-            return new.root == "VARCHAR" and new.parameters[0] >= old.parameters[0]
-        return new.root == "VARCHAR" and new.parameters[0] >= _TEXT_LENGTH.get(old.root, LONGEST + 1)
+        longest = old.parameters[0] if old.root in _TEXTS else _TEXT_LENGTH.get(old.root, LONGEST + 1)
+        return new.root == "VARCHAR" and new.parameters[0] >= longest
     if old.root in _TEXTS:
         return (new.root, new.parameters) == ("VARBINARY", (LONGEST,))
     if old.root in _INTEGERS:

@@ -90,17 +90,16 @@ class TableSchema:
 
     def renumbered(self, ids: Mapping[int, int]) -> "TableSchema":
         """Return the schema with other ids for all of its columns and members."""
-        fields = tuple([_renumbered_field(top, ids) for top in self.fields])
+        fields = _renumbered(PaimonType("ROW", fields=self.fields), ids).fields
         return replace(self, fields=fields, highest_field_id=max(ids.values(), default=-1))
 
 
-def _renumbered_field(field: DataField, ids: Mapping[int, int]) -> DataField:
-    return replace(field, id=ids[field.id], type=_renumbered_type(field.type, ids))
-
-
-def _renumbered_type(type_: PaimonType, ids: Mapping[int, int]) -> PaimonType:
-    members = tuple([_renumbered_field(member, ids) for member in type_.fields])
-    return replace(type_, fields=members, parts=tuple([_renumbered_type(part, ids) for part in type_.parts]))
+def _renumbered(type_: PaimonType, ids: Mapping[int, int]) -> PaimonType:
+    """Return a type with other ids for all members of ROWs in it."""
+    members = [replace(one, id=ids[one.id], type=_renumbered(one.type, ids)) for one in type_.fields]
+    return replace(
+        type_, fields=tuple(members), parts=tuple([_renumbered(part, ids) for part in type_.parts])
+    )
 
 
 def _text(value: Any, line: str) -> str:

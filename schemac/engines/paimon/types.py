@@ -41,11 +41,9 @@ _ALIASES = {"INTEGER": "INT", "DEC": "DECIMAL", "NUMERIC": "DECIMAL"}
 
 
 PARTS = {
-    "ARRAY": ("element",),
-    "MULTISET": ("element",),
+    **dict.fromkeys(("ARRAY", "MULTISET", "VECTOR"), ("element",)),
     "MAP": ("key", "value"),
     "ROW": (),
-    "VECTOR": ("element",),
 }
 """The parts of types that have some, as JSON calls them; those of a ROW are fields."""
 

@@ -62,15 +62,11 @@ _ATOMIC = {
     "int": "integer",
     "bigint": "long",
     "real": "float",
-    "dec": "decimal",
-    "numeric": "decimal",
+    **dict.fromkeys(("dec", "numeric"), "decimal"),
     "character": "char",
     "timestamp without time zone": "timestamp_ntz",
-    "timestamp with time zone": "timestamp",
-    "timestamp with local time zone": "timestamp",
-    "time without time zone": "time",
-    "time with time zone": "time",
-    "time with local time zone": "time",
+    **dict.fromkeys(("timestamp with time zone", "timestamp with local time zone"), "timestamp"),
+    **{f"time {zone} time zone": "time" for zone in ("without", "with", "with local")},
 }
 """JSON's word where it is not DDL's in small letters."""
 _PROPERTY_MARKS = {
