@@ -85,12 +85,8 @@ def emit(compilation: Compilation, emission: Emission) -> list[Artifact]:
     comments = list(_comments(dataset.schema.extra, {"name": dataset.name} if name != dataset.name else {}))
     imports = [f'import "{file}";' for file in sorted({types.IMPORTS[type_] for type_ in writer.imported})]
     lines = ['syntax = "proto3";', "", *imports, *([""] if imports else []), *comments, *table.text()]
-    return [
-        Artifact(
-            f"protobuf/{types.valid(dataset.name).lower()}.proto",
-            "".join(f"{line}\n" for line in lines).encode(),
-        )
-    ]
+    path = f"protobuf/{types.valid(dataset.name).lower()}.proto"
+    return [Artifact(path, "".join(f"{line}\n" for line in lines).encode())]
 
 
 class _Writer(TypeWriter[LabelledType]):
@@ -116,13 +112,10 @@ class _Writer(TypeWriter[LabelledType]):
             name = types.json_name(types.valid(str(field.segment))).lower()
             first = fields_by_name.setdefault(name, field)
             if first is not field:
-                self.emission.findings.at_name(
-                    field,
-                    PROTOBUF_NAME,
-                    f"{field.path_text} and {first.path_text} have one name in Protobuf or in its JSON",
-                    help="rename one of them",
-                    other=Other(first, "the other one"),
-                )
+                both = f"{field.path_text} and {first.path_text}"
+                message_text = f"{both} have one name in Protobuf or in its JSON"
+                help, other = "rename one of them", Other(first, "the other one")
+                self.emission.findings.at_name(field, PROTOBUF_NAME, message_text, help=help, other=other)
         message.used_names |= {types.valid(str(field.segment)) for field in fields}
         reserved = self._reserved.get(holder, {})
         if reserved:
@@ -294,10 +287,10 @@ def _reserved(
     present = {(field.parent, number) for field, number in numbers.items() if field.is_member}
     reserved: dict[SchemaField | None, dict[int, str]] = defaultdict(dict)
     for past in compilation.past():
-        past_ids: dict[SchemaField | None, int | None] = {None: None, **(past.ids or {})}
+        past_ids = past.ids or {}
         for field, number in types.numbers_of(past).items():
             # What was in a message that is gone needs no place.
-            holder = past_ids.get(field.parent, -1)
+            holder = None if field.parent is None else past_ids.get(field.parent, -1)
             if field.is_member and holder in holders and (holders[holder], number) not in present:
                 reserved[holders[holder]][number] = types.valid(str(field.segment))
     return reserved
