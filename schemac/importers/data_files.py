@@ -326,9 +326,8 @@ def read_parquet(path: Path, report: Report) -> importer.ImportedSchema:
     try:
         with parquet.ParquetFile(file) as opened:
             schema, columns = opened.schema_arrow, opened.schema
-            types = [
-                (column.path, column.logical_type) for column in map(columns.column, range(len(columns)))
-            ]
+            leaves = map(columns.column, range(len(columns)))
+            types = [(leaf.path, leaf.logical_type) for leaf in leaves]
             variants = _variants(str(columns))
     except (pa.ArrowException, OSError, MemoryError, OverflowError) as error:
         reason = f"it is not a Parquet file: {importer.first_line(error)}"

@@ -139,9 +139,8 @@ class Constraints:
     def add_reference(self, fields: Sequence[str], dataset: str, to: Sequence[str], source_text: str) -> None:
         """Enter fields whose values occur in a row of another dataset."""
         renamed = {"to": list(to)} if list(to) != list(fields) else {}
-        self._rows.append(
-            (REFERENCES.key, {"fields": list(fields), "dataset": dataset, **renamed}, source_text)
-        )
+        reference = {"fields": list(fields), "dataset": dataset, **renamed}
+        self._rows.append((REFERENCES.key, reference, source_text))
 
     def add_check(self, condition: str, source_text: str) -> None:
         """Enter a condition of every row."""
@@ -160,9 +159,8 @@ class Constraints:
                     place = next(field for field in inner["fields"] if field["name"] == step)
             accepted, lost = fitting(place.get("type", place), constraints)
             for key, reason in lost.items():
-                self._notes.add(
-                    path, f"not kept: {source_text or f'{_name(key)}: {constraints[key]}'} ({reason})"
-                )
+                what = source_text or f"{_name(key)}: {constraints[key]}"
+                self._notes.add(path, f"not kept: {what} ({reason})")
             if accepted:
                 place["extra"] = {**place.get("extra", {}), **accepted}
         losses: list[str] = []

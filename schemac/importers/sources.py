@@ -103,9 +103,8 @@ def described(
 ) -> ImportedSchema:
     """Return the schema of a sample, with a comment on what it was inferred from."""
     comment = f"inferred from {rows} of {path.name}; check every type, and which fields may be null"
-    return ImportedSchema(
-        from_arrow(pa.schema(list(fields)), str(path), report), (comment, *more), notes=notes
-    )
+    tree = from_arrow(pa.schema(list(fields)), str(path), report)
+    return ImportedSchema(tree, (comment, *more), notes=notes)
 
 
 _BY_DATA = "write a few rows as Parquet or Arrow, and import that file"
@@ -285,9 +284,8 @@ def standard_form(imported: ImportedSchema) -> ImportedSchema:
         for key in sorted(standard.pop("extra", {})) if is_nested else ():
             notes.add(path, f"not in the standard: {key} of {path[-1]}")
         if standard["kind"] == "Timestamp" and standard.get("timezone", "") is None:
-            notes.add(
-                path, "a timestamp without a zone, which the standard does not have, so it is written as UTC"
-            )
+            reason = "which the standard does not have, so it is written as UTC"
+            notes.add(path, f"a timestamp without a zone, {reason}")
             standard["timezone"] = "UTC"
         if "inner" in standard:
             standard["inner"] = type_(standard["inner"], path, is_nested=is_nested)

@@ -227,10 +227,8 @@ def _judge_reorder(change: Change, _pair: object) -> Judgement:
         return METADATA
     if change.new_field.is_in_key:
         return _refuse_key_change(change.new_field)
-    return refused(
-        "Paimon can change the order of columns, but not of the members of a ROW",
-        "keep the old order; readers find members by their names",
-    )
+    reason = "Paimon can change the order of columns, but not of the members of a ROW"
+    return refused(reason, "keep the old order; readers find members by their names")
 
 
 def _judge_nullability(change: Change, pair: VersionPair) -> Judgement:
@@ -254,10 +252,9 @@ def _judge_nullability(change: Change, pair: VersionPair) -> Judgement:
             return refused("a column of the primary key may not be null", _NEW_TABLE)
         return Judgement(Outcome.METADATA)
     if options.is_true(table_schema(pair.old).options, options.NULL_TO_NOT_NULL, default=True):
-        return refused(
-            f"{new.path_text} may be null in existing rows, and Paimon does not check",
-            f'set the option `{options.NULL_TO_NOT_NULL}: "false"` in an earlier version, and check for nulls',
-        )
+        reason = f"{new.path_text} may be null in existing rows, and Paimon does not check"
+        unset = f'set the option `{options.NULL_TO_NOT_NULL}: "false"` in an earlier version'
+        return refused(reason, f"{unset}, and check for nulls")
     reason = f"Paimon allows it without checking whether {new.path_text} is null in existing rows"
     return depends_on_data(reason, f"first check for rows WHERE {old.path_text} IS NULL")
 
@@ -290,10 +287,9 @@ def _judge_type(
         return refused("the keys of a map cannot change", _NEW_FIELD_HELP)
     if _without_parts(was) == _without_parts(is_):
         if is_doubtful(old, new):
-            return depends_on_data(
-                f"Paimon's type stays {is_.type_text()}, so values that do not fit {new.type.type_text()} stay too",
-                "check the values first",
-            )
+            stays = f"Paimon's type stays {is_.type_text()}"
+            reason = f"{stays}, so values that do not fit {new.type.type_text()} stay too"
+            return depends_on_data(reason, "check the values first")
         return SAFE
     if new.is_in_key:
         return _refuse_key_change(new)
@@ -345,11 +341,8 @@ def _judge_option(change: Change, pair: VersionPair) -> Judgement:
     if reason:
         return refused(reason, _NEW_TABLE)
     if change.key == "bucket":
-        return Judgement(
-            Outcome.REWRITE,
-            "existing partitions keep their buckets and accept no rows until they are rewritten",
-            "rewrite each partition with INSERT OVERWRITE from itself",
-        )
+        reason = "existing partitions keep their buckets and accept no rows until they are rewritten"
+        return Judgement(Outcome.REWRITE, reason, "rewrite each partition with INSERT OVERWRITE from itself")
     if change.key.startswith(options.OF_FILES):
         return Judgement(Outcome.NEW_FILES, "existing files stay unchanged", "compact the table fully")
     return Judgement(Outcome.METADATA)

@@ -265,11 +265,8 @@ class _Reader:
                 return {"kind": _CLOCKS[name], "unit": "Nanosecond"}
             if name in types.WRAPPERS:
                 return {"kind": _SCALARS[types.WRAPPERS[name]], "extra": {TYPE.key: name}}
-            return self._any_json(
-                path,
-                f"the type {name}, which is declared in another file",
-                name if name in types.DOCUMENTS else "bytes",
-            )
+            what = f"the type {name}, which is declared in another file"
+            return self._any_json(path, what, name if name in types.DOCUMENTS else "bytes")
         if target.is_enum:
             names = value_rules.ENUM.key
             return {
