@@ -99,21 +99,9 @@ def _identifier_error(schema_field: SchemaField, fields: Mapping[SchemaField, Ne
 
 
 DDL_FILE = "iceberg/create_table.sql"
-_ALIKE = (
-    "boolean",
-    "int",
-    "float",
-    "double",
-    "date",
-    "string",
-    "binary",
-    "variant",
-    "decimal",
-    "struct",
-    "map",
-)
 _WORDS = {
-    **{name: name.upper() for name in _ALIKE},
+    **{name: name.upper() for name in ("boolean", "int", "float", "double", "date", "string", "binary")},
+    **{name: name.upper() for name in ("variant", "decimal", "struct", "map")},
     "long": "BIGINT",
     "timestamp": "TIMESTAMP_NTZ",
     "timestamptz": "TIMESTAMP",
@@ -192,7 +180,7 @@ _ONLY_FORMAT_3 = Help.add_to_schema(
     (attributes.FORMAT_VERSION.key, "3"),
 )
 BINARY = IcebergType("binary")
-_PLAIN_TYPES: Mapping[str, IcebergType] = {
+_PLAIN: Mapping[str, IcebergType] = {
     "BOOL": IcebergType("boolean"),
     "INT32": IcebergType("int"),
     "INT64": IcebergType("long"),
@@ -211,9 +199,7 @@ class _Writer(ArrowTypeWriter[IcebergType]):
         self, lowered: LoweredSchema, emission: Emission, ids: Mapping[SchemaField, int], format_version: int
     ) -> None:
         super().__init__(emission, lowered)
-        self.plain_types = (
-            _PLAIN_TYPES if format_version < FORMAT_3 else {**_PLAIN_TYPES, "NA": IcebergType("unknown")}
-        )
+        self.plain_types = _PLAIN if format_version < FORMAT_3 else {**_PLAIN, "NA": IcebergType("unknown")}
         self.ids = ids
         self.format_version = format_version
 
