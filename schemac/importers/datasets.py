@@ -235,9 +235,8 @@ def mark_key(tree: Json, names: Sequence[str]) -> bool:
     by_name = {field["name"]: field for field in tree["fields"]}
     fields = [by_name[name] for name in names if name in by_name]
     kinds = [field["type"]["kind"] for field in fields]
-    if len(fields) < len(names) or any(
-        kind == Option.__name__ or BY_NAME[kind].family in NESTED for kind in kinds
-    ):
+    are_fit = [kind != Option.__name__ and BY_NAME[kind].family not in NESTED for kind in kinds]
+    if len(fields) < len(names) or not all(are_fit):
         return False
     for attribute in of_role(Role.KEY_PART):
         for position, field in enumerate(fields, start=1):

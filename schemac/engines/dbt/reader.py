@@ -201,10 +201,9 @@ class _Reader(declarations.DatasetReader):
         """Enter a test of columns that are unique together; return whether the test is one."""
         sort, arguments = _name_and_arguments(test)
         columns = arguments.get("combination_of_columns")
-        is_one = sort == "dbt_utils.unique_combination_of_columns" and set(arguments) == {
-            "combination_of_columns"
-        }
-        if not is_one or not isinstance(columns, list) or not columns:
+        if sort != "dbt_utils.unique_combination_of_columns" or set(arguments) != {"combination_of_columns"}:
+            return False
+        if not isinstance(columns, list) or not columns:
             return False
         self.constraints.add_unique([dotted((str(column),)) for column in columns], f"test: {sort}")
         return True

@@ -268,11 +268,8 @@ class _Reader:
             what = f"the type {name}, which is declared in another file"
             return self._any_json(path, what, name if name in types.DOCUMENTS else "bytes")
         if target.is_enum:
-            names = value_rules.ENUM.key
-            return {
-                "kind": "String",
-                "extra": {ENUM_NUMBERS.key: dict(target.values), names: list(target.values)},
-            }
+            extra = {ENUM_NUMBERS.key: dict(target.values), value_rules.ENUM.key: list(target.values)}
+            return {"kind": "String", "extra": extra}
         if target in self._open:
             return self._any_json(path, f"{name}, which contains itself", "bytes")
         self._open.append(target)
