@@ -45,9 +45,8 @@ UUID_TYPE: Json = {
 }
 
 
-def timestamp(unit: str, *, takes_zone: bool, needs_zone: bool) -> str:
-    """Return the texts of timestamps in one of Arrow's units; a fraction may have zeros behind the digits of the unit."""
-    zone = OFFSET if needs_zone else f"{OFFSET}?" if takes_zone else ""
+def timestamp(unit: str, zone: str) -> str:
+    """Return the texts of timestamps in one of Arrow's units, with the form of their zone; a fraction may have zeros behind the digits of the unit."""
     return f"{DATE}[Tt ]{_MINUTE}(?::[0-5][0-9](?:[.,][0-9]{{0,{FRACTION_DIGITS[unit]}}}0*)?)?{zone}"
 
 

@@ -145,14 +145,16 @@ class _Writer(RecordTypeWriter[Json]):
         if unit == "ns":
             self.lose(field, "the range of nanoseconds, 1677 to 2262", "the years 1 to 9999")
         if zone is None:
-            return keywords.text(json_values.timestamp(unit, takes_zone=False, needs_zone=False))
+            return keywords.text(json_values.timestamp(unit, ""))
         clock = builtin.CLOCK_ZONE.read(field.extra) or ("UTC" if is_utc(zone) else None)
         if clock is not None and not is_utc(clock):
             self.lose(field, f"which times the clocks of {clock} skip or show twice", "all times")
         if unit != "ns":
             years = "the years 1 to 9999" if is_utc(zone) else "the years 1 to 9999 but for a day at each end"
             self.lose(field, f"the range of instants in UTC, {years}", "the years 1 to 9999 at any offset")
-        return keywords.text(json_values.timestamp(unit, takes_zone=True, needs_zone=clock is None))
+        # Without a zone it is what such a clock shows.
+        offset = json_values.OFFSET if clock is None else f"{json_values.OFFSET}?"
+        return keywords.text(json_values.timestamp(unit, offset))
 
     def struct(self, field: SchemaField) -> Json:
         """Return the schema of an object."""

@@ -147,8 +147,7 @@ def read(path: Path, report: Report) -> importer.ImportedSchema | None:
         raise importer.UnreadableSourceError("there is no `schema/schema-0` in it, nor a later version")
     tables = list(map(read_schema_file, files))
     conversion = _FromPaimon(str(path), report)
-    history = [_version(table, conversion) for table in tables[:-1]]
-    newest = _version(tables[-1], conversion)
+    versions = tuple([_version(table, conversion) for table in tables])
     if report.has_errors:
         return None
     latest = tables[-1]
@@ -161,7 +160,7 @@ def read(path: Path, report: Report) -> importer.ImportedSchema | None:
         comments.append(f"columns of the primary key may not be null: {names}")
     folder = files[-1].resolve().parent
     name = folder.parent.name or None if folder.name == "schema" else None
-    return importer.ImportedSchema(newest.schema, tuple(comments), name, versions=(*history, newest))
+    return importer.ImportedSchema(versions[-1].schema, tuple(comments), name, versions=versions)
 
 
 def read_schema_file(file: Path) -> TableSchema:
