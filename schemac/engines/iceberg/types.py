@@ -47,15 +47,11 @@ class IcebergType:
         """Return the type for people: `struct<x: required int>`, `map<string, optional int>`, in which a key is always required."""
         if self.name not in _NESTED:
             return self.word
-        is_struct = self.name == "struct"
-        texts = [
-            f"{part.name}: {part.full_type_text()}"
-            if is_struct
-            else part.type.type_text()
-            if part.name == "key"
-            else part.full_type_text()
-            for part in self.fields
-        ]
+        texts = [part.full_type_text() for part in self.fields]
+        if self.name == "map":
+            texts[0] = self.fields[0].type.type_text()
+        elif self.name == "struct":
+            texts = [f"{part.name}: {text}" for part, text in zip(self.fields, texts, strict=True)]
         return f"{self.name}<{', '.join(texts)}>"
 
     def to_json(self) -> Any:

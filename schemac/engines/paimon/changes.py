@@ -181,11 +181,9 @@ def drop(alteration: Alteration) -> Iterator[SchemaChange]:
     """Yield the drops of columns and members, under their old names."""
     for group in alteration.groups:
         stay = {field.id for field in group.new}
-        yield from [
-            SchemaChange("dropColumn", (*group.old_path, field.name))
-            for field in group.old
-            if field.id not in stay
-        ]
+        for field in group.old:
+            if field.id not in stay:
+                yield SchemaChange("dropColumn", (*group.old_path, field.name))
 
 
 def rename(alteration: Alteration) -> Iterator[SchemaChange]:
@@ -193,10 +191,8 @@ def rename(alteration: Alteration) -> Iterator[SchemaChange]:
     for group in alteration.groups:
         new_names = {was.name: is_.name for was, is_ in group.remaining_fields if was.name != is_.name}
         every = {field.name for fields in (group.old, group.new) for field in fields}
-        yield from [
-            SchemaChange("renameColumn", (*group.path, name), {"newName": to})
-            for name, to in rename_order(new_names, every)
-        ]
+        for name, to in rename_order(new_names, every):
+            yield SchemaChange("renameColumn", (*group.path, name), {"newName": to})
 
 
 def add(alteration: Alteration) -> Iterator[SchemaChange]:
