@@ -127,6 +127,11 @@ def _judge_storage(connector: Connector, _change: Change, _pair: VersionPair) ->
     return refused(f"{connector} sets it when a column is created", way_out)
 
 
+def _judge_constraint(_connector: Connector, change: Change, pair: VersionPair) -> Judgement:
+    """Return DATA for a constraint that is added or tightened, with the command that checks stored rows."""
+    return tightened(change, pair, verify_of(change))
+
+
 def _judge_unit(connector: Connector, change: Change, pair: VersionPair) -> Judgement:
     """Return what another unit means, by the type that the column has before and after."""
     return of_another_unit(change, pair, _judge_column_property(connector, change, pair))
@@ -213,9 +218,7 @@ ROWS: Mapping[AnyFact, StatementRow] = {
     **dict.fromkeys(DATASET_FACTS, StatementRow(SAFE)),
     **dict.fromkeys(TYPE_FACTS | PROPERTY_FACTS, StatementRow(_judge_column_property)),
     **dict.fromkeys(STORAGE_FACTS, StatementRow(_judge_storage)),
-    **dict.fromkeys(
-        TIGHTENED, StatementRow(lambda _, change, pair: tightened(change, pair, verify_of(change)))
-    ),
+    **dict.fromkeys(TIGHTENED, StatementRow(_judge_constraint)),
 }
 """In the order of the statements."""
 JUDGE = judge_of(KNOWN)
