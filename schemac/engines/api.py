@@ -217,12 +217,10 @@ def from_imported(
     """Return the dataset that an importer read; `default` is its name where nothing else says one. Raises SchemaError if it has errors."""
     if imported is not None and imported.others:
         names = ", ".join(str(one.name) for one in (imported, *imported.others))
-        message = (
-            f"{file} holds {len(imported.others) + 1} datasets ({names}), but only one can be imported here"
-        )
-        report.add(
-            UNREADABLE_SOURCE, message, file=file, help="split the file, or import it with `schemac import`"
-        )
+        held = f"{file} holds {len(imported.others) + 1} datasets ({names})"
+        message = f"{held}, but only one can be imported here"
+        help = "split the file, or import it with `schemac import`"
+        report.add(UNREADABLE_SOURCE, message, file=file, help=help)
     report.raise_errors()
     assert imported is not None
     logical = from_tree(imported.schema, name or imported.name or default, file, report)

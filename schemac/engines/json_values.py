@@ -8,9 +8,7 @@ Shape: the expressions have no anchors, and only what ECMA-262, Python, Java and
 Source: the values that a pipeline takes (`schemac/rows/judging/values.py`); `tests/engines/json_records.py` has its verdicts.
 """
 
-from collections.abc import Mapping
 from decimal import Decimal
-from typing import Any
 
 from schemac.language.attributes.arrow import EXTENSION_TYPE
 from schemac.language.attributes.attribute import Family
@@ -18,7 +16,7 @@ from schemac.language.constraints.constraint import shown
 from schemac.language.constraints.field_constraints import Bound, Enum
 from schemac.language.kinds.sequences import Binary
 from schemac.language.kinds.temporal import FRACTION_DIGITS, PER_SECOND
-from schemac.language.logical.model import Field, LogicalType
+from schemac.language.logical.model import LogicalType
 from schemac.rows.judging import values
 from schemac.text.source.json_object import Json, in_order
 
@@ -47,9 +45,8 @@ UUID_TYPE: Json = {
 }
 
 
-def timestamp(unit: str, *, takes_zone: bool, needs_zone: bool) -> str:
-    """Return the texts of timestamps in one of Arrow's units; a fraction may have zeros behind the digits of the unit."""
-    zone = OFFSET if needs_zone else f"{OFFSET}?" if takes_zone else ""
+def timestamp(unit: str, zone: str) -> str:
+    """Return the texts of timestamps in one of Arrow's units, with the form of their zone; a fraction may have zeros behind the digits of the unit."""
     return f"{DATE}[Tt ]{_MINUTE}(?::[0-5][0-9](?:[.,][0-9]{{0,{FRACTION_DIGITS[unit]}}}0*)?)?{zone}"
 
 
@@ -72,34 +69,14 @@ def integer_bounds(bits: int, *, is_signed: bool) -> tuple[int, int]:
     return (-(2 ** (bits - 1)), 2 ** (bits - 1) - 1) if is_signed else (0, 2**bits - 1)
 
 
-def type_tree(type_: LogicalType) -> Json:
-    """Return a type as a manifest writes it, with all parts and without what is a default anyway."""
-    tree: Json = {"kind": str(type_.kind)}
-    for name, info in type(type_).model_fields.items():
-        value = getattr(type_, name)
-        if name != "kind" and value != info.get_default(call_default_factory=True):
-            tree[info.alias or name] = _tree(value)
-    return tree
-
-
 def own_tree(type_: LogicalType) -> Json:
-    """Return a type as a manifest writes it, without its parts and their attributes."""
-    return {key: value for key, value in type_tree(type_).items() if key not in _PARTS}
+    """Return a type as a manifest writes it, without its parts and their attributes, and without what is a default anyway."""
+    properties = type_.model_dump(mode="json", by_alias=True, exclude_defaults=True)
+    own = {key: in_order(value) for key, value in properties.items() if key not in _PARTS}
+    return {"kind": str(type_.kind), **own}
 
 
 _PARTS = frozenset({"itemType", "keyType", "valueType", "fields", "extra"})
-
-
-def _tree(value: Any) -> Any:
-    """Return a property of a type as JSON, its types as trees and the keys of objects in order."""
-    if isinstance(value, LogicalType):
-        return type_tree(value)
-    if isinstance(value, Field):
-        extra = {"extra": in_order(dict(value.extra))} if value.extra else {}
-        return {"name": value.name, "type": type_tree(value.type), **extra}
-    if isinstance(value, Mapping):
-        return in_order(dict(value))
-    return [_tree(item) for item in value] if isinstance(value, list | tuple) else value
 
 
 _SECONDS_A_DAY = 86400

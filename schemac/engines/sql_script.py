@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from schemac.engines.sql_parsing import CLAUSES, SqlParser, span_of
+from schemac.importers.importer import ScriptTable
 from schemac.text.source.diagnostics import Span
 from schemac.text.syntax.type_text import MalformedTypeError
 
@@ -60,17 +61,10 @@ class SqlConstraint:
 
 
 @dataclass(slots=True)
-class SqlTable:
+class SqlTable(ScriptTable):
     """What the statements of a script say of one table."""
 
-    name: tuple[str, ...]
-    """Catalog, namespaces and table, as far as they are written."""
-    name_span: Span
     columns: list[SqlColumn] = dataclasses.field(default_factory=list)
-    key: tuple[str, ...] = ()
-    comment: str | None = None
-    head: list[str] = dataclasses.field(default_factory=list)
-    """Notes about the table as a whole."""
     constraints: list[SqlConstraint] = dataclasses.field(default_factory=list)
 
     def column(self, name: str) -> SqlColumn | None:

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from schemac.arrow.from_arrow import from_arrow
+from schemac.arrow.metadata import compact
 from schemac.engines.sql_script import SqlColumn, SqlConstraint, SqlScript, SqlTable
 from schemac.importers import datasets
 from schemac.importers.importer import (
@@ -21,6 +22,7 @@ from schemac.importers.importer import (
     Importer,
     ImportNotes,
     UnreadableSourceError,
+    UnsupportedColumnError,
     refuse_column,
     script_names,
     script_source,
@@ -160,14 +162,6 @@ class SqlDialect:
     """Whether arrays have the length that is written."""
 
 
-class _UnsupportedError(Exception):
-    """A type that cannot be read, at a path."""
-
-    def __init__(self, path: FieldPath, type_: str, reason: str = "there is no kind for") -> None:
-        super().__init__(f"{reason} {type_}")
-        self.path = path
-
-
 def importer(dialect: SqlDialect, title: str) -> Importer:
     """Return the importer of a database's DDL, from files and from texts in other sources."""
     read_text = partial(_read_text, dialect=dialect)
@@ -212,8 +206,10 @@ class _Reader:
         for column in table.columns:
             is_key = self._dialect.is_key_required and column.name in table.key
             try:
-                fields.append(self._field(replace(column, is_required=column.is_required or is_key), ()))
-            except _UnsupportedError as error:
+                field = self._field(replace(column, is_required=column.is_required or is_key), ())
+                described = {} if column.comment is None else {DESCRIPTION.key: compact(column.comment)}
+                fields.append(field.with_metadata(described or None))
+            except UnsupportedColumnError as error:
                 message = f"{dotted(error.path)} of {table.name[-1]}: {error}"
                 refuse_column(error.path, message, self._file, self._report)
         tree = from_arrow(pa.schema(fields), self._file, self._report, self._notes.add)
@@ -224,10 +220,6 @@ class _Reader:
             head.append(f"not kept: PRIMARY KEY ({', '.join(table.key)})")
         if table.comment is not None:
             tree = datasets.with_attributes(tree, {DESCRIPTION.key: table.comment})
-        for field in tree["fields"]:
-            described = table.column(field["name"])
-            if described is not None and described.comment is not None:
-                field["extra"] = {DESCRIPTION.key: described.comment, **field.get("extra", {})}
         for one in (*table.constraints, *(one for column in table.columns for one in column.constraints)):
             self._enter_constraint(one)
             head += one.losses
@@ -248,7 +240,7 @@ class _Reader:
             self._constraints.add_reference(fields, name or "", [dotted((part,)) for part in to], one.text)
 
     def _field(self, column: SqlColumn, holder: FieldPath) -> ArrowField:
-        """Return a column as an Arrow field; note what is lost. Raises _UnsupportedError."""
+        """Return a column as an Arrow field; note what is lost. Raises UnsupportedColumnError."""
         path = (*holder, column.name)
         for loss in (*column.losses, *(f"not kept: {one.text}" for one in column.constraints if holder)):
             self._notes.add(path, loss)
@@ -267,11 +259,11 @@ class _Reader:
         return str(getattr(this, "name", this))
 
     def _type(self, type_: Any, path: FieldPath) -> ArrowType:
-        """Return the Arrow type of a type of sqlglot. Raises _UnsupportedError for an unknown one."""
+        """Return the Arrow type of a type of sqlglot. Raises UnsupportedColumnError for an unknown one."""
         if type_ is None:
-            raise _UnsupportedError(path, "a column without a type")
+            raise UnsupportedColumnError(path, "a column without a type")
         if len(path) > _DEEPEST:
-            raise _UnsupportedError(path[:1], "types that are nested so deeply")
+            raise UnsupportedColumnError(path[:1], "types that are nested so deeply")
         word = self._type_name(type_)
         parts = list(getattr(type_, "expressions", ()))
         if word in ("ARRAY", "LIST") and parts:
@@ -287,16 +279,18 @@ class _Reader:
         return self._type_by_rules(type_, word, parts, path)
 
     def _member(self, part: Any, path: FieldPath, holder: Any) -> ArrowField:
-        """Return a member of a struct; note its comment, which is lost. Raises _UnsupportedError if it has no name."""
+        """Return a member of a struct; note its comment, which is lost. Raises UnsupportedColumnError if it has no name."""
         if type(part).__name__ != "ColumnDef":
-            raise _UnsupportedError(path, f"{self._script.parser.sql(holder)}, whose members have no names")
+            raise UnsupportedColumnError(
+                path, f"{self._script.parser.sql(holder)}, whose members have no names"
+            )
         column = self._script.column(part)
         if column.comment is not None:
             self._notes.add(path, f"not kept: {column.name} COMMENT {column.comment}")
         return self._field(column, path)
 
     def _type_by_rules(self, type_: Any, word: str, parts: list[Any], path: FieldPath) -> ArrowType:
-        """Return the Arrow type by the rules of the dialect, and enter the constraints that it implies. Raises _UnsupportedError."""
+        """Return the Arrow type by the rules of the dialect, and enter the constraints that it implies. Raises UnsupportedColumnError."""
         text = self._script.parser.sql(type_)
         if word == "USERDEFINED":
             word = str(type_.args.get("kind") or text).lower()
@@ -307,9 +301,9 @@ class _Reader:
         written = SqlType(text, _numbers(parts), tuple(self._script.parser.sql(part) for part in parts))
         mapping = rule(written) if rule is not None else None
         if rule is None and text.partition("(")[0].lower() in map(str.lower, BY_NAME):
-            raise _UnsupportedError(path, text, f"the rules of the dialect {self._dialect.name} lack")
+            raise UnsupportedColumnError(path, text, f"the rules of the dialect {self._dialect.name} lack")
         if mapping is None:
-            raise _UnsupportedError(path, text)
+            raise UnsupportedColumnError(path, text)
         if mapping.loss:
             self._notes.add(path, mapping.loss)
         if word == "ENUM":
@@ -324,7 +318,7 @@ class _Reader:
         sort, parts = self._type_name(made), made.expressions
         is_row = sort in ("Schema", "STRUCT")
         if is_row and (not parts or any(type(part).__name__ != "ColumnDef" for part in parts)):
-            raise _UnsupportedError(path, name)
+            raise UnsupportedColumnError(path, name)
         self._notes.add(path, f"not kept: the name of its type, {name}")
         if is_row:
             return pa.struct([self._member(part, path, made) for part in parts])

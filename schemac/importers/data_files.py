@@ -143,30 +143,23 @@ _SORTS = {
 }
 
 
-class _NoRecordError(Exception):
-    """Something that is not a record, at an offset."""
-
-    def __init__(self, reason: str, at: int) -> None:
-        super().__init__(reason)
-        self.at = at
-
-
 def read_ndjson(path: Path, report: Report) -> importer.ImportedSchema:
     """Return the schema inferred from a sample of JSON records. Raises UnreadableSourceError."""
     text, goes_on = read_sample(path)
     notes, top = importer.ImportNotes(), _SampledValues()
-    try:
-        for record in _records(text, goes_on):
-            top.add(record)
-    except _NoRecordError as error:
-        source, span = SourceText(text, str(path)), Span(error.at, error.at)
-        reason = f"it has no JSON records: {error}"
-        raise importer.UnreadableSourceError(reason, source=source, span=span) from error
+    for record in _records(SourceText(text, str(path)), text, goes_on):
+        top.add(record)
     return described(top.fields((), notes), counted(top.count, "record"), path, notes, report)
 
 
-def _records(text: str, goes_on: bool) -> Iterator[Json]:
-    """Yield the records of a sample; where the file goes on, the last one may be cut off and is left out. Raises _NoRecordError."""
+def _records(source: SourceText, text: str, goes_on: bool) -> Iterator[Json]:
+    """Yield the records of a sample; where the file goes on, the last one may be cut off and is left out. Raises UnreadableSourceError."""
+
+    def no_record(reason: str, at: int) -> importer.UnreadableSourceError:
+        """Return the error for something that is not a record, at an offset."""
+        reason = f"it has no JSON records: {reason}"
+        return importer.UnreadableSourceError(reason, source=source, span=Span(at, at))
+
     features = _FEATURES.match(text) if '"FeatureCollection"' in text[:4096] else None
     is_array = features is not None or text.lstrip().startswith("[")
     at = features.end() if features is not None else text.index("[") + 1 if is_array else 0
@@ -177,7 +170,7 @@ def _records(text: str, goes_on: bool) -> Iterator[Json]:
             break
         if is_array and count:
             if text[at] != ",":
-                raise _NoRecordError("a comma is expected between records", at)
+                raise no_record("a comma is expected between records", at)
             at = _after_blanks(text, at + 1)
         try:
             record, end = decoder.raw_decode(text, at)
@@ -185,18 +178,18 @@ def _records(text: str, goes_on: bool) -> Iterator[Json]:
             if goes_on and count:
                 break
             reason = error.msg[:1].lower() + error.msg[1:]
-            raise _NoRecordError(reason, error.pos) from None
+            raise no_record(reason, error.pos) from None
         except (RecursionError, ValueError) as error:
-            raise _NoRecordError(f"a value in it cannot be read: {error}", at) from None
+            raise no_record(f"a value in it cannot be read: {error}", at) from None
         if not isinstance(record, dict):
-            raise _NoRecordError(f"a record has to be an object, not {json.dumps(record)[:40]}", at)
+            raise no_record(f"a record has to be an object, not {json.dumps(record)[:40]}", at)
         yield record
         at, count = end, count + 1
     else:
         if is_array and not goes_on:
-            raise _NoRecordError("the array is never closed", len(text))
+            raise no_record("the array is never closed", len(text))
     if not count:
-        raise _NoRecordError("there is none", at)
+        raise no_record("there is none", at)
 
 
 def _after_blanks(text: str, at: int) -> int:
@@ -333,9 +326,8 @@ def read_parquet(path: Path, report: Report) -> importer.ImportedSchema:
     try:
         with parquet.ParquetFile(file) as opened:
             schema, columns = opened.schema_arrow, opened.schema
-            types = [
-                (column.path, column.logical_type) for column in map(columns.column, range(len(columns)))
-            ]
+            leaves = map(columns.column, range(len(columns)))
+            types = [(leaf.path, leaf.logical_type) for leaf in leaves]
             variants = _variants(str(columns))
     except (pa.ArrowException, OSError, MemoryError, OverflowError) as error:
         reason = f"it is not a Parquet file: {importer.first_line(error)}"

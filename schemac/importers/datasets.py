@@ -14,7 +14,7 @@ from pydantic import ValidationError
 
 from schemac.arrow.from_arrow import Note, from_arrow
 from schemac.importers.importer import ImportNotes
-from schemac.language.attributes.attribute import Family, Role
+from schemac.language.attributes.attribute import NESTED, Family, Role
 from schemac.language.attributes.constraints import CHECK, ENUM, OF_VALUES, REFERENCES, UNIQUE
 from schemac.language.attributes.registry import of_role
 from schemac.language.checks.constraints import check_constraints, check_row_constraints
@@ -139,9 +139,8 @@ class Constraints:
     def add_reference(self, fields: Sequence[str], dataset: str, to: Sequence[str], source_text: str) -> None:
         """Enter fields whose values occur in a row of another dataset."""
         renamed = {"to": list(to)} if list(to) != list(fields) else {}
-        self._rows.append(
-            (REFERENCES.key, {"fields": list(fields), "dataset": dataset, **renamed}, source_text)
-        )
+        reference = {"fields": list(fields), "dataset": dataset, **renamed}
+        self._rows.append((REFERENCES.key, reference, source_text))
 
     def add_check(self, condition: str, source_text: str) -> None:
         """Enter a condition of every row."""
@@ -160,9 +159,8 @@ class Constraints:
                     place = next(field for field in inner["fields"] if field["name"] == step)
             accepted, lost = fitting(place.get("type", place), constraints)
             for key, reason in lost.items():
-                self._notes.add(
-                    path, f"not kept: {source_text or f'{_name(key)}: {constraints[key]}'} ({reason})"
-                )
+                what = source_text or f"{_name(key)}: {constraints[key]}"
+                self._notes.add(path, f"not kept: {what} ({reason})")
             if accepted:
                 place["extra"] = {**place.get("extra", {}), **accepted}
         losses: list[str] = []
@@ -232,21 +230,16 @@ def _refusal(tree: Json, extra: Json, key: str) -> str | None:
     return None if first is None else first.message.removeprefix("it: ")
 
 
-_UNKEYED = frozenset({Family.STRUCT, Family.LIST, Family.MAP})
-
-
 def mark_key(tree: Json, names: Sequence[str]) -> bool:
     """Mark the columns of a key in a schema in the standard's long form; where one of them cannot be in a key, none is marked."""
     by_name = {field["name"]: field for field in tree["fields"]}
-    fields = [by_name.get(name) for name in names]
-    for field in fields:
-        if field is None or field["type"]["kind"] == Option.__name__:
-            return False
-        if BY_NAME[field["type"]["kind"]].family in _UNKEYED:
-            return False
+    fields = [by_name[name] for name in names if name in by_name]
+    kinds = [field["type"]["kind"] for field in fields]
+    are_fit = [kind != Option.__name__ and BY_NAME[kind].family not in NESTED for kind in kinds]
+    if len(fields) < len(names) or not all(are_fit):
+        return False
     for attribute in of_role(Role.KEY_PART):
         for position, field in enumerate(fields, start=1):
-            assert field is not None
             field["extra"] = {**field.get("extra", {}), attribute.key: {"position": position}}
     return True
 

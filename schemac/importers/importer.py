@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
 from pathlib import Path
-from typing import Any, Protocol, TypeVar
+from typing import Any, TypeVar
 
 from schemac.language.logical.model import FieldPath, Part, dotted
 from schemac.text.source.catalogue import UNREADABLE_SOURCE, UNSUPPORTED_ARROW_TYPE
@@ -158,6 +158,14 @@ def expect(value: Any, type_: type[T], location: str, reason: str) -> T:
     return value
 
 
+class UnsupportedColumnError(Exception):
+    """A type without a kind in a column, at a path."""
+
+    def __init__(self, path: FieldPath, type_: str, reason: str = "there is no kind for") -> None:
+        super().__init__(f"{reason} {type_}")
+        self.path = path
+
+
 def refuse_column(path: FieldPath, message: str, file: str, report: Report) -> None:
     """Report a type without a kind, in the column that a path begins with."""
     help = f"cast it first, or leave the column out with `--skip '{path[0]}'`"
@@ -214,6 +222,13 @@ def json_document(content: bytes, file: Path) -> Any:
     return document
 
 
+def numbered_files(folder: Path, form: re.Pattern[str]) -> list[tuple[int, Path]]:
+    """Return the files of a folder whose names have a form, by the number in it; none if there is no such folder."""
+    entries = folder.iterdir() if folder.is_dir() else ()
+    matches = [(form.fullmatch(file.name), file) for file in entries]
+    return sorted([(int(match[1]), file) for match, file in matches if match is not None and file.is_file()])
+
+
 LARGEST_BYTES = 32 * 1024 * 1024
 
 
@@ -236,32 +251,34 @@ def script_source(text: str, file: str) -> SourceText:
     return SourceText(text, file)
 
 
-class NamedTable(Protocol):
-    """A table that a script creates."""
+@dataclass(slots=True)
+class ScriptTable:
+    """What a script says of a table that it creates, besides its columns."""
 
-    name: tuple[str, ...]
+    name: tuple[str, ...] = ()
     """Catalog, namespaces and table, as far as they are written."""
-    name_span: Span
+    name_span: Span = Span(0, 0)
+    key: tuple[str, ...] = ()
+    comment: str | None = None
+    head: list[str] = dataclasses.field(default_factory=list)
+    """Notes about the table as a whole."""
 
 
-def script_names(tables: Sequence[NamedTable], source: SourceText) -> list[str | None]:
-    """Return the names of the datasets of a script's tables. Raises UnreadableSourceError for one that is created twice."""
-    names = _dataset_names([table.name for table in tables])
-    folded = [name.casefold() for name in names if name is not None]
-    for table, name in zip(tables, names, strict=True):
-        if name is None or folded.count(name.casefold()) == 1:
-            continue
-        reason = f"it creates the table {'.'.join(table.name)} more than once; keep one of the statements"
-        raise UnreadableSourceError(reason, source=source, span=table.name_span)
-    return names
+def script_names(tables: Sequence[ScriptTable], source: SourceText) -> list[str | None]:
+    """Return the names of the datasets of a script's tables: namespace and table, with the catalog only where two would be the same; None for no name.
 
-
-def _dataset_names(tables: Sequence[tuple[str, ...]]) -> list[str | None]:
-    """Return namespace and table of names with catalogs, with the catalog only where two would be the same; None for no name."""
-    short = ["/".join(name[-2:]).casefold() for name in tables]
+    Raises UnreadableSourceError for a table that is created twice.
+    """
+    short = ["/".join(table.name[-2:]).casefold() for table in tables]
     counts = Counter(short)
     names: list[str | None] = []
     for table, name in zip(tables, short, strict=True):
-        holders = table[:-1] if counts[name] > 1 else table[-2:-1]
-        names.append("/".join(filter(None, (".".join(holders), *table[-1:]))) or None)
+        holders = table.name[:-1] if counts[name] > 1 else table.name[-2:-1]
+        names.append("/".join(filter(None, (".".join(holders), *table.name[-1:]))) or None)
+    folded = [name.casefold() for name in names if name is not None]
+    for table, full in zip(tables, names, strict=True):
+        if full is None or folded.count(full.casefold()) == 1:
+            continue
+        reason = f"it creates the table {'.'.join(table.name)} more than once; keep one of the statements"
+        raise UnreadableSourceError(reason, source=source, span=table.name_span)
     return names

@@ -103,9 +103,8 @@ def described(
 ) -> ImportedSchema:
     """Return the schema of a sample, with a comment on what it was inferred from."""
     comment = f"inferred from {rows} of {path.name}; check every type, and which fields may be null"
-    return ImportedSchema(
-        from_arrow(pa.schema(list(fields)), str(path), report), (comment, *more), notes=notes
-    )
+    tree = from_arrow(pa.schema(list(fields)), str(path), report)
+    return ImportedSchema(tree, (comment, *more), notes=notes)
 
 
 _BY_DATA = "write a few rows as Parquet or Arrow, and import that file"
@@ -285,9 +284,8 @@ def standard_form(imported: ImportedSchema) -> ImportedSchema:
         for key in sorted(standard.pop("extra", {})) if is_nested else ():
             notes.add(path, f"not in the standard: {key} of {path[-1]}")
         if standard["kind"] == "Timestamp" and standard.get("timezone", "") is None:
-            notes.add(
-                path, "a timestamp without a zone, which the standard does not have, so it is written as UTC"
-            )
+            reason = "which the standard does not have, so it is written as UTC"
+            notes.add(path, f"a timestamp without a zone, {reason}")
             standard["timezone"] = "UTC"
         if "inner" in standard:
             standard["inner"] = type_(standard["inner"], path, is_nested=is_nested)
@@ -352,14 +350,11 @@ def _imported(path: Path, format: str | None, report: Report) -> ImportedSchema 
     owner = next((e.name for e in engines() if any(f.name == format for f in e.formats)), None)
     # What the caller reports is no fault of the reader.
     with blamed(owner, UnreadableSourceError, OSError, UnicodeError, ModuleNotFoundError):
-        return _encodable(importer.read(path, report))
-
-
-def _encodable(imported: ImportedSchema | None) -> ImportedSchema | None:
-    """Return what was read, if every text in it can be written. Raises UnicodeError, for escapes can spell half a character."""
-    for one in (imported, *imported.others) if imported is not None else ():
-        texts = [one.schema, one.name, one.comments, list(one.notes.all())]
-        json.dumps(texts, ensure_ascii=False, default=str).encode()
+        imported = importer.read(path, report)
+        for one in (imported, *imported.others) if imported is not None else ():
+            # Escapes can spell half a character, which no manifest can hold.
+            texts = [one.schema, one.name, one.comments, list(one.notes.all())]
+            json.dumps(texts, ensure_ascii=False, default=str).encode()
     return imported
 
 

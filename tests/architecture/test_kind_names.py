@@ -24,7 +24,7 @@ NAMING: Listed = {
     },
     "what a help writes into a manifest": {
         "language/checks/run.py": "String Timestamp",
-        "engines/iceberg/writer.py": "Binary Int64",
+        "engines/iceberg/artifact.py": "Binary Int64",
         "engines/paimon/artifact.py": "Binary Int32 Int64 String Time Timestamp",
     },
     "the standard says of which kinds its system columns are": {

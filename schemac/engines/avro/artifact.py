@@ -221,17 +221,14 @@ class _Writer(TypeWriter[Any]):
         fields_by_name: dict[str, SchemaField] = {}
         for field in fields:
             name = name_of(field)
-            if name in fields_by_name:
-                self.emission.findings.at_name(
-                    field,
-                    AVRO_NAME,
-                    f"{field.path_text} and {fields_by_name[name].path_text} are both called {name} in Avro",
-                    help="a name of Avro has letters of ASCII, digits and underscores; rename one of them",
-                    other=Other(fields_by_name[name], "the other one"),
-                )
+            first = fields_by_name.setdefault(name, field)
+            if first is not field:
+                message = f"{field.path_text} and {first.path_text} are both called {name} in Avro"
+                help = "a name of Avro has letters of ASCII, digits and underscores; rename one of them"
+                other = Other(first, "the other one")
+                self.emission.findings.at_name(field, AVRO_NAME, message, help=help, other=other)
             elif field.is_member and name != field.segment:
                 self.lose(field, f"the name {field.segment}", name)
-            fields_by_name.setdefault(name, field)
         return [self._field(field) for field in fields]
 
     def _field(self, field: SchemaField) -> Json:

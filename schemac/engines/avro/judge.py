@@ -57,10 +57,8 @@ def _type(change: changes.Change, _pair: object) -> changes.Judgement:
     if written is None or target is None:
         return judge.judge_parts("Avro", old, new)
     if not is_readable(written, target) or castability(old.type, new.type) is Castability.NEVER:
-        return changes.refused(
-            f"Avro does not read {written.title} as {target.title} ({new.type.type_text()})",
-            judge.NEW_FIELD_HELP,
-        )
+        reason = f"Avro does not read {written.title} as {target.title} ({new.type.type_text()})"
+        return changes.refused(reason, judge.NEW_FIELD_HELP)
     return judge.judge_values("Avro", old, new)
 
 

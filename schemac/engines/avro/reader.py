@@ -45,8 +45,9 @@ from schemac.text.source.json_object import Json
 _NAMED = ("record", "error", "enum", "fixed")
 
 
-class MalformedAvroError(Exception):
-    """A schema that is not valid Avro; the message says why."""
+def malformed(reason: str) -> UnreadableSourceError:
+    """Return the error for a schema that is not valid Avro."""
+    return UnreadableSourceError(f"it is not an Avro schema: {reason}")
 
 
 class NamedTypes:
@@ -63,7 +64,7 @@ class NamedTypes:
                 self.declare(top, "", ())
 
     def declare(self, type_: Json, namespace: str, path: FieldPath) -> str:
-        """Enter a type, and return its full name. Raises MalformedAvroError if it has none."""
+        """Enter a type, and return its full name. Raises UnreadableSourceError if it has none."""
         name = full_name(type_, namespace, path)
         self._named[name] = type_
         return name
@@ -122,18 +123,18 @@ def _within(type_: Any, namespace: str) -> Iterator[tuple[Any, str]]:
 
 
 def full_name(type_: Json, namespace: str, path: FieldPath = ()) -> str:
-    """Return the namespace and the name of a named type with a dot between; `.name` without a namespace. Raises MalformedAvroError."""
+    """Return the namespace and the name of a named type with a dot between; `.name` without a namespace. Raises UnreadableSourceError."""
     name = type_.get("name")
     if not isinstance(name, str) or not isinstance(type_.get("namespace", ""), str):
-        raise MalformedAvroError(f"a {type_['type']} {of_path(path)}has no name")
+        raise malformed(f"a {type_['type']} {of_path(path)}has no name")
     return name if "." in name else f"{type_.get('namespace', namespace)}.{name}"
 
 
 def members_of(type_: Json, path: FieldPath) -> list[Any]:
-    """Return the fields of a record. Raises MalformedError."""
+    """Return the fields of a record. Raises UnreadableSourceError."""
     members = type_.get("fields")
     if not isinstance(members, list):
-        raise MalformedAvroError(f"a record {of_path(path)}has no fields")
+        raise malformed(f"a record {of_path(path)}has no fields")
     return members
 
 
@@ -179,11 +180,8 @@ def read(path: Path, _report: Report) -> ImportedSchema:
         help = "specify the file of a record; types in other files of its folder are found by their names"
         reason = "it is not an Avro record, and only a record can be a table"
         raise UnreadableSourceError(reason, help=help)
-    try:
-        types = NamedTypes(path, named)
-        return together([_Reader(types).dataset(one) for one in types.unused(records)])
-    except MalformedAvroError as error:
-        raise UnreadableSourceError(f"it is not an Avro schema: {error}") from error
+    types = NamedTypes(path, named)
+    return together([_Reader(types).dataset(one) for one in types.unused(records)])
 
 
 class _Reader:
@@ -196,7 +194,7 @@ class _Reader:
         """Full names of the records that are being read."""
 
     def dataset(self, document: Json) -> ImportedSchema:
-        """Return a record as a dataset. Raises MalformedAvroError."""
+        """Return a record as a dataset. Raises UnreadableSourceError."""
         full = self._types.declare(document, "", ())
         namespace, _, name = full.rpartition(".")
         extra = _extra(document)
@@ -207,9 +205,9 @@ class _Reader:
         return ImportedSchema({"fields": fields, "extra": extra}, name=name, notes=self._notes)
 
     def _field(self, member: Any, namespace: str, holder: FieldPath) -> Json:
-        """Return a field's tree; note an order or default that is lost. Raises MalformedError without a name or type."""
+        """Return a field's tree; note an order or default that is lost. Raises UnreadableSourceError without a name or type."""
         if not isinstance(member, dict) or not isinstance(member.get("name"), str) or "type" not in member:
-            raise MalformedAvroError(f"a field {of_path(holder)}has no name or no type")
+            raise malformed(f"a field {of_path(holder)}has no name or no type")
         path = (*holder, member["name"])
         extra = _extra(member)
         if member.get("aliases"):
@@ -236,9 +234,9 @@ class _Reader:
         return datasets.optional(self._tree_of(type_, namespace, path), is_required=True)
 
     def _tree_of(self, type_: Any, namespace: str, path: FieldPath) -> Json:
-        """Return the tree of a type in any form: a name, a union, or an object. Raises MalformedAvroError."""
+        """Return the tree of a type in any form: a name, a union, or an object. Raises UnreadableSourceError."""
         if len(path) > _DEEPEST:
-            raise MalformedAvroError("it is nested too deeply")
+            raise malformed("it is nested too deeply")
         if isinstance(type_, list):
             others = [branch for branch in type_ if branch != "null"]
             if len(others) != 1 or len(type_) > 2:
@@ -257,10 +255,10 @@ class _Reader:
             declared_type = self._types.find(full)
             if declared_type is None:
                 message = f"{dotted(path)} is of a type '{type_}' that is declared neither before it nor in a file of its folder"
-                raise MalformedAvroError(message)
+                raise malformed(message)
             return self._type(declared_type, full.rpartition(".")[0], path)
         if not isinstance(type_, dict) or "type" not in type_:
-            raise MalformedAvroError(f"the type of {dotted(path)} is not valid")
+            raise malformed(f"the type of {dotted(path)} is not valid")
         tree = _annotated_type(type_, self._complex(type_, namespace, path))
         return datasets.with_attributes(tree, _extra(type_)) if tree["kind"] != "Option" else tree
 
@@ -270,7 +268,7 @@ class _Reader:
         return datasets.any_json()
 
     def _complex(self, type_: Json, namespace: str, path: FieldPath) -> Json:
-        """Return the tree of a type that Avro writes as an object. Raises MalformedError for a malformed one."""
+        """Return the tree of a type that Avro writes as an object. Raises UnreadableSourceError for a malformed one."""
         match type_["type"]:
             case "record" | "error":
                 full = self._types.declare(type_, namespace, path)
@@ -295,7 +293,7 @@ class _Reader:
                 self._types.declare(type_, namespace, path)
                 size = type_.get("size")
                 if type(size) is not int:
-                    raise MalformedAvroError(f"the size of {dotted(path)} is not valid")
+                    raise malformed(f"the size of {dotted(path)} is not valid")
                 return self._logical(type_, {"kind": "Binary", "fixedLength": size}, path)
             case "array":
                 return datasets.list_of(self._part_tree(type_, "items", namespace, path, Part.ITEM))
@@ -305,9 +303,9 @@ class _Reader:
         return self._logical(type_, self._type(type_["type"], namespace, path), path)
 
     def _part_tree(self, type_: Json, key: str, namespace: str, path: FieldPath, part: Part) -> Json:
-        """Return the tree of an item or value. Raises MalformedError if its type is missing."""
+        """Return the tree of an item or value. Raises UnreadableSourceError if its type is missing."""
         if key not in type_:
-            raise MalformedAvroError(f"`{key}` is missing in {dotted(path)}")
+            raise malformed(f"`{key}` is missing in {dotted(path)}")
         return self._type(type_[key], namespace, (*path, part))
 
     def _logical(self, type_: Json, plain: Json, path: FieldPath) -> Json:

@@ -38,8 +38,6 @@ _PLAIN: Mapping[str, Callable[[], ArrowType]] = {
     "bytes": lambda: pa.binary(),
     **dict.fromkeys(("variant", "json"), lambda: pa.json_()),
 }
-_DECIMALS = ("number", "decimal", "numeric")
-_STRUCTS = ("object", "record", "struct")
 
 
 def is_contract(path: Path) -> bool:
@@ -126,7 +124,7 @@ class _Reader(DatasetReader):
         if word is None:
             return self.unknown(path, "the contract does not specify its type")
         name = word.casefold()
-        if name in _STRUCTS:
+        if name in ("object", "record", "struct"):
             fields = self._members(node, path)
             return datasets.struct(fields) if fields else self.json(path)
         if name == "array":
@@ -136,7 +134,7 @@ class _Reader(DatasetReader):
             return datasets.list_of(self._field(items, (*path, Part.ITEM)))
         if name == "map":
             return self._map(node, path)
-        if name in _DECIMALS:
+        if name in ("number", "decimal", "numeric"):
             precision = _digits(node, "precision", _PRECISION, range(1, datasets.MOST_DIGITS + 1))
             scale = _digits(node, "scale", _SCALE, range(precision + 1))
             return datasets.kind_of(datasets.decimal_type(precision, scale))

@@ -69,6 +69,7 @@ def _mapping(path: Path) -> dict[Any, Any]:
     return value if isinstance(value, dict) else {}
 
 
+_WITHOUT_TYPE = "dbt does not specify its type"
 _PLURALS = ("models", "seeds", "snapshots")
 _OF_COLUMNS = ("constraints", "data_tests", "tests")
 
@@ -150,10 +151,7 @@ class _Reader(declarations.DatasetReader):
         if known is not None:
             self.notes.merge(known.notes, path)
         else:
-            self.unknown(
-                path,
-                f"there is no kind for its type {written}" if written else "dbt does not specify its type",
-            )
+            self.unknown(path, f"there is no kind for its type {written}" if written else _WITHOUT_TYPE)
         attributes = {**_attributes_of_meta(node), **tree.get("extra", {})}
         tree = with_attributes(tree, attributes)
         return member(name, self.finished(node, tree, path, is_required=is_required))
@@ -162,26 +160,18 @@ class _Reader(declarations.DatasetReader):
         """Enter a constraint or test of a column; return whether a manifest has a place for it."""
         (column,) = path
         description = f"{sort} of {column}"
+        accepted, dataset = arguments.get("values"), _dataset_of_ref(arguments.get("to"))
         match sort:
             case "unique" if not arguments:
                 self.constraints.add_unique([dotted(path)], description)
-            case "accepted_values" if set(arguments) <= {"values", "quote"} and isinstance(
-                arguments.get("values"), list
-            ):
+            case "accepted_values" if set(arguments) <= {"values", "quote"} and isinstance(accepted, list):
                 # dbt compares them as texts.
                 is_text = BY_NAME[tree["kind"]].family is Family.TEXT
-                values = [
-                    str(value)
-                    if is_text and isinstance(value, int | float) and not isinstance(value, bool)
-                    else value
-                    for value in arguments["values"]
-                ]
+                values = [str(one) if is_text and type(one) in (int, float) else one for one in accepted]
                 self.constraints.add(path, enumerated(values), description)
-            case "relationships" if set(arguments) == {"to", "field"} and _dataset_of_ref(arguments["to"]):
+            case "relationships" if set(arguments) == {"to", "field"} and dataset:
                 to = [dotted((str(arguments["field"]),))]
-                self.constraints.add_reference(
-                    [dotted(path)], _dataset_of_ref(arguments["to"]), to, description
-                )
+                self.constraints.add_reference([dotted(path)], dataset, to, description)
             case "check" if set(arguments) == {"expression"}:
                 self.constraints.add_check(str(arguments["expression"]), f"check: {arguments['expression']}")
             case _:
@@ -211,10 +201,9 @@ class _Reader(declarations.DatasetReader):
         """Enter a test of columns that are unique together; return whether the test is one."""
         sort, arguments = _name_and_arguments(test)
         columns = arguments.get("combination_of_columns")
-        is_one = sort == "dbt_utils.unique_combination_of_columns" and set(arguments) == {
-            "combination_of_columns"
-        }
-        if not is_one or not isinstance(columns, list) or not columns:
+        if sort != "dbt_utils.unique_combination_of_columns" or set(arguments) != {"combination_of_columns"}:
+            return False
+        if not isinstance(columns, list) or not columns:
             return False
         self.constraints.add_unique([dotted((str(column),)) for column in columns], f"test: {sort}")
         return True

@@ -7,7 +7,7 @@ Why by hand: deltalake 1.6 has no clustering columns, so these same files would 
       one column of geometry or with a collation, and one that a catalog manages, though the schema is there to be read; its errors name
       neither file nor line nor column; to find the versions where a schema changed it replays the log from its checkpoint for each
       version (400 commits: 14 s, here 0.3 s). It judges this reader in `tests/conformance/test_delta.py`.
-Errors: raises UnreadableError with the file.
+Errors: raises UnreadableSourceError with the file.
 Source: the Delta protocol, "Delta Log Entries", "Actions", "Checkpoints" and "Table Features".
 """
 
@@ -20,7 +20,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from schemac.importers.importer import first_line
+from schemac.importers.importer import UnreadableSourceError, first_line
 from schemac.importers.sources import ForeignDocument
 from schemac.language.physical import pa
 
@@ -29,20 +29,6 @@ _COMMIT = re.compile(r"([0-9]{20})\.json")
 _CHECKPOINT = re.compile(
     r"([0-9]{20})\.checkpoint(?:\.([0-9]{10})\.([0-9]{10})|\.[0-9a-fA-F-]{36})?\.(parquet|json)"
 )
-
-
-@dataclass(frozen=True, slots=True)
-class LogFiles:
-    """The files of a log that may contain a table's schema, by the version of the table."""
-
-    commits: dict[int, Path]
-    checkpoints: dict[int, tuple[Path, ...]]
-    """Whole ones: the parts of one that lacks some are left out."""
-
-    @property
-    def newest(self) -> int:
-        """The newest version; -1 if there is none."""
-        return max((*self.commits, *self.checkpoints), default=-1)
 
 
 def is_source(path: Path) -> bool:
@@ -55,25 +41,24 @@ def log_folder(path: Path) -> Path:
     return path if path.name == LOG and not (path / LOG).is_dir() else path / LOG
 
 
-def log_files(folder: Path) -> LogFiles:
-    """Return the files of a log. Raises OSError if the folder does not exist."""
+def log_files(folder: Path) -> tuple[dict[int, Path], dict[int, tuple[Path, ...]]]:
+    """Return the commits and the whole checkpoints of a log, by the version of the table. Raises OSError if the folder does not exist.
+
+    A checkpoint that lacks some of its parts is left out.
+    """
     commits: dict[int, Path] = {}
-    whole: dict[int, Path] = {}
     parts: dict[tuple[int, int], dict[int, Path]] = defaultdict(dict)
     for file in sorted(folder.iterdir()):
         if match := _COMMIT.fullmatch(file.name):
             commits[int(match[1])] = file
         elif match := _CHECKPOINT.fullmatch(file.name):
-            if match[2] is None:
-                whole[int(match[1])] = file
-            else:
-                parts[int(match[1]), int(match[3])][int(match[2])] = file
+            parts[int(match[1]), int(match[3] or 1)][int(match[2] or 1)] = file
     checkpoints = {
         version: tuple(checkpoint_parts.values())
         for (version, count), checkpoint_parts in parts.items()
         if len(checkpoint_parts) == count
     }
-    return LogFiles(commits, checkpoints | {version: (file,) for version, file in whole.items()})
+    return commits, checkpoints
 
 
 _DELTA = frozenset(
@@ -111,11 +96,9 @@ _READER_FEATURES = frozenset(
 _CLUSTERING = "delta.clustering"
 
 
-class UnreadableDeltaLogError(Exception):
-    """Something in a log that is not as the protocol has it."""
-
-    def __init__(self, file: Path, reason: str) -> None:
-        super().__init__(f"{file.name}: {reason}")
+def unreadable(file: Path, reason: str) -> UnreadableSourceError:
+    """Return the error for something in a log that is not as the protocol has it."""
+    return UnreadableSourceError(f"it is not a Delta table: {file.name}: {reason}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,54 +130,55 @@ class Log:
     """Columns by their names in data files, each as a path."""
 
 
-def read_log(files: LogFiles, folder: Path, *, with_history: bool) -> Log:
-    """Return the content of a log, from its newest checkpoint on, or from its oldest with history. Raises UnreadableError."""
-    newest = files.newest
+def read_log(folder: Path, *, with_history: bool) -> Log:
+    """Return the content of a log, from its newest checkpoint on, or from its oldest with history. Raises UnreadableSourceError."""
+    commits, checkpoints = log_files(folder)
+    newest = max((*commits, *checkpoints), default=-1)
     if newest < 0:
-        raise UnreadableDeltaLogError(folder, "it has neither a commit nor a checkpoint")
+        raise unreadable(folder, "it has neither a commit nor a checkpoint")
     lowest = newest + 1
-    while lowest - 1 in files.commits:
+    while lowest - 1 in commits:
         lowest -= 1
-    bases = sorted(version for version in files.checkpoints if lowest - 1 <= version <= newest)
+    bases = sorted(version for version in checkpoints if lowest - 1 <= version <= newest)
     if lowest > 0 and not bases:
         message = f"the commit {lowest - 1:020d}.json is missing, and a checkpoint for it"
-        raise UnreadableDeltaLogError(folder, message)
+        raise unreadable(folder, message)
     if with_history:
         bases = bases[:1] if lowest > 0 else []
     base = bases[-1] if bases else -1
     log = Log(newest)
-    for file in files.checkpoints.get(base, ()):
+    for file in checkpoints.get(base, ()):
         _enter_actions(_checkpoint(file), base, file, log)
     for version in range(base + 1, newest + 1):
-        _enter_actions(_commit(files.commits[version]), version, files.commits[version], log)
+        _enter_actions(_commit(commits[version]), version, commits[version], log)
     if not log.metadata or log.metadata[-1].schema is None:
         message = "it has no `metaData` with a `schemaString`, so the table has no schema"
-        raise UnreadableDeltaLogError(folder, message)
+        raise unreadable(folder, message)
     if log.reader is None:
-        raise UnreadableDeltaLogError(folder, "it has no `protocol`")
+        raise unreadable(folder, "it has no `protocol`")
     # The schema of a table that needs more of its readers than is known here may mean something else.
     if log.reader > _NEWEST_READER:
         reason = f"the table needs reader version {log.reader}, and {_NEWEST_READER} is the newest known"
-        raise UnreadableDeltaLogError(folder, reason)
+        raise unreadable(folder, reason)
     unknown = sorted(set(log.features) - _READER_FEATURES)
     if unknown:
         reason = f"the table needs features of its readers that are not known: {', '.join(unknown)}"
-        raise UnreadableDeltaLogError(folder, reason)
+        raise unreadable(folder, reason)
     return log
 
 
 def _enter_actions(actions: Iterable[Mapping[str, Any]], version: int, file: Path, log: Log) -> None:
-    """Enter metadata, protocol and domain metadata of one version into the log. Raises UnreadableError."""
+    """Enter metadata, protocol and domain metadata of one version into the log. Raises UnreadableSourceError."""
     for action in actions:
         if (written := action.get("metaData")) is not None:
             log.metadata.append(_metadata(written, version, file))
         if (written := action.get("protocol")) is not None:
             reader = written.get("minReaderVersion") if isinstance(written, dict) else None
             if not isinstance(reader, int):
-                raise UnreadableDeltaLogError(file, "`protocol` has no number `minReaderVersion`")
+                raise unreadable(file, "`protocol` has no number `minReaderVersion`")
             features = written.get("readerFeatures") or []
             if not isinstance(features, list):
-                raise UnreadableDeltaLogError(file, "`readerFeatures` is not a list")
+                raise unreadable(file, "`readerFeatures` is not a list")
             log.reader, log.features = reader, tuple(map(str, features))
         if (written := action.get("domainMetadata")) is not None:
             _enter_clustering(written, log)
@@ -208,12 +192,12 @@ def _commit(file: Path) -> Iterator[Mapping[str, Any]]:
             number += 1
             if len(line) > _LONGEST_LINE:
                 message = f"line {number} is longer than {_LONGEST_LINE // 1024**2} MiB"
-                raise UnreadableDeltaLogError(file, message)
+                raise unreadable(file, message)
             line = line.strip()
             if not line:
                 continue
             if not (line.startswith(b"{") and line.endswith(b"}")):
-                raise UnreadableDeltaLogError(file, f"line {number} is not a complete JSON object")
+                raise unreadable(file, f"line {number} is not a complete JSON object")
             if not any(mark in line for mark in _MARKS):
                 continue
             try:
@@ -221,12 +205,12 @@ def _commit(file: Path) -> Iterator[Mapping[str, Any]]:
                 json.dumps(action, ensure_ascii=False).encode()
             except (ValueError, RecursionError) as error:
                 message = f"line {number} is not valid JSON: {first_line(error)}"
-                raise UnreadableDeltaLogError(file, message) from error
+                raise unreadable(file, message) from error
             yield action
 
 
 def _checkpoint(file: Path) -> Iterator[Mapping[str, Any]]:
-    """Yield the actions of a checkpoint in JSON or Parquet. Raises UnreadableError."""
+    """Yield the actions of a checkpoint in JSON or Parquet. Raises UnreadableSourceError."""
     if file.suffix == ".json":
         yield from _commit(file)
         return
@@ -240,13 +224,13 @@ def _checkpoint(file: Path) -> Iterator[Mapping[str, Any]]:
                 for name in batch.schema.names:
                     yield from ({name: action} for action in batch.column(name).drop_null().to_pylist())
     except (pa.ArrowException, OSError, MemoryError, OverflowError, UnicodeDecodeError) as error:
-        raise UnreadableDeltaLogError(file, f"it is not a checkpoint: {first_line(error)}") from error
+        raise unreadable(file, f"it is not a checkpoint: {first_line(error)}") from error
 
 
 def _metadata(written: Any, version: int, file: Path) -> Metadata:
-    """Return the metadata that an action records, its properties as texts. Raises UnreadableError."""
+    """Return the metadata that an action records, its properties as texts. Raises UnreadableSourceError."""
     if not isinstance(written, dict):
-        raise UnreadableDeltaLogError(file, "`metaData` is not an object")
+        raise unreadable(file, "`metaData` is not an object")
     configuration = written.get("configuration") or {}
     # Parquet has maps as pairs.
     pairs = configuration.items() if isinstance(configuration, dict) else configuration
@@ -254,7 +238,7 @@ def _metadata(written: Any, version: int, file: Path) -> Metadata:
         properties = {str(key): str(value) for key, value in pairs}
         partitions = tuple(str(name) for name in written.get("partitionColumns") or ())
     except (TypeError, ValueError):
-        raise UnreadableDeltaLogError(file, "`configuration` or `partitionColumns` is malformed") from None
+        raise unreadable(file, "`configuration` or `partitionColumns` is malformed") from None
     # An empty text, and any other value, is none.
     values = [written.get(key) for key in ("schemaString", "name", "description")]
     schema, name, description = (value if isinstance(value, str) and value else None for value in values)

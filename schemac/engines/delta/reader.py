@@ -19,7 +19,7 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from schemac.engines.delta.log import Log, Metadata, UnreadableDeltaLogError, log_files, log_folder, read_log
+from schemac.engines.delta.log import Log, Metadata, log_folder, read_log
 from schemac.importers.datasets import with_attributes
 from schemac.importers.importer import (
     ImportedSchema,
@@ -168,13 +168,9 @@ _CONSTRAINT = "delta.constraints."
 def read(path: Path, report: Report) -> ImportedSchema | None:
     """Return the newest schema of a table, and those before it where its columns have ids."""
     folder = log_folder(path)
-    try:
-        files = log_files(folder)
-        log = read_log(files, folder, with_history=False)
-        if _is_mapped(log.metadata[-1]):
-            log = read_log(files, folder, with_history=True)
-    except UnreadableDeltaLogError as error:
-        raise UnreadableSourceError(f"it is not a Delta table: {error}") from error
+    log = read_log(folder, with_history=False)
+    if _is_mapped(log.metadata[-1]):
+        log = read_log(folder, with_history=True)
     metadata = log.metadata[-1]
     notes = ImportNotes()
     columns = DeltaColumns(notes)

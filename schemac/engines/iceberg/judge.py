@@ -40,7 +40,7 @@ from schemac.versions.evolution.changes import (
 from schemac.versions.evolution.constraints import TIGHTENED, tightened, verify_of
 from schemac.versions.evolution.diff import diff_of
 from schemac.versions.evolution.judge import Judge, Rule, guarded, make_optional
-from schemac.versions.evolution.version_pair import VersionPair
+from schemac.versions.evolution.version_pair import SchemaVersion, VersionPair
 
 _NEW_FIELD_HELP = "add a field next to it, fill it, and drop the old one"
 _ELSEWHERE = "use a type and settings that Iceberg has, or leave iceberg out of `schemac.dev/targets`"
@@ -94,16 +94,15 @@ def _judge_schema_attribute(change: Change, pair: VersionPair) -> Judgement:
     return METADATA if change.key == attributes.TABLE_PROPERTIES.key else SAFE
 
 
+def _identifiers(version: SchemaVersion) -> set[SchemaField]:
+    """Return the fields that identify a row."""
+    ids = schema_of(version).identifier_ids
+    return {schema_field for schema_field, field in fields_of(version).items() if field.id in ids}
+
+
 def _judge_identifiers(_change: Change, pair: VersionPair) -> Judgement:
     """Return METADATA if other fields than before identify a row, else SAFE."""
-    old_ids, new_ids = (set(schema_of(version).identifier_ids) for version in (pair.old, pair.new))
-    old = {schema_field for schema_field, field in fields_of(pair.old).items() if field.id in old_ids}
-    new = {
-        pair.before.get(schema_field)
-        for schema_field, field in fields_of(pair.new).items()
-        if field.id in new_ids
-    }
-    if old == new:
+    if _identifiers(pair.old) == {pair.before.get(field) for field in _identifiers(pair.new)}:
         return SAFE
     return Judgement(Outcome.METADATA, "existing rows are not checked")
 

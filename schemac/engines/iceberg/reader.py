@@ -28,6 +28,7 @@ from schemac.importers.importer import (
     UnreadableSourceError,
     expect,
     json_document,
+    numbered_files,
 )
 from schemac.importers.sources import is_json_with
 from schemac.language.attributes.builtin import DESCRIPTION, TABLE_RECORD
@@ -49,13 +50,8 @@ def metadata_file(path: Path) -> Path | None:
             for name in ("{}.metadata.json", "{}.gz.metadata.json", "{}.metadata.json.gz"):
                 if (file := folder / name.format(f"v{version}")).is_file():
                     return file
-        numbered = [
-            (int(match[1]), file.name, file)
-            for file in (folder.iterdir() if folder.is_dir() else ())
-            if (match := METADATA_FILE.fullmatch(file.name)) and file.is_file()
-        ]
-        if numbered:
-            return max(numbered)[2]
+        if numbered := numbered_files(folder, METADATA_FILE):
+            return numbered[-1][1]
     return None
 
 
@@ -185,11 +181,10 @@ def _is_replaced(written: Mapping[str, Any]) -> bool:
     snapshot = snapshots.get(current) if isinstance(current, int) else None
     if snapshot is None:
         return bool(snapshots)
-    ancestors = [snapshot]
-    while isinstance(parent := ancestors[-1].get("parent-snapshot-id"), int) and parent in snapshots:
-        ancestors.append(snapshots.pop(parent))
-    first, number = ancestors[-1], ancestors[-1].get("sequence-number", 0)
-    return first.get("parent-snapshot-id") is None and isinstance(number, int) and number > 1
+    while isinstance(parent := snapshot.get("parent-snapshot-id"), int) and parent in snapshots:
+        snapshot = snapshots.pop(parent)
+    number = snapshot.get("sequence-number", 0)
+    return snapshot.get("parent-snapshot-id") is None and isinstance(number, int) and number > 1
 
 
 def _parse_fields(written: Any, location: str) -> tuple[types.NestedField, ...]:

@@ -17,7 +17,6 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import date, datetime, time
 from typing import Any
-from uuid import UUID
 
 from schemac.text.source.json_object import Json
 
@@ -48,15 +47,11 @@ class IcebergType:
         """Return the type for people: `struct<x: required int>`, `map<string, optional int>`, in which a key is always required."""
         if self.name not in _NESTED:
             return self.word
-        is_struct = self.name == "struct"
-        texts = [
-            f"{part.name}: {part.full_type_text()}"
-            if is_struct
-            else part.type.type_text()
-            if part.name == "key"
-            else part.full_type_text()
-            for part in self.fields
-        ]
+        texts = [part.full_type_text() for part in self.fields]
+        if self.name == "map":
+            texts[0] = self.fields[0].type.type_text()
+        elif self.name == "struct":
+            texts = [f"{part.name}: {text}" for part, text in zip(self.fields, texts, strict=True)]
         return f"{self.name}<{', '.join(texts)}>"
 
     def to_json(self) -> Any:
@@ -220,7 +215,6 @@ def fresh_ids(schema: IcebergSchema) -> dict[int, int]:
     return new_ids
 
 
-_HEX = re.compile(r"(?:[0-9a-fA-F]{2})*")
 _FRACTION = re.compile(r"\.([0-9]+)")
 
 
@@ -229,11 +223,12 @@ def default_error(type_: IcebergType, value: Any) -> str:
     rule = _PLAIN.get(type_.word)
     if type_.name == "decimal":
         precision, scale = type_.parameters
-        zeros = f".{'0' * scale}" if scale else ""
-        rule = (f'a text such as "1{zeros}"', lambda value: _is_decimal(value, precision, scale))
+        zeros, fraction = (f".{'0' * scale}", rf"\.[0-9]{{{scale}}}") if scale else ("", "")
+        form = rf"-?(?=[0-9])0*[0-9]{{0,{precision - scale}}}{fraction}"
+        rule = (f'a text such as "1{zeros}"', _of_form(form))
     elif type_.name == "fixed":
         (length,) = type_.parameters
-        rule = (f"{2 * length} hexadecimal digits", lambda value: _is_hex(value, length))
+        rule = (f"{2 * length} hexadecimal digits", _of_form(f"[0-9a-fA-F]{{{2 * length}}}"))
     if rule is None:
         return f"Iceberg has no default values for {type_.word}"
     example, fits = rule
@@ -248,25 +243,9 @@ def _is_number(value: Any) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool)
 
 
-def _is_hex(value: Any, length: int | None = None) -> bool:
-    is_hex = isinstance(value, str) and _HEX.fullmatch(value) is not None
-    return is_hex and (length is None or len(value) == 2 * length)
-
-
-def _is_decimal(value: Any, precision: int, scale: int) -> bool:
-    """Whether a value is the text of a decimal with exactly this scale and at most this precision."""
-    match = re.fullmatch(r"-?([0-9]+)(?:\.([0-9]+))?", value) if isinstance(value, str) else None
-    if match is None or len(match[2] or "") != scale:
-        return False
-    return len((match[1] + (match[2] or "")).lstrip("0")) <= precision
-
-
-def _is_uuid(value: Any) -> bool:
-    """Whether a value is the text of a UUID with its hyphens."""
-    try:
-        return isinstance(value, str) and str(UUID(value)) == value.lower()
-    except ValueError:
-        return False
+def _of_form(form: str) -> Callable[[Any], bool]:
+    """Return a check for texts that a regular expression matches as a whole."""
+    return lambda value: isinstance(value, str) and re.fullmatch(form, value) is not None
 
 
 def _temporal(read: Callable[[str], Any], example: str) -> tuple[str, Callable[[Any], bool]]:
@@ -299,11 +278,13 @@ _PLAIN: dict[str, tuple[str, Callable[[Any], bool]]] = {
     "boolean": ("true or false", lambda value: isinstance(value, bool)),
     "int": ("a whole number of 32 bits", _is_whole(32)),
     "long": ("a whole number of 64 bits", _is_whole(64)),
-    "float": ("a number", _is_number),
-    "double": ("a number", _is_number),
+    **dict.fromkeys(("float", "double"), ("a number", _is_number)),
     "string": ("a text", lambda value: isinstance(value, str)),
-    "binary": ("hexadecimal digits, two per byte", _is_hex),
-    "uuid": ('"f79c3e09-677c-4bbd-a479-3f349cb785e7"', _is_uuid),
+    "binary": ("hexadecimal digits, two per byte", _of_form("(?:[0-9a-fA-F]{2})*")),
+    "uuid": (
+        '"f79c3e09-677c-4bbd-a479-3f349cb785e7"',
+        _of_form("[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}"),
+    ),
     "date": _temporal(date.fromisoformat, "2017-11-16"),
     "time": _temporal(time.fromisoformat, "22:31:08.123456"),
     "timestamp": _temporal(datetime.fromisoformat, "2017-11-16T22:31:08.123456"),

@@ -8,7 +8,7 @@ Errors: SC586; losses SC587.
 Source: JSON Schema 2020-12. Patterns and bounds are those of the values that a pipeline takes.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from functools import partial
 from typing import Any
 
@@ -24,7 +24,7 @@ from schemac.language.attributes.constraints import OF_ROWS
 from schemac.language.attributes.registry import has_role
 from schemac.language.constraints.field_constraints import constraints_at
 from schemac.language.kinds.temporal import ARROW_UNITS
-from schemac.language.logical.model import Part, SchemaField
+from schemac.language.logical.model import LogicalType, Part, SchemaField
 from schemac.rows.judging.values import LARGEST_BRAIN_FLOAT
 from schemac.text.source.json_object import Json, in_order
 from schemac.text.source.phrases import Help
@@ -35,12 +35,11 @@ _PLAIN: dict[Family, Json] = {
     Family.NULL: {"type": "null"},
     Family.BOOLEAN: {"type": "boolean"},
     Family.TEXT: {"type": "string"},
-    Family.DATE: keywords.date(),
+    Family.DATE: keywords.DATE,
 }
 _KEYS = {
     Family.BOOLEAN: json_values.BOOLEAN,
-    Family.INTEGER: json_values.NUMBER,
-    Family.DECIMAL: json_values.NUMBER,
+    **dict.fromkeys((Family.INTEGER, Family.DECIMAL), json_values.NUMBER),
     Family.FLOAT: f"{json_values.NUMBER}|{json_values.NOT_FINITE}",
     Family.DURATION: r"[+-]?[0-9]+(?:\.0*)?",
 }
@@ -66,7 +65,7 @@ def emit(compilation: Compilation, emission: Emission) -> list[Artifact]:
 class _Writer(RecordTypeWriter[Json]):
     """Finds the schema of each field."""
 
-    json, uuid = keywords.ANY_JSON, keywords.uuid()
+    json, uuid = keywords.ANY_JSON, keywords.UUID
 
     def field(self, field: SchemaField) -> Json:
         """Return the schema of a property, an item or a value: the one place where a field gets its keywords."""
@@ -90,17 +89,14 @@ class _Writer(RecordTypeWriter[Json]):
 
     def type_keyword(self, field: SchemaField, schema: Json) -> Json:
         """Return the keyword with the manifest's type; nothing if the schema determines it."""
-        tree = json_values.type_tree(field.type)
-        tree.pop("extra", None)
         if field.type.family in (Family.LIST, Family.STRUCT):
             return {}
+        tree = json_values.own_tree(field.type)
         if field.type.family is Family.MAP:
             key = field.children[0]
-            del tree["valueType"]
-            if key.extra:
-                tree["keyType"]["extra"] = in_order(dict(key.extra))
-            is_text = key.type.family is Family.TEXT and not key.extra
-            return {} if is_text and set(tree) == {"kind", "keyType"} else {keywords.TYPE: tree}
+            if key.type.family is Family.TEXT and not key.extra and len(tree) == 1:
+                return {}
+            return {keywords.TYPE: {"kind": tree["kind"], "keyType": _part_tree(key.type, key.extra), **tree}}
         leaf_type, _ = keywords.leaf(schema) or ({}, None)
         is_expressed = {key: value for key, value in leaf_type.items() if key != "extra"} == tree
         return {} if is_expressed else {keywords.TYPE: tree}
@@ -149,14 +145,16 @@ class _Writer(RecordTypeWriter[Json]):
         if unit == "ns":
             self.lose(field, "the range of nanoseconds, 1677 to 2262", "the years 1 to 9999")
         if zone is None:
-            return keywords.text(json_values.timestamp(unit, takes_zone=False, needs_zone=False))
+            return keywords.text(json_values.timestamp(unit, ""))
         clock = builtin.CLOCK_ZONE.read(field.extra) or ("UTC" if is_utc(zone) else None)
         if clock is not None and not is_utc(clock):
             self.lose(field, f"which times the clocks of {clock} skip or show twice", "all times")
         if unit != "ns":
             years = "the years 1 to 9999" if is_utc(zone) else "the years 1 to 9999 but for a day at each end"
             self.lose(field, f"the range of instants in UTC, {years}", "the years 1 to 9999 at any offset")
-        return keywords.text(json_values.timestamp(unit, takes_zone=True, needs_zone=clock is None))
+        # Without a zone it is what such a clock shows.
+        offset = json_values.OFFSET if clock is None else f"{json_values.OFFSET}?"
+        return keywords.text(json_values.timestamp(unit, offset))
 
     def struct(self, field: SchemaField) -> Json:
         """Return the schema of an object."""
@@ -170,7 +168,7 @@ class _Writer(RecordTypeWriter[Json]):
         if not has_role(field.extra, Role.BRAIN_FLOATS):
             return {"type": "array", "items": self.field(item), **lengths}
         limit = LARGEST_BRAIN_FLOAT
-        tree = json_values.type_tree(item.type)
+        tree = _part_tree(item.type, item.type.extra)
         named = ["number", "null"] if item.is_nullable else "number"
         schema = {"type": named, "minimum": -limit, "maximum": limit, keywords.TYPE: tree}
         return {"type": "array", "items": schema, **lengths}
@@ -198,6 +196,12 @@ class _Writer(RecordTypeWriter[Json]):
                 self.lose(field, f"the constraint {constraint.attribute.key}", IGNORED)
             return key_schema
         return constrained(key_schema, field, partial(self.lose, field))
+
+
+def _part_tree(type_: LogicalType, extra: Mapping[str, Any]) -> Json:
+    """Return a type without parts as a manifest writes it inside of a list or map, with its attributes."""
+    tree = json_values.own_tree(type_)
+    return {"kind": tree["kind"], "extra": in_order(dict(extra)), **tree} if extra else tree
 
 
 def _attributes(extra: Any) -> Json:

@@ -12,7 +12,7 @@ Source: JSON Schema 2020-12, "Validation", 6 and 7, where a keyword says nothing
 import math
 import re
 from collections.abc import Callable, Mapping
-from decimal import Context, Decimal
+from decimal import Decimal
 from json.encoder import encode_basestring
 from typing import Any
 
@@ -21,7 +21,7 @@ from schemac.importers.importer import Beyond
 from schemac.language.attributes.attribute import NUMBERS, Family
 from schemac.language.attributes.constraints import OF_VALUES
 from schemac.language.constraints import field_constraints
-from schemac.language.constraints.constraint import Constraint, limits_of
+from schemac.language.constraints.constraint import EXACT, Constraint, limits_of
 from schemac.language.logical.model import LogicalType, SchemaField
 from schemac.rows.judging.values import LARGEST_BRAIN_FLOAT
 from schemac.text.source.json_object import Json
@@ -31,7 +31,6 @@ TYPE = "schemac.dev/type"
 """The keyword for the type of a manifest, where the standard's keywords do not tell it."""
 ANY_JSON: Json = {"type": ["object", "array", "string", "number", "boolean"]}
 """Everything but null."""
-_EXACT = Context(prec=200)
 _INTEGERS = {
     json_values.integer_bounds(bits, is_signed=is_signed): f"{'' if is_signed else 'U'}Int{bits}"
     for bits in (8, 16, 32, 64)
@@ -57,7 +56,7 @@ def floating(bits: int) -> Json:
 def decimal(precision: int, scale: int) -> Json:
     """Return the schema of decimals."""
     step = Decimal(1).scaleb(-scale)
-    largest = Decimal(10**precision - 1).scaleb(-scale, _EXACT)
+    largest = Decimal(10**precision - 1).scaleb(-scale, EXACT)
     return {"type": "number", "multipleOf": step, "minimum": largest.copy_negate(), "maximum": largest}
 
 
@@ -71,14 +70,8 @@ def binary(length: int | None = None) -> Json:
     return text(json_values.base64(length), contentEncoding="base64")
 
 
-def date() -> Json:
-    """Return the schema of dates."""
-    return text(json_values.DATE, format="date")
-
-
-def uuid() -> Json:
-    """Return the schema of UUIDs."""
-    return text(json_values.UUID, format="uuid")
+DATE = text(json_values.DATE, format="date")
+UUID = text(json_values.UUID, format="uuid")
 
 
 def leaf(schema: Mapping[str, Any]) -> tuple[Json, frozenset[str]] | None:
@@ -118,7 +111,7 @@ def leaf(schema: Mapping[str, Any]) -> tuple[Json, frozenset[str]] | None:
 def _string(schema: Mapping[str, Any]) -> tuple[Json, frozenset[str]]:
     """Return the tree of a `string` schema, and the keywords that it accounts for."""
     formats = frozenset({"type", "format"})
-    for format, words, tree in (("date", date(), {"kind": "Date"}), ("uuid", uuid(), json_values.UUID_TYPE)):
+    for format, words, tree in (("date", DATE, {"kind": "Date"}), ("uuid", UUID, json_values.UUID_TYPE)):
         if schema.get("format") == format:
             return tree, frozenset(words) if _has(schema, words) else formats
     if schema.get("format") == "date-time":

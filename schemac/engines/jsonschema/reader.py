@@ -107,18 +107,14 @@ class _Reader:
         """Return the fields of an object's properties; those that it does not require become optional."""
         needed = schema.get("required")
         names = set(needed) if isinstance(needed, list) else set()
-        return [
-            self._member(name, inner, holder, is_needed=name in names)
-            for name, inner in schema["properties"].items()
-        ]
-
-    def _member(self, name: str, schema: Any, holder: FieldPath, *, is_needed: bool) -> Json:
-        """Return a field; note one that may be absent but not null, since it then may be both."""
-        path = (*holder, name)
-        tree, is_null = self._field(schema, path)
-        if not (is_needed or is_null):
-            self._notes.add(path, "it may be absent, but not null; here it may be both")
-        return member(name, optional(tree, is_required=is_needed and not is_null))
+        members: list[Json] = []
+        for name, inner in schema["properties"].items():
+            path, is_needed = (*holder, name), name in names
+            tree, is_null = self._field(inner, path)
+            if not (is_needed or is_null):
+                self._notes.add(path, "it may be absent, but not null; here it may be both")
+            members.append(member(name, optional(tree, is_required=is_needed and not is_null)))
+        return members
 
     def _part(self, schema: Any, path: FieldPath) -> Json:
         """Return the tree of an item, key or value, in an Option if it may be null."""
@@ -172,7 +168,11 @@ class _Reader:
                 return with_attributes(tree, extra)
         leaf_type = leaf(_with_inferred_type(schema))
         if leaf_type is None:
-            return self._any(schema, path)
+            silent = ("description", "title")
+            rest = {key: value for key, value in schema.items() if key not in silent and "/" not in key}
+            if rest:
+                self._notes.add(path, f"any value of JSON; not kept: {_excerpt(rest)}")
+            return any_json()
         tree = dict(leaf_type[0])
         extra, words = self._constraints(schema, tree, path)
         self._note_rest(schema, path, leaf_type[1] | words)
@@ -203,14 +203,6 @@ class _Reader:
             self._notes.add(path, f"not kept: {_keyword_text(key.rpartition('/')[2], schema)}: {reason}")
         words = {key.rpartition("/")[2] for key in expressed} | redundant(schema, type_)
         return accepted, frozenset(words | {"const"} if "const" in schema and expressed else words)
-
-    def _any(self, schema: Json, path: FieldPath) -> Json:
-        """Return the type of any JSON value, with a note of the schema's keywords."""
-        silent = ("description", "title")
-        rest = {key: value for key, value in schema.items() if key not in silent and "/" not in key}
-        if rest:
-            self._notes.add(path, f"any value of JSON; not kept: {_excerpt(rest)}")
-        return any_json()
 
     def _note_rest(self, schema: Json, path: FieldPath, handled: frozenset[str]) -> None:
         """Note the keywords that are lost."""

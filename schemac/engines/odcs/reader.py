@@ -44,11 +44,9 @@ def _objects(contract: declarations.SourceNode) -> Iterator[ImportedSchema]:
         raise declarations.MisplacedError(message, ())
     is_second = version.lstrip("v").startswith("2.")
     if not (is_second or version.lstrip("v").startswith("3.")):
-        raise declarations.MisplacedError(
-            f"version {version} is not supported; 2.2, 3.0 and 3.1 are",
-            ("apiVersion",),
-            "if it has the form of one of these, write that version, such as `apiVersion: v3.1.0`",
-        )
+        message = f"version {version} is not supported; 2.2, 3.0 and 3.1 are"
+        help = "if it has the form of one of these, write that version, such as `apiVersion: v3.1.0`"
+        raise declarations.MisplacedError(message, ("apiVersion",), help)
     head = [f"from a contract of version {version} of the Open Data Contract Standard"]
     if is_second:
         dialect = declarations.dialect_of(contract.text("driver", "sourceSystem"))
@@ -100,10 +98,8 @@ class _Reader(declarations.DatasetReader):
         """Return a field under its physical name; note the logical name if it differs."""
         if self._is_second:
             node = node.calling(_COLUMN)
-            node.drop(
-                *(key for key in _SILENT_IF_FALSE if node.peek(key) is False),
-                *(key for key in _SILENT_IF_MINUS_ONE if node.peek(key) == -1),
-            )
+            node.drop(*(key for key in _SILENT_IF_FALSE if node.peek(key) is False))
+            node.drop(*(key for key in _SILENT_IF_MINUS_ONE if node.peek(key) == -1))
         logical_name = node.needed_text("name")
         name = node.text("physicalName") or logical_name
         path = (*holder, name)

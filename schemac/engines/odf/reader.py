@@ -167,10 +167,12 @@ def from_bytes(content: bytes, path: Path, report: Report) -> ImportedSchema | N
 
 def from_text(source: SourceText, path: Path, report: Report) -> ImportedSchema | None:
     """Return the schema in a text with one dataset."""
-    raw = _raw_arrow(source)
-    if raw is not None:
-        name, encoded = raw
-        return replace(_upgraded(encoded, path, report), name=name)
+    events = [item for document in parse(source, Report()) for item in _schema_events(document.value, None)]
+    # Where the only event holds the binary form alone.
+    name, event = events[0] if len(events) == 1 else (None, Json())
+    raw = None if "schema" in event else event.get("rawArrowSchema")
+    if isinstance(raw, str):
+        return replace(_upgraded(raw, path, report), name=name)
     edited = replace_ddl(source, report)
     text = edited or source
     parsed = Report()
@@ -191,16 +193,6 @@ def _upgraded(content: bytes | str, path: Path, report: Report) -> ImportedSchem
         return ImportedSchema(read_raw_arrow(content, str(path), report), _UPGRADED)
     except MalformedArrowError as error:
         raise UnreadableSourceError(str(error)) from error
-
-
-def _raw_arrow(source: SourceText) -> tuple[str | None, str] | None:
-    """Return the dataset's name and the schema of a text whose only SetDataSchema event holds the binary form alone."""
-    events = [item for document in parse(source, Report()) for item in _schema_events(document.value, None)]
-    if len(events) != 1 or "schema" in events[0][1]:
-        return None
-    name, event = events[0]
-    raw = event.get("rawArrowSchema")
-    return (name, raw) if isinstance(raw, str) else None
 
 
 def _schema_events(value: Any, name: str | None) -> list[tuple[str | None, Json]]:

@@ -99,14 +99,10 @@ def compiled_table_schema(
     version = compilation.version
     if version is None:
         return to_table_schema(compilation, emission, time_millis=time_millis)
-    data = version.data.of(table_schema.NAME)
+    data, highest = version.data.of(table_schema.NAME), version.highest.of(table_schema.NAME)
+    made, ids = time_millis or data.get("timeMillis", 0), table_schema.ids_of(compilation.numbers or {})
     table = to_table_schema(
-        compilation,
-        emission,
-        ids=table_schema.ids_of(compilation.numbers or {}),
-        highest=version.highest.of(table_schema.NAME),
-        schema_id=data["schemaId"],
-        time_millis=time_millis or data.get("timeMillis", 0),
+        compilation, emission, ids=ids, highest=highest, schema_id=data["schemaId"], time_millis=made
     )
     record = compilation.table_record
     return table if record is None else table.of_version(record)

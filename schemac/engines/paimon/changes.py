@@ -8,9 +8,9 @@ Source: `SchemaChange` of github.com/apache/paimon, in the form of its REST cata
 """
 
 import dataclasses
-from bisect import bisect_left
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from decimal import Decimal
 from functools import cached_property
 from operator import itemgetter
 from typing import Any, NamedTuple
@@ -20,6 +20,7 @@ from schemac.engines.paimon.table_schema import TableSchema
 from schemac.engines.paimon.types import DataField, PaimonType
 from schemac.text.source.json_object import Json
 from schemac.versions.evolution.renames import rename_order
+from schemac.versions.identity.lock import longest_rise
 
 Path = tuple[str, ...]
 """Names from a column down to a member; `element` and `value` stand for the parts of arrays and maps."""
@@ -180,11 +181,9 @@ def drop(alteration: Alteration) -> Iterator[SchemaChange]:
     """Yield the drops of columns and members, under their old names."""
     for group in alteration.groups:
         stay = {field.id for field in group.new}
-        yield from [
-            SchemaChange("dropColumn", (*group.old_path, field.name))
-            for field in group.old
-            if field.id not in stay
-        ]
+        for field in group.old:
+            if field.id not in stay:
+                yield SchemaChange("dropColumn", (*group.old_path, field.name))
 
 
 def rename(alteration: Alteration) -> Iterator[SchemaChange]:
@@ -192,10 +191,8 @@ def rename(alteration: Alteration) -> Iterator[SchemaChange]:
     for group in alteration.groups:
         new_names = {was.name: is_.name for was, is_ in group.remaining_fields if was.name != is_.name}
         every = {field.name for fields in (group.old, group.new) for field in fields}
-        yield from [
-            SchemaChange("renameColumn", (*group.path, name), {"newName": to})
-            for name, to in rename_order(new_names, every)
-        ]
+        for name, to in rename_order(new_names, every):
+            yield SchemaChange("renameColumn", (*group.path, name), {"newName": to})
 
 
 def add(alteration: Alteration) -> Iterator[SchemaChange]:
@@ -243,21 +240,9 @@ def move(alteration: Alteration) -> Iterator[SchemaChange]:
     """Yield the fewest moves that bring columns into their order."""
     columns = alteration.groups[0]
     names, (_, standing) = [field.name for field in columns.new], columns.additions
-    # All but those of a longest rising subsequence have to move.
-    ends: list[int] = []
-    before: dict[int, int | None] = {}
-    for name in names:
-        number = standing.index(name)
-        place = bisect_left(ends, number)
-        before[number] = ends[place - 1] if place else None
-        ends[place : place + 1] = [number]
-    steady: set[int] = set()
-    last = ends[-1] if ends else None
-    while last is not None:
-        steady.add(last)
-        last = before[last]
+    steady = longest_rise([Decimal(standing.index(name)) for name in names])
     for index, name in enumerate(names):
-        if standing.index(name) not in steady:
+        if index not in steady:
             after = names[index - 1] if index else None
             yield SchemaChange("updateColumnPosition", (), {"move": Move(name, after)})
 

@@ -16,7 +16,7 @@ from typing import NamedTuple
 from schemac.engines.paimon import changes, options
 from schemac.engines.paimon.attributes import PaimonFact
 from schemac.engines.paimon.live_table import errors_of, paimon_fields, table_schema
-from schemac.engines.paimon.types import LONGEST, PARTS, PaimonType
+from schemac.engines.paimon.types import BITS, LONGEST, PARTS, PaimonType
 from schemac.language.logical.facts import AnyFact, Fact
 from schemac.language.logical.model import SchemaField
 from schemac.versions.evolution.castability import is_doubtful
@@ -50,11 +50,9 @@ class CastRule(IntEnum):
     """Always; which does not mean that every value fits."""
 
 
-_BITS = {"TINYINT": 8, "SMALLINT": 16, "INT": 32, "BIGINT": 64}
-_DIGITS = {"TINYINT": 3, "SMALLINT": 5, "INT": 10, "BIGINT": 19}
 _MANTISSA = {"FLOAT": 24, "DOUBLE": 53}
-_INTEGERS = frozenset(_BITS)
-_NUMBERS = frozenset({*_BITS, *_MANTISSA, "DECIMAL"})
+_INTEGERS = frozenset(BITS)
+_NUMBERS = frozenset({*BITS, *_MANTISSA, "DECIMAL"})
 _TEXTS = frozenset({"CHAR", "VARCHAR"})
 _BYTES = frozenset({"BINARY", "VARBINARY"})
 _TIMESTAMPS = frozenset({"TIMESTAMP", "TIMESTAMP_LTZ"})
@@ -91,12 +89,10 @@ _TEXT_LENGTH = {
     "INT": 11,
     "BIGINT": 20,
     "DECIMAL": 40,
-    "FLOAT": 32,
-    "DOUBLE": 32,
+    **dict.fromkeys(_MANTISSA, 32),
     "DATE": 10,
     "TIME": 12,
-    "TIMESTAMP": 29,
-    "TIMESTAMP_LTZ": 29,
+    **dict.fromkeys(_TIMESTAMPS, 29),
 }
 """Characters that every value of a root can be written in."""
 
@@ -124,18 +120,17 @@ def is_lossless(old: PaimonType, new: PaimonType) -> bool:
             return old.parameters == new.parameters
         return all(was <= is_ for was, is_ in zip(old.parameters, new.parameters, strict=True))
     if new.root in _TEXTS:
-        if old.root in _TEXTS:
-            return new.root == "VARCHAR" and new.parameters[0] >= old.parameters[0]
-        return new.root == "VARCHAR" and new.parameters[0] >= _TEXT_LENGTH.get(old.root, LONGEST + 1)
+        longest = old.parameters[0] if old.root in _TEXTS else _TEXT_LENGTH.get(old.root, LONGEST + 1)
+        return new.root == "VARCHAR" and new.parameters[0] >= longest
     if old.root in _TEXTS:
         return (new.root, new.parameters) == ("VARBINARY", (LONGEST,))
     if old.root in _INTEGERS:
-        bits = _BITS[old.root]
-        if new.root in _BITS:
-            return _BITS[new.root] >= bits
+        bits = BITS[old.root]
+        if new.root in BITS:
+            return BITS[new.root] >= bits
         if new.root in _MANTISSA:
             return _MANTISSA[new.root] >= bits - 1
-        return new.root == "DECIMAL" and new.parameters[0] - new.parameters[1] >= _DIGITS[old.root]
+        return new.root == "DECIMAL" and new.parameters[0] - new.parameters[1] >= len(str(2 ** (bits - 1)))
     if old.root == "BOOLEAN":
         return new.root != "DECIMAL" or new.parameters[0] > new.parameters[1]
     if (old.root, new.root) in (("FLOAT", "DOUBLE"), ("DATE", "TIMESTAMP")):
@@ -144,6 +139,7 @@ def is_lossless(old: PaimonType, new: PaimonType) -> bool:
 
 
 _OPTIONS = frozenset({PaimonFact.OPTION_SET, PaimonFact.OPTION_REMOVED})
+_FIELD_FACTS = frozenset({PaimonFact.TYPE_CHANGED, PaimonFact.DEFAULT_VALUE_CHANGED})
 _NEW_FIELD_HELP = "add a new field next to it, fill it, and drop the old one"
 _NEW_TABLE = "copy the rows into a new table"
 _ELSEWHERE = "use a type and settings that Paimon has, or leave paimon out of `schemac.dev/targets`"
@@ -231,10 +227,8 @@ def _judge_reorder(change: Change, _pair: object) -> Judgement:
         return METADATA
     if change.new_field.is_in_key:
         return _refuse_key_change(change.new_field)
-    return refused(
-        "Paimon can change the order of columns, but not of the members of a ROW",
-        "keep the old order; readers find members by their names",
-    )
+    reason = "Paimon can change the order of columns, but not of the members of a ROW"
+    return refused(reason, "keep the old order; readers find members by their names")
 
 
 def _judge_nullability(change: Change, pair: VersionPair) -> Judgement:
@@ -258,10 +252,9 @@ def _judge_nullability(change: Change, pair: VersionPair) -> Judgement:
             return refused("a column of the primary key may not be null", _NEW_TABLE)
         return Judgement(Outcome.METADATA)
     if options.is_true(table_schema(pair.old).options, options.NULL_TO_NOT_NULL, default=True):
-        return refused(
-            f"{new.path_text} may be null in existing rows, and Paimon does not check",
-            f'set the option `{options.NULL_TO_NOT_NULL}: "false"` in an earlier version, and check for nulls',
-        )
+        reason = f"{new.path_text} may be null in existing rows, and Paimon does not check"
+        unset = f'set the option `{options.NULL_TO_NOT_NULL}: "false"` in an earlier version'
+        return refused(reason, f"{unset}, and check for nulls")
     reason = f"Paimon allows it without checking whether {new.path_text} is null in existing rows"
     return depends_on_data(reason, f"first check for rows WHERE {old.path_text} IS NULL")
 
@@ -294,10 +287,9 @@ def _judge_type(
         return refused("the keys of a map cannot change", _NEW_FIELD_HELP)
     if _without_parts(was) == _without_parts(is_):
         if is_doubtful(old, new):
-            return depends_on_data(
-                f"Paimon's type stays {is_.type_text()}, so values that do not fit {new.type.type_text()} stay too",
-                "check the values first",
-            )
+            stays = f"Paimon's type stays {is_.type_text()}"
+            reason = f"{stays}, so values that do not fit {new.type.type_text()} stay too"
+            return depends_on_data(reason, "check the values first")
         return SAFE
     if new.is_in_key:
         return _refuse_key_change(new)
@@ -349,11 +341,8 @@ def _judge_option(change: Change, pair: VersionPair) -> Judgement:
     if reason:
         return refused(reason, _NEW_TABLE)
     if change.key == "bucket":
-        return Judgement(
-            Outcome.REWRITE,
-            "existing partitions keep their buckets and accept no rows until they are rewritten",
-            "rewrite each partition with INSERT OVERWRITE from itself",
-        )
+        reason = "existing partitions keep their buckets and accept no rows until they are rewritten"
+        return Judgement(Outcome.REWRITE, reason, "rewrite each partition with INSERT OVERWRITE from itself")
     if change.key.startswith(options.OF_FILES):
         return Judgement(Outcome.NEW_FILES, "existing files stay unchanged", "compact the table fully")
     return Judgement(Outcome.METADATA)
@@ -397,7 +386,7 @@ def _refuse_key_change(field: SchemaField) -> Judgement:
 
 ROWS: Mapping[AnyFact, PaimonRow] = {
     # A property of a field may be another type in Paimon.
-    **dict.fromkeys(PROPERTY_FACTS | TYPE_FACTS, PaimonRow(_judge_field, (changes.alter,))),
+    **dict.fromkeys(PROPERTY_FACTS | TYPE_FACTS | _FIELD_FACTS, PaimonRow(_judge_field, (changes.alter,))),
     **dict.fromkeys(DESCRIPTION_FACTS, PaimonRow(_judge_field, (changes.alter, changes.set_comment))),
     **dict.fromkeys(DATASET_FACTS, PaimonRow(SAFE)),
     **dict.fromkeys(TIGHTENED, PaimonRow(tightened)),
@@ -409,9 +398,6 @@ ROWS: Mapping[AnyFact, PaimonRow] = {
         (PaimonFact.PRIMARY_KEYS_CHANGED, PaimonFact.PARTITION_KEYS_CHANGED), PaimonRow(_judge_keys)
     ),
     **dict.fromkeys(_OPTIONS, PaimonRow(_judge_option, (changes.set_options,), is_free_when_empty=True)),
-    **dict.fromkeys(
-        (PaimonFact.TYPE_CHANGED, PaimonFact.DEFAULT_VALUE_CHANGED), PaimonRow(_judge_field, (changes.alter,))
-    ),
     PaimonFact.COMMENT_CHANGED: PaimonRow(_judge_field, (changes.set_comment,)),
     Fact.FIELD_ADDED: PaimonRow(guarded(_refuse_in_key, _judge_addition), (changes.add, changes.alter)),
     Fact.FIELD_DROPPED: PaimonRow(guarded(_refuse_in_key, _judge_drop), (changes.drop,)),

@@ -81,9 +81,8 @@ class PaimonLimits:
         """Report what a type, description or default value of a field cannot be, and what files of the table's format cannot store."""
         schema_field, field = nested_type.schema_field, nested_type.field
         if field is not None and field.description is not None and field.description.startswith(DIRECTIVES):
-            message = (
-                f"Paimon reads the description of {schema_field.path_text} as a directive to change its type"
-            )
+            description = f"the description of {schema_field.path_text}"
+            message = f"Paimon reads {description} as a directive to change its type"
             help = "start it with another word, and set the type with `paimon.apache.org/type`"
             self._findings.at_description(schema_field, PAIMON_DESCRIPTION, message, help=help)
         if paimon.DEFAULT_VALUE.key in schema_field.extra:
@@ -124,10 +123,8 @@ class PaimonLimits:
         """Report a BLOB that is nested too deep, lacks data evolution, or is in a table of BLOBs alone."""
         field = nested_type.schema_field
         if nested_type.around not in ((), ("ARRAY",), ("MAP",)) or field.segment is Part.KEY:
-            message = (
-                "Paimon allows BLOBs only as columns, and as list items and map values of columns, not as"
-                f" {field.path_text}"
-            )
+            places = "as columns, and as list items and map values of columns"
+            message = f"Paimon allows BLOBs only {places}, not as {field.path_text}"
             self._at_type(field, PAIMON_TYPE, message, help="move it to the top level")
             return
         if not (self._table.is_set(ROW_TRACKING) and self._table.is_set(DATA_EVOLUTION)):
@@ -214,10 +211,8 @@ class PaimonLimits:
         elif not (self._table.primary or has_key or self._table.is_of_first_version):
             message = "a table without a primary key needs a bucket key to assign rows to buckets"
             near = next((n for n, t in self._types.items() if t.root not in NO_BUCKET_KEY), "…")
-            help = Help.add_keys(
-                f"add `bucket-key: {near}`, or remove `bucket`",
-                *([("bucket-key", written(near))] if near in self._types else []),
-            )
+            pairs = [("bucket-key", written(near))] if near in self._types else []
+            help = Help.add_keys(f"add `bucket-key: {near}`, or remove `bucket`", *pairs)
         if message:
             self._at_option("bucket", PAIMON_BUCKET, message, help=help)
         if has_key:

@@ -69,7 +69,7 @@ SCHEMAS = TableSchemas(
     errors_of=errors_of,
     ids_of=lambda version: ids_of(version.numbers),
     members=lambda schema: member_ids(schema.fields),
-    is_alike=lambda expected, actual: not any(_differences(_by_place(expected), _by_place(actual))),
+    is_alike=lambda expected, actual: not any(differences(_by_place(expected), _by_place(actual))),
     differences=lambda expected, actual: differences(expected, actual),
     doubt="is not at {}",
     comparison="compared with",
@@ -183,13 +183,6 @@ def schema_in_table(expected: TableSchema, ids: Mapping[int, int], highest: int)
 
 def differences(expected: TableSchema, actual: TableSchema) -> Iterator[str]:
     """Yield how a table's schema differs from what is expected, by ids; nothing if they mean the same."""
-    yield from _differences(expected, actual)
-    if expected.highest_field_id != actual.highest_field_id:
-        yield f"the highest id is {actual.highest_field_id}, expected {expected.highest_field_id}"
-
-
-def _differences(expected: TableSchema, actual: TableSchema) -> Iterator[str]:
-    """Yield one text for each difference in fields, keys, options and comment."""
     yield from field_differences(_fields(expected), _fields(actual))
     yield from value_difference("the primary key is", actual.primary_keys, expected.primary_keys)
     yield from value_difference("the partition keys are", actual.partition_keys, expected.partition_keys)
@@ -197,6 +190,8 @@ def _differences(expected: TableSchema, actual: TableSchema) -> Iterator[str]:
         values = (table.options.get(key) for table in (actual, expected))
         yield from value_difference(f"the option `{key}` is", *values)
     yield from value_difference("the comment is", actual.comment, expected.comment)
+    if expected.highest_field_id != actual.highest_field_id:
+        yield f"the highest id is {actual.highest_field_id}, expected {expected.highest_field_id}"
 
 
 def _fields(schema: TableSchema) -> dict[int, TableField]:
@@ -224,8 +219,7 @@ def _fields(schema: TableSchema) -> dict[int, TableField]:
 
 def _type_text(type_: PaimonType) -> str:
     """Return a type with its parts, but for the members of ROWs, which are fields of their own."""
-    suffix = "" if type_.is_nullable else " NOT NULL"
     inner = [_type_text(child) for _, child in parts(type_)]
     if inner:
-        return f"{type_.root}<{', '.join([*inner, *map(str, type_.parameters)])}>{suffix}"
-    return f"{type_.root if type_.root == 'ROW' else type_.type_text()}{suffix}"
+        return f"{type_.root}<{', '.join([*inner, *map(str, type_.parameters)])}>{type_.suffix}"
+    return f"{type_.root if type_.root == 'ROW' else type_.type_text()}{type_.suffix}"

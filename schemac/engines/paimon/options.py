@@ -15,7 +15,7 @@ from decimal import ROUND_HALF_UP, Decimal, InvalidOperation, localcontext
 from typing import Any, NamedTuple
 
 from schemac.engines.paimon import attributes as paimon
-from schemac.engines.paimon.types import PaimonType
+from schemac.engines.paimon.types import BITS, PaimonType
 from schemac.language.attributes.attribute import Attribute
 from schemac.text.source.json_object import TreePath
 
@@ -146,67 +146,46 @@ def read_table(extra: Mapping[str, Any]) -> TableOptions:
     return TableOptions(primary, partition, options, tuple(duplicates))
 
 
-_TRUTHS = frozenset({"t", "true", "y", "yes", "1", "f", "false", "n", "no", "0"})
-_BITS = {"TINYINT": 8, "SMALLINT": 16, "INT": 32, "BIGINT": 64}
-_INTEGER = re.compile(r"([+-]?[0-9]+)(\.[0-9]*)?")
-_FLOAT = re.compile(r"[+-]?(NaN|Infinity|([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?[fFdD]?)")
-_DECIMAL = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]{1,4})?")
-_DATE = re.compile(r"([0-9]{1,4})-([0-9]{1,2})-([0-9]{1,2})( .*)?")
-_TIME = re.compile(r"([0-9]{1,2}):([0-9]{1,2})(:([0-9]{1,2})(\.[0-9]{0,9})?)?")
-_TIMESTAMP = re.compile(
-    r"([0-9]{4})-([0-9]{1,2})-([0-9]{1,2})( ([0-9]{1,2}):([0-9]{1,2}):([0-9]{1,2})(\.[0-9]{0,9})?)?"
-)
-
-
-_EXAMPLES = {
-    "BOOLEAN": "true",
-    **dict.fromkeys(_BITS, "42"),
-    **dict.fromkeys(("FLOAT", "DOUBLE", "DECIMAL"), "1.5"),
-    **dict.fromkeys(("CHAR", "VARCHAR", "BINARY", "VARBINARY"), ""),
-    "DATE": "2026-01-31",
-    "TIME": "12:30:00",
-    **dict.fromkeys(("TIMESTAMP", "TIMESTAMP_LTZ"), "2026-01-31 12:30:00"),
+_DAY = "([0-9]{1,2})-([0-9]{1,2})"
+_CLOCK = r"([0-9]{1,2}):([0-9]{1,2}):([0-9]{1,2})(?:\.[0-9]{0,9})?"
+_FORMS = {
+    "BOOLEAN": ("(?ai:t|true|y|yes|1|f|false|n|no|0)", "true"),
+    **dict.fromkeys(BITS, (r"([+-]?[0-9]+)(?:\.[0-9]*)?", "42")),
+    **dict.fromkeys(
+        ("FLOAT", "DOUBLE"),
+        (r"\s*[+-]?(?:NaN|Infinity|(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?[fFdD]?)\s*", "1.5"),
+    ),
+    "DECIMAL": (r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]{1,4})?", "1.5"),
+    "DATE": (rf"\s*([0-9]{{1,4}})-{_DAY}(?: .*)?\s*", "2026-01-31"),
+    "TIME": (
+        r"\s*(?:[01]?[0-9]|2[0-3]):[0-5]?[0-9](?::[0-5]?[0-9](?:\.[0-9]{0,9})?)?\s*",
+        "12:30:00",
+    ),
+    **dict.fromkeys(
+        ("TIMESTAMP", "TIMESTAMP_LTZ"), (rf"([0-9]{{4}})-{_DAY}(?: {_CLOCK})?", "2026-01-31 12:30:00")
+    ),
 }
-"""A default value for each type that has any; of texts and bytes only the length counts."""
+"""The form of a default value of each type that has any, and an example; of texts and bytes only the length counts."""
 
 
 def default_error(type_: PaimonType, written: str) -> str | None:
     """Return why Paimon cannot take a text as the default value of a type; None if it can."""
     is_quoted = len(written) > 1 and written.startswith("'") and written.endswith("'")
     text = written[1:-1] if is_quoted else written
-    if type_.root not in _EXAMPLES:
+    if type_.root in ("CHAR", "VARCHAR", "BINARY", "VARBINARY"):
+        length = len(text if type_.root.endswith("CHAR") else text.encode())
+        return None if length <= type_.parameters[0] else f"it is longer than a {type_.type_text()}"
+    if type_.root not in _FORMS:
         return f"Paimon has no default values for {type_.type_text()}"
-    is_right, has_room = True, True
-    match type_.root:
-        case "BOOLEAN":
-            is_right = text.lower() in _TRUTHS
-        case "FLOAT" | "DOUBLE":
-            is_right = _FLOAT.fullmatch(text.strip()) is not None
-        case "DECIMAL":
-            is_right = _DECIMAL.fullmatch(text) is not None
-            has_room = not is_right or _is_in_decimal(text, *type_.parameters)
-        case "CHAR" | "VARCHAR" | "BINARY" | "VARBINARY":
-            length = len(text if type_.root.endswith("CHAR") else text.encode())
-            return None if length <= type_.parameters[0] else f"it is longer than a {type_.type_text()}"
-        case "DATE":
-            date_ = _DATE.fullmatch(text.strip())
-            is_right = date_ is not None and _is_timestamp(date_.group(1, 2, 3))
-        case "TIME":
-            time_ = _TIME.fullmatch(text.strip())
-            limits = (24, 60, 60)
-            is_right = time_ is not None and all(
-                int(part or 0) < limit for part, limit in zip(time_.group(1, 2, 4), limits, strict=True)
-            )
-        case "TIMESTAMP" | "TIMESTAMP_LTZ":
-            timestamp = _TIMESTAMP.fullmatch(text)
-            is_right = timestamp is not None and _is_timestamp(timestamp.group(1, 2, 3, 5, 6, 7))
-        case root:
-            number = _INTEGER.fullmatch(text)
-            limit = 2 ** (_BITS[root] - 1)
-            is_right = number is not None
-            has_room = number is None or -limit <= int(number[1]) < limit
-    if not is_right:
-        return f"it is not a valid {type_.type_text()}, such as {_EXAMPLES[type_.root]}"
+    form, example = _FORMS[type_.root]
+    match = re.fullmatch(form, text)
+    has_date = type_.root in ("DATE", "TIMESTAMP", "TIMESTAMP_LTZ")
+    if match is None or (has_date and not _is_timestamp(match.groups())):
+        return f"it is not a valid {type_.type_text()}, such as {example}"
+    has_room = type_.root != "DECIMAL" or _is_in_decimal(text, *type_.parameters)
+    if type_.root in BITS:
+        limit = 2 ** (BITS[type_.root] - 1)
+        has_room = -limit <= int(match[1]) < limit
     return None if has_room else f"it is too large for a {type_.type_text()}"
 
 

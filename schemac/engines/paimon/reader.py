@@ -103,17 +103,10 @@ def _members_below(type_: PaimonType, path: FieldPath) -> Iterator[tuple[FieldPa
         yield from _members_below(inner, (*path, part))
 
 
-_PARTS = {
-    "ARRAY": (Part.ITEM,),
-    "VECTOR": (Part.ITEM,),
-    "MAP": (Part.KEY, Part.VALUE),
-    "MULTISET": (Part.KEY,),
-}
-
-
 def parts(type_: PaimonType) -> tuple[tuple[Part, PaimonType], ...]:
     """Return the nameless parts of a type, as a manifest calls them; a multiset is a map of elements to counts."""
-    return tuple(zip(_PARTS.get(type_.root, ()), type_.parts, strict=True))
+    names = (Part.KEY, Part.VALUE) if type_.root in ("MAP", "MULTISET") else (Part.ITEM,)
+    return tuple(zip(names, type_.parts, strict=False))
 
 
 def _number(value: Any, location: str) -> int:
@@ -154,8 +147,7 @@ def read(path: Path, report: Report) -> importer.ImportedSchema | None:
         raise importer.UnreadableSourceError("there is no `schema/schema-0` in it, nor a later version")
     tables = list(map(read_schema_file, files))
     conversion = _FromPaimon(str(path), report)
-    history = [_version(table, conversion) for table in tables[:-1]]
-    newest = _version(tables[-1], conversion)
+    versions = tuple([_version(table, conversion) for table in tables])
     if report.has_errors:
         return None
     latest = tables[-1]
@@ -168,7 +160,7 @@ def read(path: Path, report: Report) -> importer.ImportedSchema | None:
         comments.append(f"columns of the primary key may not be null: {names}")
     folder = files[-1].resolve().parent
     name = folder.parent.name or None if folder.name == "schema" else None
-    return importer.ImportedSchema(newest.schema, tuple(comments), name, versions=(*history, newest))
+    return importer.ImportedSchema(versions[-1].schema, tuple(comments), name, versions=versions)
 
 
 def read_schema_file(file: Path) -> TableSchema:
@@ -205,9 +197,8 @@ def _version(table: TableSchema, conversion: "_FromPaimon") -> importer.Imported
         paimon.OPTIONS.key: options or None,
     }
     extra = {key: value for key, value in entries.items() if value is not None}
-    schema = {"fields": [f for f in fields if f is not None], **({"extra": extra} if extra else {})}
     return importer.ImportedVersion(
-        schema,
+        with_attributes({"fields": [f for f in fields if f is not None]}, extra),
         {path: Numbers.make({NAME: (id,)}) for path, id in member_ids(table.fields)},
         Highest.make({NAME: table.highest_field_id}),
         EngineData.make({NAME: compact(data_of(table.schema_id, table.time_millis))}),

@@ -21,6 +21,7 @@ from typing import Any
 
 from schemac.engines.paimon import attributes as paimon
 from schemac.engines.paimon.types import DataField, PaimonType
+from schemac.importers.importer import numbered_files
 from schemac.language.attributes.builtin import TABLE_VERSION
 from schemac.language.logical.dataset import LogicalDataset
 from schemac.language.logical.model import SchemaField
@@ -31,23 +32,13 @@ FILE_NAME = re.compile(r"schema-([0-9]+)")
 """How Paimon names its schema files."""
 
 
-def is_table(path: Path) -> bool:
-    """Return whether a path is a table's folder: one with a schema file."""
-    return path.is_dir() and bool(schema_files(path))
-
-
 def schema_files(path: Path) -> list[Path]:
     """List the schema files of a table, oldest first; of a file, itself."""
     if path.is_file():
         return [path]
     for folder in (path / "schema", path):
-        numbered = [
-            (int(match[1]), file)
-            for file in (folder.iterdir() if folder.is_dir() else ())
-            if (match := FILE_NAME.fullmatch(file.name)) and file.is_file()
-        ]
-        if numbered:
-            return [file for _, file in sorted(numbered)]
+        if numbered := numbered_files(folder, FILE_NAME):
+            return [file for _, file in numbered]
     return []
 
 
@@ -99,17 +90,16 @@ class TableSchema:
 
     def renumbered(self, ids: Mapping[int, int]) -> "TableSchema":
         """Return the schema with other ids for all of its columns and members."""
-        fields = tuple([_renumbered_field(top, ids) for top in self.fields])
+        fields = _renumbered(PaimonType("ROW", fields=self.fields), ids).fields
         return replace(self, fields=fields, highest_field_id=max(ids.values(), default=-1))
 
 
-def _renumbered_field(field: DataField, ids: Mapping[int, int]) -> DataField:
-    return replace(field, id=ids[field.id], type=_renumbered_type(field.type, ids))
-
-
-def _renumbered_type(type_: PaimonType, ids: Mapping[int, int]) -> PaimonType:
-    members = tuple([_renumbered_field(member, ids) for member in type_.fields])
-    return replace(type_, fields=members, parts=tuple([_renumbered_type(part, ids) for part in type_.parts]))
+def _renumbered(type_: PaimonType, ids: Mapping[int, int]) -> PaimonType:
+    """Return a type with other ids for all members of ROWs in it."""
+    members = [replace(one, id=ids[one.id], type=_renumbered(one.type, ids)) for one in type_.fields]
+    return replace(
+        type_, fields=tuple(members), parts=tuple([_renumbered(part, ids) for part in type_.parts])
+    )
 
 
 def _text(value: Any, line: str) -> str:

@@ -19,7 +19,7 @@ from pathlib import Path
 from schemac.engines.paimon import live_table
 from schemac.engines.paimon.changes import SchemaChange, changes_between
 from schemac.engines.paimon.judge import ROWS
-from schemac.engines.paimon.table_schema import TableSchema, is_table
+from schemac.engines.paimon.table_schema import TableSchema, schema_files
 from schemac.language.attributes.builtin import TABLE_VERSION
 from schemac.text.source.catalogue import REFUSED_CHANGE, TABLE_CHANGED, TABLE_DRIFT, WRITE_FAILED
 from schemac.text.source.diagnostics import Report
@@ -216,8 +216,8 @@ class PaimonTables(VersionedTables[live_table.PaimonTable]):
     """Paimon tables, by the folder that their schema files are in."""
 
     def is_table(self, path: str) -> bool:
-        """Return whether a path is the folder of a Paimon table."""
-        return is_table(Path(path))
+        """Return whether a path is the folder of a Paimon table: one with a schema file."""
+        return Path(path).is_dir() and bool(schema_files(Path(path)))
 
     def planned(
         self, table: live_table.PaimonTable, change: tables.TableChange, report: Report

@@ -19,7 +19,9 @@ from schemac.text.source.json_object import Json
 
 LONGEST = 2**31 - 1
 """Length of STRING and BYTES, which are a VARCHAR and a VARBINARY without a limit."""
-VECTOR_ELEMENTS = frozenset({"BOOLEAN", "TINYINT", "SMALLINT", "INT", "BIGINT", "FLOAT", "DOUBLE"})
+BITS = {"TINYINT": 8, "SMALLINT": 16, "INT": 32, "BIGINT": 64}
+"""Of integers."""
+VECTOR_ELEMENTS = frozenset({"BOOLEAN", *BITS, "FLOAT", "DOUBLE"})
 
 _BOUNDS: dict[str, tuple[tuple[int, int], ...]] = {
     **dict.fromkeys((*sorted(VECTOR_ELEMENTS), "DATE", "VARIANT", "BLOB"), ()),
@@ -39,11 +41,9 @@ _ALIASES = {"INTEGER": "INT", "DEC": "DECIMAL", "NUMERIC": "DECIMAL"}
 
 
 PARTS = {
-    "ARRAY": ("element",),
-    "MULTISET": ("element",),
+    **dict.fromkeys(("ARRAY", "MULTISET", "VECTOR"), ("element",)),
     "MAP": ("key", "value"),
     "ROW": (),
-    "VECTOR": ("element",),
 }
 """The parts of types that have some, as JSON calls them; those of a ROW are fields."""
 
@@ -91,7 +91,7 @@ class PaimonType:
         if self.root not in PARTS:
             return self.full_type_text()
         parts = {key: part.to_json() for key, part in zip(PARTS[self.root], self.parts, strict=True)}
-        tree: Json = {"type": self.root + self._suffix, **parts}
+        tree: Json = {"type": self.root + self.suffix, **parts}
         if self.root == "ROW":
             tree["fields"] = [member.to_json() for member in self.fields]
         elif self.root == "VECTOR":
@@ -100,14 +100,14 @@ class PaimonType:
 
     def full_type_text(self) -> str:
         """Return the type for people, with its nullability."""
-        return self.type_text() + self._suffix
+        return self.type_text() + self.suffix
 
     def required(self, is_required: bool = True) -> Self:
         """Return the same type with this nullability."""
         return replace(self, is_nullable=not is_required)
 
     @property
-    def _suffix(self) -> str:
+    def suffix(self) -> str:
         """Return what follows the root of a type that is not nullable; empty for others."""
         return "" if self.is_nullable else " NOT NULL"
 

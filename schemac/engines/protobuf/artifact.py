@@ -10,6 +10,7 @@ Source: the language specification of proto3.
 
 import json
 import re
+from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -40,11 +41,6 @@ class LabelledType(NamedTuple):
     type: str
     is_message: bool = False
     """Whether it may be absent whatever it is declared as."""
-
-    @property
-    def is_plain(self) -> bool:
-        """Whether it can be in a list or map, and can be `optional`."""
-        return not self.label and not self.type.startswith("map<")
 
 
 class MessageText:
@@ -89,12 +85,8 @@ def emit(compilation: Compilation, emission: Emission) -> list[Artifact]:
     comments = list(_comments(dataset.schema.extra, {"name": dataset.name} if name != dataset.name else {}))
     imports = [f'import "{file}";' for file in sorted({types.IMPORTS[type_] for type_ in writer.imported})]
     lines = ['syntax = "proto3";', "", *imports, *([""] if imports else []), *comments, *table.text()]
-    return [
-        Artifact(
-            f"protobuf/{types.valid(dataset.name).lower()}.proto",
-            "".join(f"{line}\n" for line in lines).encode(),
-        )
-    ]
+    path = f"protobuf/{types.valid(dataset.name).lower()}.proto"
+    return [Artifact(path, "".join(f"{line}\n" for line in lines).encode())]
 
 
 class _Writer(TypeWriter[LabelledType]):
@@ -120,13 +112,10 @@ class _Writer(TypeWriter[LabelledType]):
             name = types.json_name(types.valid(str(field.segment))).lower()
             first = fields_by_name.setdefault(name, field)
             if first is not field:
-                self.emission.findings.at_name(
-                    field,
-                    PROTOBUF_NAME,
-                    f"{field.path_text} and {first.path_text} have one name in Protobuf or in its JSON",
-                    help="rename one of them",
-                    other=Other(first, "the other one"),
-                )
+                both = f"{field.path_text} and {first.path_text}"
+                message_text = f"{both} have one name in Protobuf or in its JSON"
+                help, other = "rename one of them", Other(first, "the other one")
+                self.emission.findings.at_name(field, PROTOBUF_NAME, message_text, help=help, other=other)
         message.used_names |= {types.valid(str(field.segment)) for field in fields}
         reserved = self._reserved.get(holder, {})
         if reserved:
@@ -147,7 +136,7 @@ class _Writer(TypeWriter[LabelledType]):
         typed = self.type_in(message, schema_field, name)
         label = f"{typed.label} " if typed.label else ""
         annotation: Json = {}
-        if schema_field.is_nullable and typed.is_plain:
+        if schema_field.is_nullable and not (typed.label or typed.type.startswith("map<")):
             label = "" if typed.is_message else "optional "
         elif schema_field.is_nullable:
             inner = message.nested(f"{name} option", "option")
@@ -293,23 +282,17 @@ def _reserved(
     compilation: Compilation, numbers: Mapping[SchemaField, int]
 ) -> Mapping[SchemaField | None, Mapping[int, str]]:
     """Return the numbers and names that fields of former versions had, by the message that they were in."""
-    ids = compilation.ids or {}
-    holders: dict[int | None, SchemaField | None] = {None: None, **{id: field for field, id in ids.items()}}
-    present: dict[SchemaField | None, set[int]] = {}
-    for field, number in numbers.items():
-        if field.is_member:
-            present.setdefault(field.parent, set()).add(number)
-    reserved: dict[SchemaField | None, dict[int, str]] = {}
+    holders: dict[int | None, SchemaField | None] = {None: None}
+    holders |= {id: field for field, id in (compilation.ids or {}).items()}
+    present = {(field.parent, number) for field, number in numbers.items() if field.is_member}
+    reserved: dict[SchemaField | None, dict[int, str]] = defaultdict(dict)
     for past in compilation.past():
-        former = types.numbers_of(past)
         past_ids = past.ids or {}
-        for field, number in former.items():
-            holder = past_ids.get(field.parent) if field.parent is not None else None
-            if not field.is_member or (holder is None and field.parent is not None) or holder not in holders:
-                continue
-            now = holders[holder]
-            if number not in present.get(now, ()):
-                reserved.setdefault(now, {})[number] = types.valid(str(field.segment))
+        for field, number in types.numbers_of(past).items():
+            # What was in a message that is gone needs no place.
+            holder = None if field.parent is None else past_ids.get(field.parent, -1)
+            if field.is_member and holder in holders and (holders[holder], number) not in present:
+                reserved[holders[holder]][number] = types.valid(str(field.segment))
     return reserved
 
 

@@ -31,10 +31,8 @@ def _added(change: changes.Change, _pair: object) -> changes.Judgement:
         return changes.SAFE
     leaf = leaf_of(new)
     read_value = "nothing" if leaf is None or leaf.is_message else "the default of proto3, such as 0"
-    return changes.depends_on_data(
-        f"messages that were written have no {change.path}, and readers find {read_value}",
-        "wrap its type in `{kind: Option, inner: …}` to tell them apart",
-    )
+    reason = f"messages that were written have no {change.path}, and readers find {read_value}"
+    return changes.depends_on_data(reason, "wrap its type in `{kind: Option, inner: …}` to tell them apart")
 
 
 def _presence(change: changes.Change, _pair: object) -> changes.Judgement:
@@ -86,16 +84,13 @@ def _form(change: changes.Change, _pair: object) -> changes.Judgement:
     if written is None or target is None:
         return changes.SAFE
     if not _is_readable(written.type, target.type):
-        return changes.refused(
-            f"Protobuf does not read {written.type} as {target.type}", judge.NEW_FIELD_HELP
-        )
+        reason = f"Protobuf does not read {written.type} as {target.type}"
+        return changes.refused(reason, judge.NEW_FIELD_HELP)
     before, after = ENUM_NUMBERS.read(old.extra) or {}, ENUM_NUMBERS.read(new.extra) or {}
     other = [name for name, number in before.items() if after.get(name) != number]
     if other:
-        return changes.refused(
-            f"messages that were written have {other[0]} as {before[other[0]]}",
-            "keep the name and the number of every value",
-        )
+        reason = f"messages that were written have {other[0]} as {before[other[0]]}"
+        return changes.refused(reason, "keep the name and the number of every value")
     return changes.SAFE
 
 

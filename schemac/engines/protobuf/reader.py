@@ -151,10 +151,8 @@ class _Reader:
                 self._notes.add(path, f"not kept: only one of {', '.join(chosen)} may be set")
             if field.is_group:
                 self._notes.add(path, "not kept: the encoding of a group")
-            tree, type_attributes = datasets.split_extra(self._field(message, field, annotation, path))
-            extra = self._with_field_options(
-                message, field, path, {**type_attributes, **_extra(field.comments, annotation)}
-            )
+            tree = self._field(message, field, annotation, path)
+            extra = self._with_field_options(message, field, path, _extra(field.comments, annotation))
             fields.append(datasets.member(str(path[-1]), tree, extra))
         return fields
 
@@ -267,17 +265,11 @@ class _Reader:
                 return {"kind": _CLOCKS[name], "unit": "Nanosecond"}
             if name in types.WRAPPERS:
                 return {"kind": _SCALARS[types.WRAPPERS[name]], "extra": {TYPE.key: name}}
-            return self._any_json(
-                path,
-                f"the type {name}, which is declared in another file",
-                name if name in types.DOCUMENTS else "bytes",
-            )
+            what = f"the type {name}, which is declared in another file"
+            return self._any_json(path, what, name if name in types.DOCUMENTS else "bytes")
         if target.is_enum:
-            names = value_rules.ENUM.key
-            return {
-                "kind": "String",
-                "extra": {ENUM_NUMBERS.key: dict(target.values), names: list(target.values)},
-            }
+            extra = {ENUM_NUMBERS.key: dict(target.values), value_rules.ENUM.key: list(target.values)}
+            return {"kind": "String", "extra": extra}
         if target in self._open:
             return self._any_json(path, f"{name}, which contains itself", "bytes")
         self._open.append(target)

@@ -71,9 +71,8 @@ def exempt(options: Sequence[ProtoOption]) -> Collection[str]:
         if option.name.startswith("(buf.validate.message)"):
             value = _rules(option, "(buf.validate.message)").get("oneof")
             for one in listed(value):
-                exempt_fields |= (
-                    set(map(str, listed(one.get("fields", [])))) if isinstance(one, dict) else set()
-                )
+                if isinstance(one, dict):
+                    exempt_fields.update(map(str, listed(one.get("fields", []))))
     return exempt_fields
 
 

@@ -171,12 +171,12 @@ class _Parser:
         while self._at < len(self._tokens.texts):
             word = self._peek()
             if word in ("syntax", "edition"):
-                self._skip(2)
+                self._at += 2
                 value = self._next().strip("\"'")
                 file.syntax = value if word == "syntax" else "editions"
                 self._expect(";")
             elif word == "package":
-                self._skip(1)
+                self._at += 1
                 file.package = self._next()
                 self._expect(";")
             else:
@@ -186,24 +186,24 @@ class _Parser:
     def _member(self, message: ProtoMessage) -> None:
         """Read one statement of a message, or of the top of a file."""
         if self._peek() in ("export", "local") and self._peek(1) in ("message", "enum"):
-            self._skip(1)
+            self._at += 1
         word, comments = self._peek(), self._tokens.leading[self._at]
         if word == ";":
-            self._skip(1)
+            self._at += 1
         elif word in ("message", "enum") and self._peek(2) == "{":
-            self._skip(1)
+            self._at += 1
             self._declared(message, self._next(), comments, is_enum=word == "enum")
         elif word == "oneof" and self._peek(2) == "{":
             name = self._peek(1)
-            self._skip(3)
+            self._at += 3
             while self._peek() != "}":
                 if self._peek() == "option":
                     message.options.append(self._option_statement())
                 elif self._peek() == ";":
-                    self._skip(1)
+                    self._at += 1
                 else:
                     message.fields.append(replace(self._field(message), label="oneof", oneof=name))
-            self._skip(1)
+            self._at += 1
         elif word == "extend" and self._peek(1) != "=":
             self._extension(message)
         elif word in ("reserved", "extensions") and self._peek(1) != "=":
@@ -227,26 +227,26 @@ class _Parser:
                 value = self._next()
                 self._expect("=")
                 is_negative = self._peek() == "-"
-                self._skip(1 if is_negative else 0)
+                self._at += 1 if is_negative else 0
                 number = self._integer(value)
                 inner.values[value] = -number if is_negative else number
                 self._pass_over(";", "}")
             else:
                 self._member(inner)
-        self._skip(1)
+        self._at += 1
         return inner
 
     def _extension(self, message: ProtoMessage) -> None:
         """Read an `extend` block, and add its fields to the message with the type that they extend."""
-        self._skip(1)
+        self._at += 1
         target = self._type()
         self._expect("{")
         while self._peek() != "}":
             if self._peek() == ";":
-                self._skip(1)
+                self._at += 1
             else:
                 message.extensions.append((target, self._field(message)))
-        self._skip(1)
+        self._at += 1
 
     def _field(self, message: ProtoMessage) -> ProtoField:
         """Read a field to its semicolon, and of a group its body."""
@@ -254,7 +254,7 @@ class _Parser:
         label = self._next() if self._peek() in _LABELS and self._peek(2) != "=" else ""
         type_ = self._type()
         if type_ == "map" and self._peek() == "<":
-            self._skip(1)
+            self._at += 1
             key = self._next()
             self._expect(",")
             type_, label = f"{key},{self._type()}", "map"
@@ -294,11 +294,11 @@ class _Parser:
             elif word == "[":
                 self._at -= 1
                 self._pass_over("]")
-        self._skip(1)
+        self._at += 1
 
     def _option_statement(self) -> ProtoOption:
         """Read `option name = value;`."""
-        self._skip(1)
+        self._at += 1
         option = self._option()
         self._expect(";")
         return option
@@ -317,11 +317,11 @@ class _Parser:
         """Read the name and value of an option, with its text without spaces."""
         start = self._at
         while self._peek() != "=":
-            self._skip(1)
+            self._at += 1
             if self._peek() in (";", "]", "}"):
                 self._expect("=")
         name = "".join(self._tokens.texts[start : self._at])
-        self._skip(1)
+        self._at += 1
         value = self._value()
         return ProtoOption(name, value, "".join(self._tokens.texts[start : self._at]))
 
@@ -335,8 +335,8 @@ class _Parser:
             while self._peek() != "]":
                 items.append(self._value())
                 if self._peek() == ",":
-                    self._skip(1)
-            self._skip(1)
+                    self._at += 1
+            self._at += 1
             return items
         if word[0] in "\"'":
             text = _unescaped(word)
@@ -360,22 +360,22 @@ class _Parser:
         message: Json = {}
         while self._peek() != end:
             if self._peek() in (",", ";"):
-                self._skip(1)
+                self._at += 1
                 continue
             start = self._at
             if self._peek() == "[":
                 self._pass_over("]")
             else:
-                self._skip(1)
+                self._at += 1
             name = "".join(self._tokens.texts[start : self._at])
             if self._peek() == ":":
-                self._skip(1)
+                self._at += 1
             elif self._peek() not in _CLOSING:
                 self._expect(":")
             value = self._value()
             # A field that stands there twice is a repeated one.
             message[name] = [*listed(message[name]), *listed(value)] if name in message else value
-        self._skip(1)
+        self._at += 1
         return message
 
     def _pass_over(self, *ends: str) -> None:
@@ -401,10 +401,6 @@ class _Parser:
         word = self._peek()
         self._at += 1
         return word
-
-    def _skip(self, count: int) -> None:
-        """Move on by a number of words without reading them."""
-        self._at += count
 
     def _expect(self, sign: str) -> tuple[str, ...]:
         """Pass over a sign; return the comments behind it."""

@@ -50,10 +50,7 @@ _PLAIN = {
 }
 _KEYS = {
     Family.BOOLEAN: "boolean_key",
-    Family.INTEGER: "number_key",
-    Family.DECIMAL: "number_key",
-    Family.FLOAT: "number_key",
-    Family.DURATION: "number_key",
+    **dict.fromkeys((Family.INTEGER, Family.DECIMAL, Family.FLOAT, Family.DURATION), "number_key"),
 }
 """What makes values of the texts that the keys of an object are."""
 

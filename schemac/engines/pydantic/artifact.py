@@ -61,9 +61,8 @@ class Parts:
                 else:
                     self._by_name |= dict.fromkeys(_defined(statement), len(self._texts))
                     self._texts.append(re.sub(r"  # noqa\b.*", "", source))
-                    self._needs.append(
-                        {node.id for node in ast.walk(statement) if isinstance(node, ast.Name)}
-                    )
+                    names_in_it = (node for node in ast.walk(statement) if isinstance(node, ast.Name))
+                    self._needs.append({name.id for name in names_in_it})
 
     def needed(self, names: Iterable[str]) -> tuple[set[tuple[str, str]], list[str]]:
         """Return the imports and the statements that some names need, in the order of the module."""

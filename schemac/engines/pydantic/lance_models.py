@@ -187,16 +187,11 @@ def _dataset(node: ast.ClassDef, module: Module, report: Report) -> ImportedSche
         try:
             fields.append(types.field(member))
         except UnknownTypeError as error:
-            message = f"{dotted((member.name,))}: there is no kind for {error}"
+            path, at = dotted((member.name,)), module.region(member.annotation)
+            message = f"{path}: there is no kind for {error}"
             help = f"leave it out with `--skip '{member.name}'`, or pass `{node.name}.to_arrow_schema()` to `schemac.from_arrow`"
-            report.add(
-                UNSUPPORTED_ARROW_TYPE,
-                message,
-                file=module.source.name,
-                at=module.region(member.annotation),
-                path=dotted((member.name,)),
-                help=help,
-            )
+            file = module.source.name
+            report.add(UNSUPPORTED_ARROW_TYPE, message, file=file, at=at, path=path, help=help)
     tree: Json = from_arrow(pa.schema(fields), module.source.name, report, notes.add)
     for field in tree["fields"]:
         if field["name"] in descriptions:
@@ -250,7 +245,7 @@ def _note(member: ModelField, notes: ImportNotes, descriptions: dict[str, str]) 
     """Keep a field's description; its default and rules are notes."""
     path = (member.name,)
     value = member.value
-    if value is None or (isinstance(value, ast.Constant) and value.value is None):
+    if value is None or is_none(value):
         return
     if not (isinstance(value, ast.Call) and name_of(value) == "Field"):
         notes.add(path, f"not kept: default={ast.unparse(value)}")
@@ -259,13 +254,12 @@ def _note(member: ModelField, notes: ImportNotes, descriptions: dict[str, str]) 
         if not (isinstance(positional, ast.Constant) and positional.value in (None, ...)):
             notes.add(path, f"not kept: default={ast.unparse(positional)}")
     for name, argument in _keywords(member).items():
-        is_none = isinstance(argument, ast.Constant) and argument.value is None
         has_one_key = isinstance(argument, ast.Dict) and len(argument.keys) == 1
         if name == "description" and isinstance(argument, ast.Constant) and isinstance(argument.value, str):
             descriptions[member.name] = argument.value
         elif name == "json_schema_extra" and has_one_key and _zone(member):
             continue  # which is in the type
-        elif not (name == "default" and is_none):
+        elif not (name == "default" and is_none(argument)):
             notes.add(path, f"not kept: {name}={ast.unparse(argument)}")
 
 

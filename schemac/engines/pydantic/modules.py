@@ -87,10 +87,7 @@ NARROWER: dict[str, Json] = {
 }
 """Types whose values are some of those of a type here; which ones is a loss."""
 ANNOTATIONS: dict[str, tuple[str, ...]] = {
-    "Gt": ("gt",),
-    "Ge": ("ge",),
-    "Lt": ("lt",),
-    "Le": ("le",),
+    **{name: (name.lower(),) for name in ("Gt", "Ge", "Lt", "Le")},
     "Interval": (),
     "MultipleOf": ("multiple_of",),
     "MinLen": ("min_length",),

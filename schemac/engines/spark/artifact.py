@@ -17,7 +17,7 @@ from typing import Any
 
 from schemac.arrow.metadata import EXTENSION_METADATA, EXTENSION_NAME, compact, registered_extension_metadata
 from schemac.artifacts.targets import Artifact, ArtifactTarget, Emission
-from schemac.artifacts.type_writer import ArrowTypeWriter, is_lost
+from schemac.artifacts.type_writer import MOST_DIGITS, ArrowTypeWriter, is_lost
 from schemac.engines.spark import SPARK_LOSS, SPARK_PROPERTY, SPARK_TYPE
 from schemac.engines.spark import attributes as spark
 from schemac.engines.spark import columns as lance_spark
@@ -84,7 +84,6 @@ def schema_properties(compilation: Compilation, columns: Sequence[SparkField]) -
     return properties
 
 
-MOST_DIGITS = 38
 MOST_QUOTATIONS = 4
 """Lists and maps inside each other whose items have metadata. Each quotes that of the next as a text, which doubles what is
 escaped in it."""
@@ -136,10 +135,6 @@ def _report_table(compilation: Compilation, fields: Sequence[SparkField], emissi
 def struct_type(fields: Sequence[SparkField]) -> Json:
     """Return the StructType of some fields as JSON."""
     return {"fields": [f.json() for f in fields], "type": "struct"}
-
-
-_INSTANT = SparkType("timestamp", "TIMESTAMP")
-_CLOCK_READING = SparkType("timestamp_ntz", "TIMESTAMP_NTZ")
 
 
 class _Writer(ArrowTypeWriter[SparkType]):
@@ -228,10 +223,10 @@ class _Writer(ArrowTypeWriter[SparkType]):
             self.lose(field, f"timestamp in {arrow_type.unit}", "timestamp in us")
         zone = arrow_type.tz
         if zone is None:
-            return _CLOCK_READING
+            return SparkType("timestamp_ntz", "TIMESTAMP_NTZ")
         if zone != "UTC":
             self.lose(field, f"the zone {zone}", "the zone of the session")
-        return _INSTANT
+        return SparkType("timestamp", "TIMESTAMP")
 
     def time(self, field: SchemaField, arrow_type: Any) -> SparkType:
         precision = {"s": 0, "ms": 3, "us": 6, "ns": 6}[arrow_type.unit]

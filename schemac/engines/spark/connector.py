@@ -155,8 +155,7 @@ ATOMIC: Mapping[str, Callable[[], ArrowType]] = {
     "binary": lambda: pa.binary(),
     "date": lambda: pa.date32(),
     "void": lambda: pa.null(),
-    "timestamp": lambda: pa.timestamp("us", "UTC"),
-    "timestamp_ltz": lambda: pa.timestamp("us", "UTC"),
+    **dict.fromkeys(("timestamp", "timestamp_ltz"), lambda: pa.timestamp("us", "UTC")),
     "timestamp_ntz": lambda: pa.timestamp("us"),
     "interval day to second": lambda: pa.duration("us"),
 }

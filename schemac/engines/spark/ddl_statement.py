@@ -18,6 +18,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import groupby
 
+from schemac.importers.importer import ScriptTable
 from schemac.text.source.diagnostics import Span
 from schemac.text.syntax.type_text import ColumnText, MalformedTypeError, TypeReader, TypeText, TypeWord
 
@@ -33,20 +34,13 @@ _WITHOUT_SCHEMA = frozenset(
 
 
 @dataclass(slots=True)
-class CreateTable:
+class CreateTable(ScriptTable):
     """What a CREATE TABLE statement says."""
 
-    name: tuple[str, ...] = ()
-    """Catalog, namespaces and table, as far as they are written."""
-    name_span: Span = Span(0, 0)
     columns: list[ColumnText] = dataclasses.field(default_factory=list)
     properties: dict[str, str] = dataclasses.field(default_factory=dict)
     provider: str = ""
-    comment: str | None = None
-    key: tuple[str, ...] = ()
     partitions: tuple[str, ...] = ()
-    head: list[str] = dataclasses.field(default_factory=list)
-    """What is to be said of the table as a whole."""
 
 
 def read_script(words: list[TypeWord], text: str) -> list[CreateTable]:

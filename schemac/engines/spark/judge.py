@@ -21,7 +21,7 @@ from schemac.engines.spark import SPARK_LOSS
 from schemac.engines.spark.artifact import to_fields
 from schemac.engines.spark.attributes import SparkFact
 from schemac.engines.spark.columns import COMMENT, SparkField
-from schemac.engines.spark.versions import KNOWN, Connector
+from schemac.engines.spark.versions import KNOWN, NEXT, Connector
 from schemac.engines.sql_parsing import literal, quoted_name, table_name, without_substitution
 from schemac.language.attributes.builtin import DESCRIPTION
 from schemac.language.logical.dataset import LogicalDataset
@@ -143,7 +143,8 @@ def _judge_column(connector: Connector, change: Change, pair: VersionPair) -> Ju
     assert field is not None
     if change.fact is Fact.FIELD_ADDED and not field.is_nullable:
         return refused("a new column has no values, so it has to be optional", "make it optional")
-    if not connector.alters_columns:
+    if connector.version != NEXT:
+        # Whether a future release can is not known.
         return _refuse(connector, what="cannot alter columns")
     if field.parent is not None:
         return _refuse(connector, what="can alter only top-level columns")

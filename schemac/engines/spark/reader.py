@@ -22,6 +22,7 @@ from schemac.importers.importer import (
     Importer,
     ImportNotes,
     UnreadableSourceError,
+    UnsupportedColumnError,
     refuse_column,
 )
 from schemac.language.attributes.builtin import DESCRIPTION
@@ -43,19 +44,10 @@ _PLAIN = ATOMIC.keys() - {"binary", "interval day to second"}
 """Types that metadata do not change."""
 
 
-class _UnsupportedError(Exception):
-    """A Spark type without a kind, at a path."""
-
-    def __init__(self, path: FieldPath, type_: str) -> None:
-        super().__init__(type_)
-        self.path = path
-
-
-class _MalformedError(Exception):
-    """Something that is not a StructType, at a path."""
-
-    def __init__(self, path: FieldPath, reason: str) -> None:
-        super().__init__(f"at {dotted(path)}, {reason}" if path else reason)
+def _malformed(path: FieldPath, reason: str) -> UnreadableSourceError:
+    """Return the error for something at a path that no StructType has."""
+    place = f"at {dotted(path)}, " if path else ""
+    return UnreadableSourceError(f"it is not a StructType: {place}{reason}")
 
 
 def read(path: Path, report: Report) -> ImportedSchema:
@@ -80,32 +72,26 @@ def from_struct_type(
     except UnicodeEncodeError as error:
         raise UnreadableSourceError("a name or text in it is not valid Unicode") from error
     except (TypeError, ValueError, RecursionError) as error:
-        reason = "it is not a StructType: it is nested too deeply, or not valid JSON"
-        raise UnreadableSourceError(reason) from error
+        raise _malformed((), "it is nested too deeply, or not valid JSON") from error
     if not isinstance(document, dict) or document.get("type") != "struct":
-        reason = "the JSON has to be an object with `type: struct` and `fields`"
-        raise UnreadableSourceError(f"it is not a StructType: {reason}")
-    try:
-        for member in _entry(document, "fields", list, ()):
-            try:
-                fields.append(reader.field(member, ()))
-            except _UnsupportedError as error:
-                message = f"{dotted(error.path)}: there is no kind for Spark's {error}"
-                refuse_column(error.path, message, file, report)
-    except _MalformedError as error:
-        raise UnreadableSourceError(f"it is not a StructType: {error}") from error
+        raise _malformed((), "the JSON has to be an object with `type: struct` and `fields`")
+    for member in _entry(document, "fields", list, ()):
+        try:
+            fields.append(reader.field(member, ()))
+        except UnsupportedColumnError as error:
+            refuse_column(error.path, f"{dotted(error.path)}: {error}", file, report)
     return ImportedSchema(from_arrow_schema(pa.schema(fields), file, report, notes.add), notes=notes)
 
 
 def _entry(holder: Any, key: str, expected_type: Any, path: FieldPath) -> Any:
     """Return an entry of a JSON object that has to be there, and of this type."""
     if not isinstance(holder, dict):
-        raise _MalformedError(path, f"an object is expected, not {_formatted(holder)}")
+        raise _malformed(path, f"an object is expected, not {_formatted(holder)}")
     if key not in holder:
-        raise _MalformedError(path, f"`{key}` is missing")
+        raise _malformed(path, f"`{key}` is missing")
     value = holder[key]
     if not isinstance(value, expected_type):
-        raise _MalformedError(path, f"`{key}` cannot be {_formatted(value)}")
+        raise _malformed(path, f"`{key}` cannot be {_formatted(value)}")
     return value
 
 
@@ -122,22 +108,22 @@ class _Reader:
         self._notes = notes
 
     def field(self, field: Any, holder: FieldPath) -> ArrowField:
-        """Return the Arrow field of a StructField. Raises _MalformedError or _UnsupportedError."""
+        """Return the Arrow field of a StructField. Raises UnreadableSourceError or UnsupportedColumnError."""
         name: str = _entry(field, "name", str, holder)
         path = (*holder, name)
         nullable: bool = _entry(field, "nullable", bool, path)
         metadata = field.get("metadata") or {}
         if not isinstance(metadata, dict):
-            raise _MalformedError(path, f"`metadata` cannot be {_formatted(metadata)}")
+            raise _malformed(path, f"`metadata` cannot be {_formatted(metadata)}")
         return self._field(name, _entry(field, "type", (str, dict), path), nullable, metadata, path)
 
     def _field(
         self, name: str, json_type: Any, nullable: bool, metadata: Json, path: FieldPath
     ) -> ArrowField:
-        """Return an Arrow field; note collations and user-defined types. Raises _MalformedError if it is nested too deep."""
+        """Return an Arrow field; note collations and user-defined types. Raises UnreadableSourceError if it is nested too deep."""
         metadata = dict(metadata)
         if len(path) > _DEEPEST:
-            raise _MalformedError(path[:1], f"it is nested deeper than {_DEEPEST} levels")
+            raise _malformed(path[:1], f"it is nested deeper than {_DEEPEST} levels")
         collations = metadata.pop(COLLATIONS, None)
         named = list(collations.values()) if isinstance(collations, dict) else []
         if isinstance(json_type, str) and (match := _COLLATED.fullmatch(json_type)):
@@ -166,7 +152,7 @@ class _Reader:
         except (TypeError, ValueError, RecursionError):
             entries = None
         if not isinstance(entries, dict):
-            raise _MalformedError(path, f"the metadata of the {part.value} cannot be {_formatted(metadata)}")
+            raise _malformed(path, f"the metadata of the {part.value} cannot be {_formatted(metadata)}")
         return self._field(name, json_type, nullable, entries, (*path, part))
 
     def _arrow_metadata(self, json_type: Any, metadata: Json, path: FieldPath) -> dict[str, str]:
@@ -186,7 +172,7 @@ class _Reader:
         return rest
 
     def _type(self, json_type: Any, metadata: Json, path: FieldPath) -> ArrowType:
-        """Return the Arrow type of a type in Spark's JSON. Raises _MalformedError or _UnsupportedError."""
+        """Return the Arrow type of a type in Spark's JSON. Raises UnreadableSourceError or UnsupportedColumnError."""
         if isinstance(json_type, str):
             return self._atomic(json_type, metadata, path)
         kind = _entry(json_type, "type", str, path)
@@ -204,14 +190,14 @@ class _Reader:
             name = metadata.get(lance_spark.CHILD_NAME, "item")
             if not isinstance(name, str):
                 reason = f"the metadata {lance_spark.CHILD_NAME} cannot be {_formatted(name)}"
-                raise _MalformedError(path, reason)
+                raise _malformed(path, reason)
             item = self._part(name, Part.ITEM, json_type, nullable, of_item, path)
             if metadata.get(lance_spark.FLOAT16) == "true" and pa.types.is_float32(item.type):
                 item = item.with_type(pa.float16())
             if lance_spark.VECTOR_SIZE in metadata:
                 return pa.list_(item, _length(metadata, lance_spark.VECTOR_SIZE, path))
             return pa.large_list(item) if lance_spark.LARGE_LIST in metadata else pa.list_(item)
-        raise _UnsupportedError(path, kind)
+        raise UnsupportedColumnError(path, f"Spark's {kind}")
 
     def _atomic(self, name: str, metadata: Json, path: FieldPath) -> ArrowType:
         """Return the Arrow type of a type without parts, and remove metadata that has become part of it."""
@@ -242,7 +228,7 @@ class _Reader:
         if match := _DECIMAL.fullmatch(name):
             precision, scale = int(match[1]), int(match[2])
             if not 1 <= precision <= _MOST_DIGITS or abs(scale) > _MOST_DIGITS:
-                raise _MalformedError(path, f"Spark has no {name}")
+                raise _malformed(path, f"Spark has no {name}")
             return pa.decimal128(precision, scale)
         if name == "time" or _TIME.fullmatch(name):
             digits = name[5:6] or "6"
@@ -254,16 +240,16 @@ class _Reader:
             if name != "interval day to second":
                 self._notes.add(path, f"Spark's {name} becomes an interval day to second")
             return pa.duration("us")
-        raise _UnsupportedError(path, name)
+        raise UnsupportedColumnError(path, f"Spark's {name}")
 
 
 def _length(metadata: Json, key: str, path: FieldPath) -> int:
-    """Return a positive number below 2**31 from metadata. Raises _MalformedError for any other value."""
+    """Return a positive number below 2**31 from metadata. Raises UnreadableSourceError for any other value."""
     value = metadata[key]
     if isinstance(value, str) and value.isascii() and value.isdecimal():
         value = int(value[:10])
     if isinstance(value, bool) or not isinstance(value, int) or not 0 < value < 2**31:
-        raise _MalformedError(path, f"the metadata {key} cannot be {_formatted(metadata[key])}")
+        raise _malformed(path, f"the metadata {key} cannot be {_formatted(metadata[key])}")
     return value
 
 

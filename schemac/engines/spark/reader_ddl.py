@@ -57,27 +57,20 @@ def split_words(text: str) -> list[TypeWord]:
 
 
 _ATOMIC = {
-    "boolean": "boolean",
     "tinyint": "byte",
     "smallint": "short",
     "int": "integer",
     "bigint": "long",
     "real": "float",
-    "dec": "decimal",
-    "numeric": "decimal",
+    **dict.fromkeys(("dec", "numeric"), "decimal"),
     "character": "char",
     "timestamp without time zone": "timestamp_ntz",
-    "timestamp with time zone": "timestamp",
-    "timestamp with local time zone": "timestamp",
-    "time without time zone": "time",
-    "time with time zone": "time",
-    "time with local time zone": "time",
+    **dict.fromkeys(("timestamp with time zone", "timestamp with local time zone"), "timestamp"),
+    **{f"time {zone} time zone": "time" for zone in ("without", "with", "with local")},
 }
 """JSON's word where it is not DDL's in small letters."""
 _PROPERTY_MARKS = {
-    lance_spark.VECTOR_SIZE: lance_spark.VECTOR_SIZE,
-    lance_spark.FLOAT16: lance_spark.FLOAT16,
-    lance_spark.BYTE_WIDTH: lance_spark.BYTE_WIDTH,
+    **{mark: mark for mark in (lance_spark.VECTOR_SIZE, lance_spark.FLOAT16, lance_spark.BYTE_WIDTH)},
     "arrow.large_var_char": lance_spark.LARGE_STRING,
     "arrow.large_var_binary": lance_spark.LARGE_BINARY,
     "lance.encoding": lance_spark.BLOB,
@@ -157,11 +150,10 @@ def _as_declared(names: tuple[str, ...], table: CreateTable) -> list[str]:
 def _mark_key(table: CreateTable, columns: list[Json]) -> bool:
     """Mark the columns of the key, and return True; mark none and return False if one of them cannot be in a key of Lance."""
     by_name = {column["name"].casefold(): column for column in columns}
-    key = [by_name.get(name.casefold()) for name in table.key]
-    if any(column is None or isinstance(column["type"], dict) for column in key):
+    key = [by_name[name.casefold()] for name in table.key if name.casefold() in by_name]
+    if len(key) < len(table.key) or any(isinstance(column["type"], dict) for column in key):
         return False
     for position, column in enumerate(key, start=1):
-        assert column is not None
         position_mark = {lance_spark.PRIMARY_KEY_POSITION: str(position)}
         column["metadata"] |= {lance_spark.PRIMARY_KEY: "true", **position_mark}
     return True

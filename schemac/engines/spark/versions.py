@@ -51,11 +51,6 @@ class Connector:
         """
         return self._number >= (0, 5)
 
-    @property
-    def alters_columns(self) -> bool:
-        """Whether this version can alter columns; unknown for future releases."""
-        return self.version == NEXT
-
     def __str__(self) -> str:
         """Return `lance-spark 0.4.0` for a sentence; without a chosen version, all known versions."""
         if self.version == NEXT:

@@ -319,7 +319,7 @@ _STEP = Decimal(1)
 
 def positions(known: Sequence[Decimal | None]) -> list[Decimal]:
     """Return positions for siblings in this order; as many of the old ones as possible are kept."""
-    unchanged = _longest_rise(known)
+    unchanged = longest_rise(known)
     above: Decimal | None = None
     uppers: list[Decimal | None] = []
     for i in reversed(range(len(known))):
@@ -352,8 +352,8 @@ def between(below: Decimal, above: Decimal | None) -> Decimal:
         step /= 10
 
 
-def _longest_rise(known: Sequence[Decimal | None]) -> frozenset[int]:
-    """Return indices of the longest rising series among the known positions."""
+def longest_rise(known: Sequence[Decimal | None]) -> frozenset[int]:
+    """Return indices of the longest rising series among the known positions, of which as many as possible can stay."""
     tails: list[Decimal] = []
     ends: list[int] = []
     before: dict[int, int | None] = {}
