@@ -29,6 +29,7 @@ from schemac.pipeline.conforming.row_constraints import merge_mistakes, referenc
 from schemac.pipeline.declaration.job import FILE_FORMATS, Job, Target
 from schemac.pipeline.declaration.parts import path_from
 from schemac.pipeline.declaration.source_options import option_mistakes
+from schemac.pipeline.errors import PipelineError, located
 from schemac.pipeline.reading.source import check_input
 from schemac.pipeline.spark.python_functions import PythonFunction
 from schemac.project.configuration import Project, find_project
@@ -41,7 +42,6 @@ from schemac.project.stages import check_source, emit
 from schemac.registry.installed import engines
 from schemac.rows.judging.reasons import QUARANTINE_SCHEMA
 from schemac.rows.runs.columns import COLUMN_SINK
-from schemac.rows.runs.errors import PipelineError
 from schemac.rows.runs.identity import Mode
 from schemac.rows.runs.storage import absolute, is_local
 from schemac.rows.runs.tables import ExistingTable, Sink, TableForm, check_same_schema, sink_engine, sink_of
@@ -316,10 +316,8 @@ def _check_backfill(job: Job, schema: pa.Schema, *, is_typed: bool) -> None:
     for wrong in (*backfill_mistakes(job, schema), *mapping_mistakes(job, schema)):
         raise wrong
     for label in job.joins:
-        try:
+        with located("joins", label):
             check_input(job.part_of_join(label))
-        except PipelineError as refused:
-            raise refused.at("joins", label, *refused.place[1:]) from refused
     for label, origin in job.origins.items():
         if origin.python is not None and not is_typed:
             PythonFunction.of(label, origin.python)
@@ -376,10 +374,8 @@ def _find_table(
     """Return the table at a path; None if a new one can be made, and for one that is not looked at while its file is typed."""
     if is_typed and not is_local(path):
         return None
-    try:
+    with located(*place):
         table = sink.find(path, job.storage_options)
-    except PipelineError as error:
-        raise error.at(*place) from error
     if table is None and is_local(path):
         folder = Path(absolute(path))
         if folder.exists() and any(folder.iterdir()) and not sink.is_free(str(folder)):

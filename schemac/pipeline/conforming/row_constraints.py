@@ -24,7 +24,7 @@ from schemac.language.constraints.rows import (
     Unique,
 )
 from schemac.pipeline.declaration.job import FieldSource, Job, Keys
-from schemac.pipeline.errors import PipelineError, did_you_mean
+from schemac.pipeline.errors import PipelineError, did_you_mean, located
 from schemac.pipeline.reading.inputs import (
     CountType,
     Text,
@@ -249,10 +249,8 @@ def _with_duplicates(frame: DataFrame, unique: Unique, job: Job, keys: Sequence[
 def _referenced_values(frame: DataFrame, reference: ReferenceTo, schema: pa.Schema, job: Job) -> DataFrame:
     """Read the fields of the other table that are referred to, each row of values once."""
     place = ("references", reference.dataset)
-    try:
+    with located(*place):
         records = open_records(frame.sparkSession, job.part_of_reference(reference.dataset)).parsed()
-    except PipelineError as error:
-        raise error.at(*place, *(error.place[1:] if error.place[:1] == ("source",) else ())) from error
     if records.columns is None:
         message = f"the table of `{reference.dataset}` has no columns"
         raise PipelineError(REFERENCE, message, "name a table, or files of Parquet or ORC", place=place)
