@@ -25,21 +25,11 @@ from schemac.language.constraints.constraint import entries_of, lists_of, mask_o
 from schemac.pipeline.errors import PipelineError
 from schemac.pipeline.reading.cutting import FAULT, RecordBatch
 from schemac.pipeline.spark.packed import ARROW_TYPE, ERRORS, PACKED, RAW, SOURCE, packed
-from schemac.rows.judging.arrays import (
-    extension_name,
-    is_binary,
-    is_list,
-    is_scalar,
-    is_string,
-    maps_of,
-    role_of,
-    storage_type,
-    to_field,
-)
+from schemac.rows.judging.arrays import is_list, is_scalar, maps_of, role_of, storage_type, to_field
 from schemac.rows.judging.reasons import REASON, Reason
 from schemac.rows.judging.scalars import scalar_of
 from schemac.rows.judging.settings import LONGEST_VALUE, Step, ValidationSettings
-from schemac.rows.runs.plain_types import WIDER, has_decimal, is_count
+from schemac.rows.runs.plain_types import has_decimal, is_count, plain_type
 from schemac.rows.validation.result import JudgedBatch
 from schemac.rows.validation.validator import FieldInput, Validator
 from schemac.text.source.catalogue import UNSUPPORTED_TYPE
@@ -180,17 +170,10 @@ def column_type(field: pa.Field) -> pa.DataType:
     if role is not None:
         return _OF_ROLES[role]
     data_type = storage_type(data_type)
-    if extension_name(field) == "arrow.uuid" or is_binary(data_type) or is_.is_fixed_size_binary(data_type):
-        return pa.binary()
-    if is_.is_decimal(data_type):
-        return pa.decimal128(data_type.precision, data_type.scale) if has_decimal(data_type) else pa.string()
-    if is_string(data_type) or is_.is_null(data_type):
+    if is_.is_null(data_type) or (is_.is_decimal(data_type) and not has_decimal(data_type)):
         return pa.string()
-    if is_count(data_type):
-        return pa.int64()
-    if is_.is_timestamp(data_type):
-        return pa.timestamp("us", None if data_type.tz is None else "UTC")
-    return WIDER.get(data_type, data_type)
+    plain: pa.DataType = pa.int64() if is_count(data_type) else plain_type(data_type)
+    return plain
 
 
 def spark_column(values: pa.Array, field: pa.Field) -> pa.Array:
