@@ -31,6 +31,11 @@ def did_you_mean(word: str, known: Iterable[str]) -> str | None:
     return f"known here: {names_text}" + (", …" if len(names) > MOST_NAMES else "")
 
 
+def leave_out(key: str = "", more: str = "") -> Help:
+    """Return the help to leave a setting out; what a run does then, its author may not have meant."""
+    return Help.remove(help=f"leave {f'`{key}`' if key else 'it'} out{more}", is_safe=False)
+
+
 @contextmanager
 def located(*place: str) -> Iterator[None]:
     """Give a mistake its place in the file; one in a source keeps what is below `source` in its own place."""

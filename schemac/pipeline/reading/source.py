@@ -259,13 +259,6 @@ class Records:
             return Text(self.partitions[column_name])
         return self.values.input_of(label, origin, self.partitions)
 
-    def outside_steps(self, label: str, origin: FieldSource | None) -> tuple[Step, ...] | None:
-        """Where a record of JSON has what is called as a field that something else gives: a folder's name, or the pipeline."""
-        is_outside = origin is not None and (origin.from_ or label) in self.partitions
-        if origin is None or not is_outside or not isinstance(self.values, JsonTexts):
-            return None
-        return self.values.steps_of(label, origin)
-
     def check_columns(self, labels: list[str], job: Job) -> None:
         """Refuse a column that no field reads; unexpected keys of JSON are found in each record."""
         if isinstance(self.values, JsonTexts):
