@@ -71,7 +71,7 @@ class ValidationPlan:
         if not isinstance(values, JsonTexts):
             return settings_of(self.job)
         # Places of a JSON record that something else than the text's own fields reads: an expression, or the name of a folder.
-        outside = [(key,) for key in computed.used]
+        outside: list[tuple[str | int, ...]] = [(key,) for key in computed.used]
         for label in self.schema.names:
             origin = None if label in computed.inputs else self._origin(label)
             if origin is not None and (origin.from_ or label) in self.records.partitions:
