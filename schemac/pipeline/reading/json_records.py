@@ -10,6 +10,7 @@ Units: a document is read in pieces; no more of it is kept than the longest reco
 import json
 import re
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from functools import partial
 from itertools import islice
 from typing import TYPE_CHECKING, Any
@@ -175,7 +176,7 @@ class _DocumentReader:
         self.needed_from = self.at
         self.at += 1
         self.skip(BETWEEN)
-        try:
+        with suppress(ValueError, RecursionError):
             while self.mark == '"':
                 key, self.at = self.value()
                 self.skip(BLANKS)
@@ -190,8 +191,6 @@ class _DocumentReader:
                 else:
                     self.at = self.value()[1]
                 self.skip(BETWEEN)
-        except (ValueError, RecursionError):
-            pass
         if self.mark == "}":
             whole = self.take(self.at + 1)
             if not has_records:

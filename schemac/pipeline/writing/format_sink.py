@@ -210,16 +210,16 @@ class FormatTarget:
                 writer = good.write.format(self.format).options(**target.options).mode(mode)
                 try:
                     writer.save(target.path)
-                except (AnalysisException, Py4JError) as error:
-                    # That there is no class of the format comes as Java's error; other errors of Java are told from each other by their causes, later.
-                    text = str(error).strip().splitlines()[0]
-                    if isinstance(error, Py4JError):
-                        if NO_CONNECTOR not in str(error):
-                            raise
-                        raise connector_missing(self.format, ("target", "format")) from error
+                except AnalysisException as error:
+                    first_line = str(error).strip().splitlines()[0]
                     raise PipelineError(
-                        UNWRITABLE_TARGET, text, ADD_A_CONNECTOR, place=("target", "format")
+                        UNWRITABLE_TARGET, first_line, ADD_A_CONNECTOR, place=("target", "format")
                     ) from error
+                except Py4JError as error:
+                    # That there is no class of the format comes as Java's error; other errors of Java are told from each other by their causes, later.
+                    if NO_CONNECTOR not in str(error):
+                        raise
+                    raise connector_missing(self.format, ("target", "format")) from error
                 return 0, version
         with runs.staged(self.run) as folder:
             files = good.write.format(self.format).options(**self._store_options, **self.job.target.options)
