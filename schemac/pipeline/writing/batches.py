@@ -125,9 +125,9 @@ def written_by(write: Callable[[Iterator[pa.RecordBatch]], T], batches: Iterator
         raise failure[0] if failure else error from None
 
 
-def stage_quarantine(rows: DataFrame, place: WriteTarget, run: str, limits: Limits) -> StagedQuarantine:
-    """Write the rows of a frame, none of which fits, to the quarantine, without a commit."""
-    total = StagedQuarantine()
+def stage_quarantine(frame: DataFrame, place: WriteTarget, run: str, limits: Limits) -> StagedQuarantine:
+    """Write the rows of a conformed frame that do not fit to the quarantine, without a commit."""
+    rows, total = frame.where(f"{ERRORS} is not null").select(ERRORS, RAW, SOURCE), StagedQuarantine()
     for staged in collected(rows, partial(_stage_task, place, run, limits)):
         total.add(staged)
     return total

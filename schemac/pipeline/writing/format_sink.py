@@ -170,8 +170,7 @@ class FormatTarget:
         try:
             good = persisted.where(f"{ERRORS} is null")
             sink_of(None).open_staging(place)
-            rows = persisted.where(f"{ERRORS} is not null").select(ERRORS, RAW, SOURCE)
-            staged = stage_quarantine(rows, place, self.run.id, self.job.max_quarantined)
+            staged = stage_quarantine(persisted, place, self.run.id, self.job.max_quarantined)
             reasons, warnings = map(ReasonCount.sorted, (staged.reasons, count_warnings(good)))
             report = SinkReport(good.count(), staged.rows, reasons, warnings=warnings)
             records = report.rows_written + staged.rows
