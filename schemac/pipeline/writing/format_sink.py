@@ -27,12 +27,12 @@ from schemac.pipeline.reading.paths import FileStates, check_files_unchanged
 from schemac.pipeline.spark.failures import deepest, known_cause
 from schemac.pipeline.spark.packed import ERRORS, RAW, SOURCE, WARNINGS
 from schemac.pipeline.spark.sql import name, with_operator
-from schemac.pipeline.writing.batches import stage_quarantine
+from schemac.pipeline.writing.batches import count_reasons, stage_quarantine
 from schemac.pipeline.writing.file_runs import ROWS as ROWS_FOLDER
 from schemac.pipeline.writing.file_runs import FileRuns, file_errors_reported, local_address, open_files
 from schemac.pipeline.writing.sink_options import SinkReport, nothing_fits, too_many_quarantined
 from schemac.rows.judging.reasons import QUARANTINE_SCHEMA
-from schemac.rows.judging.settings import POSITIONS, ReasonCount
+from schemac.rows.judging.settings import ReasonCount
 from schemac.rows.runs.history import TABLE
 from schemac.rows.runs.identity import Mode, RunIdentity
 from schemac.rows.runs.storage import hadoop_address, path_from_quarantine
@@ -346,9 +346,4 @@ def _quarantine_target(job: Job, run: RunIdentity, table: str) -> WriteTarget:
 
 def count_warnings(good: DataFrame) -> Counter[tuple[str, str]]:
     """Count what the rows that fit were warned of, by path and rule."""
-    if WARNINGS not in good.columns:
-        return Counter()
-    each = good.select(functions.explode(WARNINGS).alias("why"))
-    path = functions.regexp_replace("why.path", functions.lit(POSITIONS), functions.lit("[]"))
-    rows = each.groupBy(path.alias("path"), functions.col("why.rule").alias("rule")).count().collect()
-    return Counter({(path, rule): count for path, rule, count in rows})
+    return count_reasons(good, WARNINGS)[2] if WARNINGS in good.columns else Counter()
