@@ -14,7 +14,7 @@ import json
 from collections.abc import Callable, Iterator, Mapping
 from decimal import Decimal
 from functools import partial
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import pyarrow as pa
@@ -191,7 +191,7 @@ def _unless_null(read: Read) -> Read:
     return lambda x: None if x is None else read(x)
 
 
-def _since_epoch(unit: str, text: str) -> int:
+def _since_epoch(unit: Literal["D", "us"], text: str) -> int:
     """Return the days or microseconds since 1970-01-01; unlike `datetime`, numpy has years of any length, with a sign."""
     return int(np.datetime64(text.removesuffix("Z"), unit).astype(np.int64))
 
