@@ -13,7 +13,7 @@ from dataclasses import asdict, dataclass
 from typing import Any, Literal, TypedDict, Unpack
 
 from pydantic import ValidationError
-from pyspark.sql import DataFrame, functions
+from pyspark.sql import DataFrame
 
 from schemac.artifacts.dataset import CheckedDataset
 from schemac.pipeline.codes import SESSION_SETTING
@@ -23,15 +23,15 @@ from schemac.pipeline.conforming.row_constraints import reference_mistakes, rows
 from schemac.pipeline.conforming.validation import ValidationPlan
 from schemac.pipeline.declaration.job import FRAME, Job
 from schemac.pipeline.errors import PipelineError
-from schemac.pipeline.reading.records import Records
-from schemac.pipeline.reading.source import records_in_column, records_of_frame
+from schemac.pipeline.reading.source import Records, records_in_column, records_of_frame
 from schemac.pipeline.reports.run_html import conform_fragment, conformed_fragment
 from schemac.pipeline.session import DEFAULT_SETTINGS, RUN_SETTINGS, settings_of_a_run
 from schemac.pipeline.spark.executors import active, ship
 from schemac.pipeline.spark.failures import spark_errors_reported
 from schemac.pipeline.spark.packed import ERRORS, RAW, SOURCE
 from schemac.pipeline.spark.sql import name
-from schemac.rows.judging.settings import POSITIONS, ReasonCount
+from schemac.pipeline.writing.batches import count_reasons
+from schemac.rows.judging.settings import ReasonCount
 from schemac.text.source.catalogue import DUPLICATE_COLUMN, PIPELINE_FILE, UNKNOWN_SOURCE_COLUMN
 from schemac.text.syntax.model import model_errors
 
@@ -106,22 +106,9 @@ class Conformed:
 
     def report(self) -> ConformReport:
         """Count the rows and the reasons with one Spark job over the whole frame."""
-        path = functions.regexp_replace("reason.path", functions.lit(POSITIONS), functions.lit("[]"))
-        is_first = functions.coalesce(functions.col("place"), functions.lit(0)) == 0
-        each = self.frame.select(functions.posexplode_outer(ERRORS).alias("place", "reason")).select(
-            path.alias("path"),
-            functions.col("reason.rule").alias("rule"),
-            is_first.cast("long").alias("first"),
-        )
         with spark_errors_reported():
-            counted = functions.count(functions.lit(1)).alias("count")
-            groups = each.groupBy("path", "rule").agg(functions.sum("first").alias("rows"), counted).collect()
-        counts = {(row["path"], row["rule"]): row["count"] for row in groups if row["rule"]}
-        return ConformReport(
-            sum(row["rows"] for row in groups),
-            sum(row["rows"] for row in groups if not row["rule"]),
-            ReasonCount.sorted(counts),
-        )
+            rows, fitting, reasons = count_reasons(self.frame, ERRORS)
+        return ConformReport(rows, fitting, ReasonCount.sorted(reasons))
 
     @property
     def columns(self) -> tuple[tuple[str, str], ...]:

@@ -4,7 +4,8 @@ Layer: pipeline.
 Shape: `PipelineError` is the one exception class, as Python programs import it; `runs.errors` has it.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 
 from schemac.rows.runs.errors import PipelineError
@@ -28,6 +29,21 @@ def did_you_mean(word: str, known: Iterable[str]) -> str | None:
         return None
     names_text = ", ".join(f"`{name}`" for name in names[:MOST_NAMES])
     return f"known here: {names_text}" + (", …" if len(names) > MOST_NAMES else "")
+
+
+def leave_out(key: str = "", more: str = "") -> Help:
+    """Return the help to leave a setting out; what a run does then, its author may not have meant."""
+    return Help.remove(help=f"leave {f'`{key}`' if key else 'it'} out{more}", is_safe=False)
+
+
+@contextmanager
+def located(*place: str) -> Iterator[None]:
+    """Give a mistake its place in the file; one in a source keeps what is below `source` in its own place."""
+    try:
+        yield
+    except PipelineError as error:
+        rest = error.place[1:] if error.place[:1] == ("source",) else ()
+        raise error.at(*place, *rest) from error
 
 
 @dataclass(frozen=True)

@@ -22,8 +22,7 @@ from schemac.pipeline.conforming.validation import ValidationPlan
 from schemac.pipeline.declaration.job import FieldSource, Job
 from schemac.pipeline.errors import PipelineError, did_you_mean
 from schemac.pipeline.reading import inputs
-from schemac.pipeline.reading.records import JsonTexts, Records
-from schemac.pipeline.reading.source import open_records
+from schemac.pipeline.reading.source import JsonTexts, Records, open_records
 from schemac.pipeline.record_tasks import spark_type
 from schemac.pipeline.session import session_of, settings_of_a_run
 from schemac.pipeline.spark.executors import active
@@ -167,7 +166,8 @@ def _field_plan(spark: SparkSession, job: Job, schema: pa.Schema, field: str) ->
     member = with_zones(schema, job).field(field)
     field_schema = pa.schema([schema.field(field)], metadata=schema.metadata)
     alone = ValidationPlan.of(records, field_schema, job, may_pack=True)
-    outcomes = _field_outcomes(alone.field_input(field), member, alone)
+    ((input_,), _) = alone.inputs
+    outcomes = _field_outcomes(input_, member, alone)
     origin = job.fields.get(member.name) or FieldSource()
     settings = {
         "format": origin.format,

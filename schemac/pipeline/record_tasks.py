@@ -21,25 +21,15 @@ from pyspark.sql.pandas.types import from_arrow_schema, from_arrow_type
 from pyspark.sql.types import DataType, StringType, StructField, StructType
 
 from schemac.language.attributes.attribute import Role
-from schemac.language.constraints.constraint import compact, entries_of, lists_of, mask_of
+from schemac.language.constraints.constraint import entries_of, lists_of, mask_of
 from schemac.pipeline.errors import PipelineError
 from schemac.pipeline.reading.cutting import FAULT, RecordBatch
 from schemac.pipeline.spark.packed import ARROW_TYPE, ERRORS, PACKED, RAW, SOURCE, packed
-from schemac.rows.judging.arrays import (
-    decimal_texts,
-    extension_name,
-    is_binary,
-    is_list,
-    is_scalar,
-    is_string,
-    maps_of,
-    role_of,
-    storage_type,
-)
+from schemac.rows.judging.arrays import is_list, is_scalar, maps_of, role_of, storage_type, to_field
 from schemac.rows.judging.reasons import REASON, Reason
 from schemac.rows.judging.scalars import scalar_of
 from schemac.rows.judging.settings import LONGEST_VALUE, Step, ValidationSettings
-from schemac.rows.runs.plain_types import WIDER, has_decimal, is_count
+from schemac.rows.runs.plain_types import has_decimal, is_count, plain_type
 from schemac.rows.validation.result import JudgedBatch
 from schemac.rows.validation.validator import FieldInput, Validator
 from schemac.text.source.catalogue import UNSUPPORTED_TYPE
@@ -180,28 +170,24 @@ def column_type(field: pa.Field) -> pa.DataType:
     if role is not None:
         return _OF_ROLES[role]
     data_type = storage_type(data_type)
-    if extension_name(field) == "arrow.uuid" or is_binary(data_type) or is_.is_fixed_size_binary(data_type):
-        return pa.binary()
-    if is_.is_decimal(data_type):
-        return pa.decimal128(data_type.precision, data_type.scale) if has_decimal(data_type) else pa.string()
-    if is_string(data_type) or is_.is_null(data_type):
+    if is_.is_null(data_type) or (is_.is_decimal(data_type) and not has_decimal(data_type)):
         return pa.string()
-    if is_count(data_type):
-        return pa.int64()
-    if is_.is_timestamp(data_type):
-        return pa.timestamp("us", None if data_type.tz is None else "UTC")
-    return WIDER.get(data_type, data_type)
+    plain: pa.DataType = pa.int64() if is_count(data_type) else plain_type(data_type)
+    return plain
 
 
 def spark_column(values: pa.Array, field: pa.Field) -> pa.Array:
     """Bring values of a field to the type that Spark has for them."""
     target = column_type(field)
     if is_scalar(field):
-        return _spark_scalars(values, field, target)
+        if role_of(field) is Role.BRAIN_FLOATS and not values.type.equals(target):
+            # They are the upper halves of singles.
+            halves = values.cast(pa.binary()).cast(pa.binary(2)).view(pa.uint16())
+            return pc.shift_left(halves.cast(pa.uint32()), pa.scalar(16, pa.uint32())).view(target)
+        numbers = values.cast(pa.int32()) if pa.types.is_time32(values.type) else values
+        return to_field(numbers, pa.field(field.name, target))
     if is_list(field.type):
-        is_vector = pa.types.is_fixed_size_list(values.type)
-        lists = lists_of(values, values.flatten()) if is_vector else compact(values)
-        return lists_of(lists, spark_column(lists.flatten(), field.type.value_field), target)
+        return lists_of(values, spark_column(values.flatten(), field.type.value_field), target)
     if pa.types.is_map(field.type):
         lists = entries_of(values)
         keys, items = lists.flatten().flatten()
@@ -211,24 +197,3 @@ def spark_column(values: pa.Array, field: pa.Field) -> pa.Array:
         return pa.array([{} if there else None for there in values.is_valid().to_pylist()], target)
     children = [spark_column(child, part) for child, part in zip(values.flatten(), field.type, strict=True)]
     return pa.StructArray.from_arrays(children, fields=list(target), mask=mask_of(values))
-
-
-def _spark_scalars(values: pa.Array, field: pa.Field, target: pa.DataType) -> pa.Array:
-    """Return values without parts in a type that Spark reads; brain floats become singles."""
-    data_type, is_ = values.type, pa.types
-    if data_type.equals(target):
-        return values
-    if is_.is_null(storage_type(field.type)):
-        return pa.nulls(len(values), target)
-    if role_of(field) is Role.BRAIN_FLOATS:
-        # They are the upper halves of singles.
-        halves = b"".join(value or b"\0\0" for value in values.to_pylist())
-        bits = np.frombuffer(halves, "<u2").astype("<u4") << 16
-        return pc.if_else(values.is_valid(), pa.array(bits.view("<f4")), pa.scalar(None, pa.float32()))
-    if is_.is_decimal(data_type) and is_.is_string(target):
-        return decimal_texts(values, target)
-    if is_.is_temporal(data_type) and is_.is_int64(target):
-        return values.cast(pa.int32()).cast(target) if is_.is_time32(data_type) else values.view(target)
-    if is_.is_fixed_size_binary(data_type):
-        return values.cast(pa.binary())
-    return values.cast(target)

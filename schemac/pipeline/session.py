@@ -17,7 +17,7 @@ from contextlib import AbstractContextManager, contextmanager, nullcontext
 from pathlib import Path
 from typing import Any
 
-from pyspark import SparkContext
+from pyspark import SparkConf, SparkContext
 from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
@@ -170,8 +170,6 @@ def master_of(configured: str | None, settings: Mapping[str, str]) -> Master:
     if configured:
         return Master(configured, ("spark", "master"))
     if "PYSPARK_GATEWAY_PORT" in os.environ:
-        from pyspark import SparkConf
-
         SparkContext._ensure_initialized()
         return Master(SparkConf().get(MASTER, None) or LOCAL, variable="spark-submit")
     if os.environ.get(REMOTE_VARIABLE):

@@ -23,10 +23,16 @@ from pyspark.sql.types import DataType, IntegralType, StringType, VariantType
 from schemac.pipeline.conforming.gather import ExpressionScope, check_constants, with_computed_fields
 from schemac.pipeline.conforming.validation import ValidationPlan
 from schemac.pipeline.declaration.job import Job
-from schemac.pipeline.errors import PipelineError, did_you_mean
+from schemac.pipeline.errors import PipelineError, did_you_mean, located
 from schemac.pipeline.reading.inputs import Json, TypedInput, parse_steps, value_sql
-from schemac.pipeline.reading.records import IN_RECORD, RECORD, Records, TypedColumns
-from schemac.pipeline.reading.source import open_records, records_of_frame
+from schemac.pipeline.reading.source import (
+    IN_RECORD,
+    RECORD,
+    Records,
+    TypedColumns,
+    open_records,
+    records_of_frame,
+)
 from schemac.pipeline.reading.table_source import TableReader, TableVersion, table_frame
 from schemac.pipeline.spark.packed import ADDRESS, ADDRESS_FIELD, ERRORS, RAW, ROW_ID, SOURCE
 from schemac.pipeline.spark.python_functions import PythonFunction, computed_column, type_of
@@ -63,19 +69,14 @@ class Joined:
 def open_join(spark: SparkSession, job: Job, label: str, types: dict[str, DataType]) -> Joined:
     """Read the source of a join; `types` are those of the table's columns. Raises PipelineError for a key that is there twice, or of another type."""
     part, place = job.part_of_join(label), ("joins", label)
-    try:
+    with located(*place):
         records = open_records(spark, part).parsed()
-    except PipelineError as error:
-        rest = error.place[1:] if error.place[:1] == ("source",) else ()
-        raise error.at(*place, *rest) from error
     scope = ExpressionScope(records)
     keys: dict[str, str] = {}
     columns, failures = list[str](), list[str]()
     for left, right in job.joins[label].on.items():
-        try:
+        with located(*place, "on", left):
             value, failed = scope.add(left, right)
-        except PipelineError as error:
-            raise error.at(*place, "on", left) from error
         if isinstance(value, Json):
             raise _type_mismatch(label, left, types, "a variant", right)
         right_type = value.type if isinstance(value, TypedInput) else StringType()
@@ -264,10 +265,8 @@ class BackfillFrames:
         needed: set[str] = set()
         if self.job.where is not None:
             scope = ExpressionScope(records_of_frame(rows.drop(ADDRESS)))
-            try:
+            with located("where"):
                 scope.resolve("where", str(self.job.where))
-            except PipelineError as error:
-                raise error.at("where") from error
             needed |= set(scope.members)
         for label, origin in self.job.origins.items():
             if label in self.functions:

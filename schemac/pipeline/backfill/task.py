@@ -7,6 +7,7 @@ Shape: batches of the frame of `frame` in, for one part after the other; the num
 
 from collections import Counter
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import groupby
@@ -70,11 +71,8 @@ class FillTask:
         for part, slices in groupby(_slices(batches), itemgetter(0)):
             counts = Counts()
             write = partial(self._sink.write, self.filling, self.version, self.folder, part)
-            try:
+            with suppress(UnfitError):
                 written = written_by(write, self._values(map(itemgetter(1), slices), counts, notes))
-            except UnfitError:
-                pass
-            else:
                 self._sink.keep(self.filling, written, counts.numbers())
             yield part, counts
 

@@ -29,6 +29,7 @@ from schemac.pipeline.conforming.row_constraints import merge_mistakes, referenc
 from schemac.pipeline.declaration.job import FILE_FORMATS, Job, Target
 from schemac.pipeline.declaration.parts import path_from
 from schemac.pipeline.declaration.source_options import option_mistakes
+from schemac.pipeline.errors import PipelineError, located
 from schemac.pipeline.reading.source import check_input
 from schemac.pipeline.spark.python_functions import PythonFunction
 from schemac.project.configuration import Project, find_project
@@ -41,7 +42,6 @@ from schemac.project.stages import check_source, emit
 from schemac.registry.installed import engines
 from schemac.rows.judging.reasons import QUARANTINE_SCHEMA
 from schemac.rows.runs.columns import COLUMN_SINK
-from schemac.rows.runs.errors import PipelineError
 from schemac.rows.runs.identity import Mode
 from schemac.rows.runs.storage import absolute, is_local
 from schemac.rows.runs.tables import ExistingTable, Sink, TableForm, check_same_schema, sink_engine, sink_of
@@ -53,12 +53,12 @@ from schemac.text.source.catalogue import (
     TABLE_EXISTS,
     UNWRITABLE_TARGET,
 )
-from schemac.text.source.diagnostics import Code, Report, SourceText
+from schemac.text.source.diagnostics import Report, SourceText
 from schemac.text.source.json_object import TreePath
 from schemac.text.source.phrases import Help, closest
 from schemac.text.source.text import decode_text, read_text
 from schemac.text.syntax.document import Document, parse
-from schemac.text.syntax.model import ModelError, model_errors
+from schemac.text.syntax.model import model_errors
 from schemac.versions.identity.compilation import Locked
 from schemac.versions.identity.lock import Numbers
 
@@ -96,7 +96,7 @@ class LoadedJob:
         """Report an error of a run at the setting of the file that it is about."""
         place = _known_place(self.document, error.place)
         if place:
-            _report_mistake(self.document, report, place, error, error.code, on_key=error.on_key)
+            _report_mistake(self.document, report, error.at(*place), on_key=error.on_key)
         else:
             name = self.document.source.name
             report.add(error.code, error.message, file=name, help=error.help or "")
@@ -130,7 +130,10 @@ def load_job(
                 # Without an excerpt: the line may hold a secret.
                 report.add(PIPELINE_FILE, model_error.message, file=str(path), help=model_error.help)
             else:
-                _report_mistake(document, report, model_error.path, model_error, on_key=model_error.on_key)
+                mistake = PipelineError(
+                    PIPELINE_FILE, model_error.message, model_error.help, place=model_error.path
+                )
+                _report_mistake(document, report, mistake, on_key=model_error.on_key)
         return None
     if not job.target.is_of_spark or job.target.is_of_files:
         # What a connector calls a table need not be a path.
@@ -142,12 +145,12 @@ def load_job(
         for mistake in option_mistakes(part.source, is_stream=job.trigger is not None)
     ]
     for mistake in refused:
-        _report_mistake(document, report, mistake.place, mistake, mistake.code, on_key=True)
+        _report_mistake(document, report, mistake, on_key=True)
     if refused:
         return None
     if job.schema_ is None:
         help = "add `schema:` with the path of a manifest"
-        _report_mistake(document, report, (), PipelineError(PIPELINE_FILE, "a pipeline needs `schema`", help))
+        _report_mistake(document, report, PipelineError(PIPELINE_FILE, "a pipeline needs `schema`", help))
         return None
     return _load_schema(job, path, document, report, overlay, edited)
 
@@ -161,17 +164,11 @@ def _read_source(path: Path, edited: Mapping[str, bytes], report: Report) -> Sou
 
 
 def _report_mistake(
-    document: Document,
-    report: Report,
-    place: TreePath,
-    mistake: ModelError | PipelineError,
-    code: Code = PIPELINE_FILE,
-    *,
-    on_key: bool = False,
+    document: Document, report: Report, mistake: PipelineError, *, on_key: bool = False
 ) -> None:
-    """Report a mistake at a place of the document."""
-    location = document.location(place, on_key=on_key)
-    report.add(code, mistake.message, location=location, help=mistake.help or "")
+    """Report a mistake at its place in the document."""
+    location = document.location(mistake.place, on_key=on_key)
+    report.add(mistake.code, mistake.message, location=location, help=mistake.help or "")
 
 
 def _load_schema(
@@ -198,11 +195,10 @@ def _load_schema(
         help: str = f"write `dataset:` with one of: {', '.join(names)}"
         if near:
             help = Help.did_you_mean(near, str(job.dataset), mark="'")
-        if job.dataset:
-            mistake = PipelineError(PIPELINE_FILE, f"{manifest} has no dataset '{job.dataset}'", help)
-        else:
-            mistake = PipelineError(PIPELINE_FILE, f"{manifest} has {len(names)} datasets", help)
-        _report_mistake(document, report, ("dataset",) if job.dataset else ("schema",), mistake)
+        what = f"no dataset '{job.dataset}'" if job.dataset else f"{len(names)} datasets"
+        place = ("dataset",) if job.dataset else ("schema",)
+        mistake = PipelineError(PIPELINE_FILE, f"{manifest} has {what}", help, place=place)
+        _report_mistake(document, report, mistake)
         return None
     (dataset,) = matching
     locked = None
@@ -316,10 +312,8 @@ def _check_backfill(job: Job, schema: pa.Schema, *, is_typed: bool) -> None:
     for wrong in (*backfill_mistakes(job, schema), *mapping_mistakes(job, schema)):
         raise wrong
     for label in job.joins:
-        try:
+        with located("joins", label):
             check_input(job.part_of_join(label))
-        except PipelineError as refused:
-            raise refused.at("joins", label, *refused.place[1:]) from refused
     for label, origin in job.origins.items():
         if origin.python is not None and not is_typed:
             PythonFunction.of(label, origin.python)
@@ -376,10 +370,8 @@ def _find_table(
     """Return the table at a path; None if a new one can be made, and for one that is not looked at while its file is typed."""
     if is_typed and not is_local(path):
         return None
-    try:
+    with located(*place):
         table = sink.find(path, job.storage_options)
-    except PipelineError as error:
-        raise error.at(*place) from error
     if table is None and is_local(path):
         folder = Path(absolute(path))
         if folder.exists() and any(folder.iterdir()) and not sink.is_free(str(folder)):

@@ -18,7 +18,7 @@ from schemac.language.constraints.field_constraints import CONSTRAINTS
 from schemac.language.constraints.rows import CHECK_RULE, REFERENCE_RULE, UNIQUE_RULE
 from schemac.pipeline.declaration.job import FieldSource, Job, SourceMode
 from schemac.pipeline.declaration.source_options import FORMS
-from schemac.pipeline.errors import PipelineError, did_you_mean
+from schemac.pipeline.errors import PipelineError, did_you_mean, leave_out
 from schemac.pipeline.reading.inputs import file_part, leaves, no_file, parse_steps
 from schemac.pipeline.record_tasks import column_type
 from schemac.pipeline.spark.packed import ADDRESS, DELETE, ERRORS, RAW, SOURCE, WARNINGS
@@ -180,7 +180,7 @@ def _part_mistakes(job: Job, schema: pa.Schema) -> Iterator[PipelineError]:
     explode, place = job.source.explode, ("source", "explode")
     if explode is not None and job.source.format == "csv":
         message = "a csv source has no lists to explode: each of its values is a text"
-        yield PipelineError(NO_LIST, message, _leave_out("explode"), place=place)
+        yield PipelineError(NO_LIST, message, leave_out("explode"), place=place)
     elif explode is not None:
         try:
             steps = parse_steps(explode.path)
@@ -211,11 +211,6 @@ def _part_mistakes(job: Job, schema: pa.Schema) -> Iterator[PipelineError]:
             yield from _origin_mistakes(label, origin, schema.field(label))
 
 
-def _leave_out(key: str, more: str = "") -> str:
-    """Return the help to leave a setting out; what a run does then, its author may not have meant."""
-    return Help.remove(help=f"leave {f'`{key}`' if key else 'it'} out{more}", is_safe=False)
-
-
 def _mode_mistakes(job: Job) -> Iterator[PipelineError]:
     """Find sources that cannot be read bit by bit, and targets that cannot be written so."""
     for i, part in enumerate(job.parts):
@@ -224,7 +219,7 @@ def _mode_mistakes(job: Job) -> Iterator[PipelineError]:
                 f"a {part.source.format} source has no files, so `mode: incremental` cannot find new ones"
             )
             yield PipelineError(
-                MISPLACED_MODE, message, _leave_out("mode"), place=job.place_of(i, ("source", "mode"))
+                MISPLACED_MODE, message, leave_out("mode"), place=job.place_of(i, ("source", "mode"))
             )
     if job.trigger is not None and len(job.parts) > 1:
         message = "a stream has one source"
@@ -251,7 +246,7 @@ def _target_mistakes(job: Job) -> Iterator[PipelineError]:
     """Find what a target of an engine has, and one in a format of Spark has not, and the other way round."""
     target = job.target
     if target.is_through_connector:
-        without = _leave_out("connector", " of `target`")
+        without = leave_out("connector", " of `target`")
         if not is_local(target.path):
             message = (
                 f"a run cannot publish what the connector `{target.connector}` writes to an object store"
@@ -264,14 +259,14 @@ def _target_mistakes(job: Job) -> Iterator[PipelineError]:
             yield PipelineError(CONNECTOR, message, help, place=("target", "maxRowsPerFile"))
         if target.delete is not None:
             message = "records that delete rows cannot be told apart where a connector writes the rows"
-            help = _leave_out("delete", f", or {without}")
+            help = leave_out("delete", f", or {without}")
             yield PipelineError(CONNECTOR, message, help, place=("target", "delete"))
         if target.mode is Mode.BACKFILL:
             message = "a backfill adds columns to existing files, which a connector does not do"
             yield PipelineError(CONNECTOR, message, without, place=("target", "connector"))
     elif not target.is_of_spark and target.options:
         message = "`options` of a target are for formats of Spark"
-        help = _leave_out("options", "; `storage` of the pipeline configures object stores")
+        help = leave_out("options", "; `storage` of the pipeline configures object stores")
         yield PipelineError(SINK_OPTION, message, help, place=("target", "options"))
     if target.is_of_spark and (job.trigger is not None or job.is_incremental):
         message = f"incremental sources and streams look up in the table what was read before, which a {target.format} target does not record"
@@ -296,7 +291,7 @@ def _rule_mistakes(job: Job, schema: pa.Schema) -> Iterator[PipelineError]:
             message = f"the rule `{rule}` cannot only warn: a record that breaks it has no value to write"
             others = f"{', '.join(f'`{one}`' for one in CAN_WARN[:2])} and the rules of constraints"
             limit = f"`maxQuarantined: {{rules: {{{rule}: 0.05}}}}` sets a limit"
-            help = _leave_out("", f"; {others} can warn, and {limit}")
+            help = leave_out("", f"; {others} can warn, and {limit}")
             yield PipelineError(CANNOT_WARN, message, help, place=("rules", rule))
     for label in job.max_quarantined.fields:
         if not any(label == top or label.startswith((f"{top}.", f"{top}[")) for top in schema.names):
@@ -319,7 +314,7 @@ def _origin_mistakes(label: str, origin: FieldSource, member: pa.Field) -> Itera
     origin_settings = [key for key in ("format", "epoch") if getattr(origin, key) is not None]
     if origin_settings and not is_temporal:
         message = f"`{label}` is {member.type}: `{origin_settings[0]}` is for dates and timestamps"
-        without = _leave_out(origin_settings[0], ", or give the field a Date or Timestamp type")
+        without = leave_out(origin_settings[0], ", or give the field a Date or Timestamp type")
         yield PipelineError(MISPLACED_FORMAT, message, without, place=(*place, origin_settings[0]))
     elif len(origin_settings) == 2:
         message = f"`{label}` has both `format` and `epoch`"
@@ -338,7 +333,7 @@ def _origin_mistakes(label: str, origin: FieldSource, member: pa.Field) -> Itera
     has_clocks = any(is_.is_timestamp(storage_type(leaf)) for leaf in leaves(member.type))
     if origin.zone is not None and not has_clocks:
         message = f"`{label}` is {member.type}: `zone` is for timestamps"
-        yield PipelineError(MISPLACED_ZONE, message, _leave_out("zone"), place=(*place, "zone"))
+        yield PipelineError(MISPLACED_ZONE, message, leave_out("zone"), place=(*place, "zone"))
 
 
 def _half_zone(pattern: str, member: pa.Field) -> PipelineError | None:
@@ -383,7 +378,7 @@ def backfill_mistakes(job: Job, schema: pa.Schema) -> Iterator[PipelineError]:
     settings = job.target.model_fields_set
     of_target = {("target", to_camel(one)): "" for one in WITHOUT_IN_TARGET if one in settings}
     for place, why in (*unused.items(), *of_target.items()):
-        yield _backfill_mistake(place, f"a backfill has no `{place[-1]}`", _leave_out("", why))
+        yield _backfill_mistake(place, f"a backfill has no `{place[-1]}`", leave_out("", why))
     if job.target.is_of_spark or not COLUMN_SINK.is_of(job.target.engine):
         able = ", ".join(f"`{label}`" for label in sink_names())
         message = f"columns of a {job.target.format} table cannot be filled"
@@ -396,7 +391,7 @@ def backfill_mistakes(job: Job, schema: pa.Schema) -> Iterator[PipelineError]:
     for label, origin in job.origins.items():
         if origin.columns and origin.python is None:
             message = "`columns` is for functions only: an expression names its columns itself"
-            yield _backfill_mistake(("fields", label, "columns"), message, _leave_out(""))
+            yield _backfill_mistake(("fields", label, "columns"), message, leave_out())
     for label in job.joins:
         if label in schema.names:
             message = f"`{label}` is the name of both a join and a column of the table"

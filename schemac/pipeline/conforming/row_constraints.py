@@ -24,7 +24,7 @@ from schemac.language.constraints.rows import (
     Unique,
 )
 from schemac.pipeline.declaration.job import FieldSource, Job, Keys
-from schemac.pipeline.errors import PipelineError, did_you_mean
+from schemac.pipeline.errors import PipelineError, did_you_mean, leave_out, located
 from schemac.pipeline.reading.inputs import (
     CountType,
     Text,
@@ -86,8 +86,9 @@ def merge_mistakes(job: Job, schema: pa.Schema) -> Iterator[PipelineError]:
             yield PipelineError(MERGE_SETTING, message, upsert, place=("target", key))
     if DUPLICATE_RULE in job.warned and compares:
         message = "records with the same key cannot only warn where rows are compared by key"
-        without = Help.remove(help="leave `duplicate` out", is_safe=False)
-        yield PipelineError(MERGE_SETTING, message, without, place=("rules", DUPLICATE_RULE))
+        yield PipelineError(
+            MERGE_SETTING, message, leave_out(DUPLICATE_RULE), place=("rules", DUPLICATE_RULE)
+        )
     if is_upsert and target.latest is not None:
         place = ("target", "latest")
         if target.latest not in schema.names:
@@ -249,10 +250,8 @@ def _with_duplicates(frame: DataFrame, unique: Unique, job: Job, keys: Sequence[
 def _referenced_values(frame: DataFrame, reference: ReferenceTo, schema: pa.Schema, job: Job) -> DataFrame:
     """Read the fields of the other table that are referred to, each row of values once."""
     place = ("references", reference.dataset)
-    try:
+    with located(*place):
         records = open_records(frame.sparkSession, job.part_of_reference(reference.dataset)).parsed()
-    except PipelineError as error:
-        raise error.at(*place, *(error.place[1:] if error.place[:1] == ("source",) else ())) from error
     if records.columns is None:
         message = f"the table of `{reference.dataset}` has no columns"
         raise PipelineError(REFERENCE, message, "name a table, or files of Parquet or ORC", place=place)

@@ -33,7 +33,7 @@ from schemac.pipeline.reading.inputs import (
     unknown_column,
     value_sql,
 )
-from schemac.pipeline.reading.records import RECORD, JsonTexts, Records, TypedColumns
+from schemac.pipeline.reading.source import RECORD, JsonTexts, Records, TypedColumns
 from schemac.pipeline.record_tasks import RecordTask, column_type, spark_type
 from schemac.pipeline.spark.executors import mapped
 from schemac.pipeline.spark.packed import ERRORS, PACKED, RAW, SOURCE
@@ -67,20 +67,23 @@ class ValidationPlan:
     @cached_property
     def settings(self) -> ValidationSettings:
         """The settings by which tasks validate."""
-        if not isinstance(self.records.values, JsonTexts):
+        values, computed = self.records.values, self.records.computed
+        if not isinstance(values, JsonTexts):
             return settings_of(self.job)
-        # Places of a JSON record that something else than the text's own fields reads.
-        labels = [label for label in self.schema.names if label not in self.records.computed.inputs]
-        outside = [self.records.outside_steps(label, self._origin(label)) for label in labels]
-        used = ((key,) for key in self.records.computed.used)
-        return settings_of(self.job, (*used, *filter(None, outside)))
+        # Places of a JSON record that something else than the text's own fields reads: an expression, or the name of a folder.
+        outside: list[tuple[str | int, ...]] = [(key,) for key in computed.used]
+        for label in self.schema.names:
+            origin = None if label in computed.inputs else self._origin(label)
+            if origin is not None and (origin.from_ or label) in self.records.partitions:
+                outside.append(values.steps_of(label, origin))
+        return settings_of(self.job, tuple(outside))
 
     def _origin(self, label: str) -> FieldSource | None:
         """Return where a field is read from, by default the column of its name; None if it is set to null."""
         return self.job.fields.get(label, FieldSource())
 
     @cached_property
-    def _inputs(self) -> tuple[list[FieldInput], dict[str, str]]:
+    def inputs(self) -> tuple[list[FieldInput], dict[str, str]]:
         """Where tasks read each field, and the SQL of the columns that they get for it, by name."""
         inputs: list[FieldInput] = []
         columns: dict[str, str] = {}
@@ -156,7 +159,7 @@ class ValidationPlan:
         """Where tasks that read the files read each field; None if Spark has to compute something first."""
         if self.records.files is None or not self.packs:
             return None
-        inputs, (from_spark, columns) = [], self._inputs
+        inputs, (from_spark, columns) = [], self.inputs
         for one in from_spark:
             column = column_of(columns[one.column]) if one.form == "column" else ""
             if one.failed or one.form in ("json", "pattern") or column is None:
@@ -177,10 +180,6 @@ class ValidationPlan:
             keeps_all=_looks_at_rows(self.schema, self.job),
             packs=self.packs,
         )
-
-    def field_input(self, label: str) -> FieldInput:
-        """Return where a field is read."""
-        return next(one for one in self._inputs[0] if one.label == label)
 
     def is_text(self, label: str) -> bool:
         """Whether a field is read from a column of texts."""
@@ -205,7 +204,7 @@ class ValidationPlan:
             raw_type = from_arrow_type(files.reader.raw_type, prefer_timestamp_ntz=True)
             validated = files.mapped(task, task.spark_schema(raw_type))
         else:
-            frame, task = self._spark_rows, self._task(self._inputs[0])
+            frame, task = self._spark_rows, self._task(self.inputs[0])
             raw_type = frame.schema[RAW].dataType
             validated = mapped(frame, task.of_frame, task.spark_schema(raw_type))
         raw, values = RAW, self.records.values
@@ -227,7 +226,7 @@ class ValidationPlan:
     @property
     def _spark_rows(self) -> DataFrame:
         """The rows that Spark gives to the tasks: what fields are read from, the record, its file, and its fault."""
-        inputs, texts_by_label = self._inputs
+        inputs, texts_by_label = self.inputs
         columns = [f"{text} as {label}" for label, text in texts_by_label.items()]
         frame, values = self.records.frame, self.records.values
         if isinstance(values, TypedColumns):

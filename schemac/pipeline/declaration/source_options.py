@@ -11,10 +11,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from schemac.pipeline.declaration.job import Source
-from schemac.pipeline.errors import PipelineError, did_you_mean
+from schemac.pipeline.errors import PipelineError, did_you_mean, leave_out
 from schemac.rows.runs.tables import source_of
 from schemac.text.source.catalogue import SOURCE_OPTION
-from schemac.text.source.phrases import Help
 
 FILES = ("pathGlobFilter", "recursiveFileLookup", "modifiedBefore", "modifiedAfter", "basePath")
 OF_STREAMS = ("maxFilesPerTrigger", "maxBytesPerTrigger", "latestFirst", "maxFileAge")
@@ -26,54 +25,49 @@ PLACE = ("source", "options")
 ALIASES = {"charset": "encoding", "delimiter": "sep"}
 
 
-def _leave_out(more: str) -> str:
-    """Return "leave it out", and why; what its author wanted of it, nothing else does."""
-    return Help.remove(help=f"leave it out{more}", is_safe=False)
-
-
 def _refused(by_help: Mapping[str, str]) -> dict[str, str]:
     """Return the help for each option; `by_help` has the names of options, with blanks between them, by their help."""
     return {name: help for help, names in by_help.items() for name in names.split()}
 
 
-TYPES = _leave_out(": the manifest has the types")
-WRITING = _leave_out(": it is an option for writing")
-ENGINE = _leave_out(": it changes nothing that a table could show")
+TYPES = leave_out(more=": the manifest has the types")
+WRITING = leave_out(more=": it is an option for writing")
+ENGINE = leave_out(more=": it changes nothing that a table could show")
 
 REFUSED_FILES = _refused({
-    _leave_out(": a file that cannot be read stops the run, so that no record is lost"): "ignoreCorruptFiles ignoreMissingFiles",
-    _leave_out(": names that begin with `_` or `.` are not read; `pathGlobFilter` chooses files"): "ignoredPathSegmentRegex",
+    leave_out(more=": a file that cannot be read stops the run, so that no record is lost"): "ignoreCorruptFiles ignoreMissingFiles",
+    leave_out(more=": names that begin with `_` or `.` are not read; `pathGlobFilter` chooses files"): "ignoredPathSegmentRegex",
     "unpack the archive: archives are not read": "archivePathFilter",
 })  # fmt: skip
 REFUSED_TEXT = _refused({
-    _leave_out(": a record that does not fit goes to the quarantine with its reasons"): "mode columnNameOfCorruptRecord",
+    leave_out(more=": a record that does not fit goes to the quarantine with its reasons"): "mode columnNameOfCorruptRecord",
     TYPES: "samplingRatio singleVariantColumn",
     "leave it out, and give the field a `format` under `fields`":
         "dateFormat timestampFormat timestampNTZFormat timeFormat enableDateTimeParsingFallback",
-    _leave_out(": a timestamp has its zone in its text, or gets it from its field's `zone`"): "timeZone",
-    _leave_out(": numbers and names of months are read as in English"): "locale",
-    _leave_out(": it is recognized by the file's name (.gz, .bz2, .zst)"): "compression",
-    _leave_out("; `multiLine: true` reads values that hold line breaks"): "wholetext",
+    leave_out(more=": a timestamp has its zone in its text, or gets it from its field's `zone`"): "timeZone",
+    leave_out(more=": numbers and names of months are read as in English"): "locale",
+    leave_out(more=": it is recognized by the file's name (.gz, .bz2, .zst)"): "compression",
+    leave_out(more="; `multiLine: true` reads values that hold line breaks"): "wholetext",
 })  # fmt: skip
 REFUSED_JSON = _refused({
     TYPES: "primitivesAsString prefersDecimal inferTimestamp dropFieldIfAllNull",
-    _leave_out(": records are JSON as RFC 8259 has it, others go to the quarantine"):
+    leave_out(more=": records are JSON as RFC 8259 has it, others go to the quarantine"):
         "allowComments allowUnquotedFieldNames allowSingleQuotes allowNumericLeadingZeros allowNonNumericNumbers"
         " allowBackslashEscapingAnyCharacter allowUnquotedControlChars",
-    _leave_out(": `multiLine: true` reads the items of an array as records"): "explodeEmbeddedArray",
+    leave_out(more=": `multiLine: true` reads the items of an array as records"): "explodeEmbeddedArray",
     WRITING: "ignoreNullFields pretty sortKeys writeNonAsciiCharacterAsCodePoint",
     ENGINE: "useUnsafeRow",
 })  # fmt: skip
 REFUSED_CSV = _refused({
     TYPES: "inferSchema preferDate",
-    _leave_out(": columns are found by the names in the header of each file"): "enforceSchema",
-    _leave_out(": `escape` escapes itself"): "charToEscapeQuoteEscaping",
-    _leave_out(": a record with a quote that is not escaped goes to the quarantine"): "unescapedQuoteHandling",
-    _leave_out(": write `NaN`, or give `nullValues` where it means null"): "nanValue",
-    _leave_out(": write `Infinity`"): "positiveInf",
-    _leave_out(": write `-Infinity`"): "negativeInf",
-    _leave_out(": a record may have any number of cells"): "maxColumns",
-    _leave_out(": a cell may be of any length"): "maxCharsPerColumn",
+    leave_out(more=": columns are found by the names in the header of each file"): "enforceSchema",
+    leave_out(more=": `escape` escapes itself"): "charToEscapeQuoteEscaping",
+    leave_out(more=": a record with a quote that is not escaped goes to the quarantine"): "unescapedQuoteHandling",
+    leave_out(more=": write `NaN`, or give `nullValues` where it means null"): "nanValue",
+    leave_out(more=": write `Infinity`"): "positiveInf",
+    leave_out(more=": write `-Infinity`"): "negativeInf",
+    leave_out(more=": a record may have any number of cells"): "maxColumns",
+    leave_out(more=": a cell may be of any length"): "maxCharsPerColumn",
     ENGINE: "inputBufferSize columnPruning",
     WRITING: "extension codec escapeQuotes quoteAll",
 })  # fmt: skip
@@ -127,8 +121,7 @@ def option_mistakes(source: Source, *, is_stream: bool = False) -> Iterator[Pipe
         meaning = ALIASES.get(folded, folded)
         if meaning in seen:
             message = f"the options `{seen[meaning]}` and `{name}` set the same thing"
-            without = Help.remove(help=f"leave `{name}` out", is_safe=False)
-            yield PipelineError(SOURCE_OPTION, message, without, place=(*PLACE, name))
+            yield PipelineError(SOURCE_OPTION, message, leave_out(name), place=(*PLACE, name))
         seen[meaning] = name
         if folded in honoured or HARMLESS.get(folded) == text.lower():
             continue

@@ -19,9 +19,9 @@ from schemac.pipeline.declaration.job import FieldSource, Source
 from schemac.pipeline.errors import AbsentPath, did_you_mean
 from schemac.pipeline.reading.cutting import FAULT
 from schemac.pipeline.reading.inputs import Json, file_part, parse_steps
-from schemac.pipeline.reading.records import IN_RECORD, IS_RECORD, RECORD, Records
+from schemac.pipeline.reading.source import IN_RECORD, IS_RECORD, RECORD, Records
 from schemac.pipeline.spark.packed import DELETE, RAW
-from schemac.pipeline.spark.sql import parse_json_sql
+from schemac.pipeline.spark.sql import name, parse_json_sql
 from schemac.rows.judging.settings import Step
 from schemac.text.syntax.events import written
 
@@ -125,8 +125,7 @@ def _path_text(steps: Sequence[Step]) -> str:
     for step in steps:
         if isinstance(step, int):
             parts.append(f"[{step}]")
-        elif step and not any(sign in step for sign in ".[`"):
-            parts.append(f".{step}")
         else:
-            parts.append(".`" + step.replace("`", "``") + "`")
+            is_plain = step and not any(sign in step for sign in ".[`")
+            parts.append(f".{step if is_plain else name(step)}")
     return "".join(parts).removeprefix(".")

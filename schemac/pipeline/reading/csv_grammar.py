@@ -117,25 +117,27 @@ class CsvDialect:
         >>> list(CsvDialect().records(['1,"a\\n', 'b"\\n', '2,c']))
         ['1,"a\\nb"', '2,c']
         """
-        if is_joined and not self.line_break:
-            pending: list[str] = []
-            for text in lines:
-                if not pending and self.is_comment(text):
-                    continue
-                if self.quote and (self.quote in text or pending):
-                    is_open = (self._stays_open if pending else self._opens).match(text) is not None
-                    pending.append(text)
-                    if is_open:
-                        continue
-                    text, pending = "".join(pending), []
-                yield _without_break(text)
-            if pending:
-                yield _without_break("".join(pending))
-            return
+        is_joined = is_joined and bool(self.quote) and not self.line_break
+        pending: list[str] = []
         for line in lines:
-            bare = line.removesuffix(self.line_break) if self.line_break else _without_break(line)
-            if not self.is_comment(bare):
-                yield bare
+            record = self._without_break(line)
+            if not pending and self.is_comment(record):
+                continue
+            if is_joined and (pending or self.quote in line):
+                is_open = (self._stays_open if pending else self._opens).match(line) is not None
+                pending.append(line)
+                if is_open:
+                    continue
+                record, pending = self._without_break("".join(pending)), []
+            yield record
+        if pending:
+            yield self._without_break("".join(pending))
+
+    def _without_break(self, line: str) -> str:
+        """Return a line without the line break at its end."""
+        if self.line_break:
+            return line.removesuffix(self.line_break)
+        return line[:-2] if line.endswith("\r\n") else line[:-1] if line.endswith(("\n", "\r")) else line
 
     def is_open(self, line: str) -> bool:
         """Whether a quote opens in a line, and does not close there."""
@@ -229,13 +231,11 @@ class CsvForm:
             elif text is not None and len(cells := self.dialect.values(text)) != len(self.columns):
                 broken[row], cells = MALFORMED, nothing
             others.append(cells)
-        places = pc.subtract(pc.cumulative_sum(is_plain.cast(pa.int64())), 1)
-        behind = pc.subtract(pc.cumulative_sum(pc.invert(is_plain).cast(pa.int64())), 1)
-        order = pc.if_else(is_plain, places, pc.add(behind, is_plain.true_count))
         for label, column in columns.items():
             number = self.columns.index(label)
             read = pa.array([cells[number] for cells in others], pa.string())
-            columns[label] = self._with_nulls(pa.concat_arrays([column, read]).take(order))
+            all_cells = pc.replace_with_mask(pa.nulls(len(records), pa.string()), is_plain, column)
+            columns[label] = self._with_nulls(pc.replace_with_mask(all_cells, pc.invert(is_plain), read))
         return columns, broken
 
     def _with_nulls(self, cells: pa.Array) -> pa.Array:
@@ -312,11 +312,6 @@ class CsvForms:
             for form in self.forms
         ]
         return replace(self, forms=tuple(forms))
-
-
-def _without_break(line: str) -> str:
-    """Return a line without the line break at its end."""
-    return line[:-2] if line.endswith("\r\n") else line[:-1] if line.endswith(("\n", "\r")) else line
 
 
 def dialect_of(options: "Options") -> CsvDialect:

@@ -8,6 +8,7 @@ Rule: the records of many small files are put into one batch, for a call of Arro
 """
 
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, ClassVar, NamedTuple, Protocol, Self
@@ -202,10 +203,7 @@ class TextBatches:
         origin = RecordFiles(
             [(file, len(texts)) for (file, _), (texts, *_) in zip(parts, checked, strict=True)]
         )
-        texts, raw = (pa.concat_arrays([one[i] for one in checked]) for i in range(2))
-        faults = None
-        if any(one[2] is not None for one in checked):
-            faults = pa.concat_arrays([pa.nulls(len(one), pa.string()) if known is None else known for one, _, known in checked])  # fmt: skip
+        texts, raw, faults = map(pa.concat_arrays, zip(*checked, strict=True))
         columns = {TEXT: texts}
         for i, label in enumerate(self.folders):
             columns[label] = origin.column(lambda file, i=i: file.folders[i])  # type: ignore[misc]
@@ -216,9 +214,10 @@ class TextBatches:
                 is_other = pc.fill_null(pc.not_equal(cells[cell], columns[folder]), False)
                 rules |= dict.fromkeys(pc.indices_nonzero(is_other).to_pylist(), CONFLICT)
             if rules:
-                known = [None] * len(texts) if faults is None else faults.to_pylist()
+                known = faults.to_pylist()
                 faults = pa.array([known[row] or rules.get(row) for row in range(len(texts))], pa.string())
-        return RecordBatch(pa.record_batch(list(columns.values()), list(columns)), raw, origin, faults)
+        known_faults = faults if faults.null_count < len(faults) else None
+        return RecordBatch(pa.record_batch(list(columns.values()), list(columns)), raw, origin, known_faults)
 
 
 def file_groups(
@@ -240,17 +239,13 @@ def file_groups(
         yield together
 
 
-def _checked_texts(texts: pa.Array, faults: pa.Array | None) -> tuple[pa.Array, pa.Array, pa.Array | None]:
+def _checked_texts(texts: pa.Array, faults: pa.Array | None) -> tuple[pa.Array, pa.Array, pa.Array]:
     """Return the texts in which nothing is wrong yet, null in place of others; all texts; and what is wrong."""
-    if faults is None or faults.null_count == len(faults):
-        if pa.types.is_string(texts.type):
-            return texts, texts, None
-        try:
+    faults = pa.nulls(len(texts), pa.string()) if faults is None else faults
+    if faults.null_count == len(faults):
+        with suppress(pa.ArrowInvalid):
             sound = texts.cast(pa.string())
-        except pa.ArrowInvalid:
-            faults = pa.nulls(len(texts), pa.string())
-        else:
-            return sound, sound, None
+            return sound, sound, faults
     raw: list[str] = []
     rules: list[str | None] = []
     for text, rule in zip(texts.to_pylist(), faults.to_pylist(), strict=True):

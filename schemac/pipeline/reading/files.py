@@ -36,11 +36,11 @@ BAD_ENCODING = "encoding"
 """The rule that a record breaks whose bytes are not the encoding of its source."""
 MARK = 0xDC00
 MARKED = re.compile("[\ud800-\udfff]")
-WITH_BYTE_ORDER_MARK = {
-    "utf-16": ((codecs.BOM_UTF16_LE, "utf-16-le"), (codecs.BOM_UTF16_BE, "utf-16-be")),
-    "utf-32": ((codecs.BOM_UTF32_LE, "utf-32-le"), (codecs.BOM_UTF32_BE, "utf-32-be")),
-    "utf-8": ((codecs.BOM_UTF8, "utf-8"),),
+BYTE_ORDER_MARKS = {
+    "utf-16": (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE),
+    "utf-32": (codecs.BOM_UTF32_LE, codecs.BOM_UTF32_BE),
 }
+"""What a text of an encoding begins with that has no order of bytes of its own."""
 CHUNK_BYTES = 1 << 20
 PACKED_BYTES = 1 << 17
 
@@ -187,26 +187,15 @@ def read_errors_reported(path: str) -> Iterator[None]:
 def chunks_of(path: str, encoding: str) -> Iterator[str]:
     """Yield the text of a file, piece by piece, without a byte order mark. Raises PipelineError."""
     with read_errors_reported(path), open_file(path) as stream:
-        first = stream.read(CHUNK_BYTES)
-        codec, skipped = _encoding_after_mark(path, codec_name(encoding), first)
+        codec, first = codec_name(encoding), stream.read(CHUNK_BYTES)
+        if first and not first.startswith(BYTE_ORDER_MARKS.get(codec, b"")):
+            help = f"set `encoding` to {codec.upper()}LE or {codec.upper()}BE"
+            raise PipelineError(UNKNOWN_BYTE_ORDER, f"`{path}` has no byte order mark", help)
         decoder = codecs.getincrementaldecoder(codec)("schemac-mark")
-        yield decoder.decode(first[skipped:])
+        yield decoder.decode(first.removeprefix(codecs.BOM_UTF8) if codec == "utf-8" else first)
         while chunk := stream.read(CHUNK_BYTES):
             yield decoder.decode(chunk)
         yield decoder.decode(b"", final=True)
-
-
-def _encoding_after_mark(path: str, codec: str, first: bytes) -> tuple[str, int]:
-    """Find the codec with its byte order, and the length of the mark."""
-    if codec not in WITH_BYTE_ORDER_MARK:
-        return codec, 0
-    for mark, encoding in WITH_BYTE_ORDER_MARK[codec]:
-        if first.startswith(mark):
-            return encoding, len(mark)
-    if codec == "utf-8" or not first:
-        return codec, 0
-    help = f"set `encoding` to {codec.upper()}LE or {codec.upper()}BE"
-    raise PipelineError(UNKNOWN_BYTE_ORDER, f"`{path}` has no byte order mark", help)
 
 
 def has_marks(text: str) -> bool:
@@ -244,7 +233,6 @@ def lines_of(path: str, encoding: str, line_break: str = "") -> Iterator[str]:
 
 
 BLOCK_BYTES = 4 << 20
-BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 LINE_FEED = 10
 BYTES_TO_OPEN = 1 << 14
 
@@ -324,8 +312,8 @@ def lines_of_split(split: FileSplit) -> Iterator[pa.Array]:
 def _whole_lines(stream: Any, split: FileSplit, place: int) -> Iterator[bytes]:
     """Read from a place that may be in the middle of a line."""
     buffered = stream.read(BLOCK_BYTES)
-    if not place and buffered.startswith(BYTE_ORDER_MARK):
-        place = len(BYTE_ORDER_MARK)
+    if not place and buffered.startswith(codecs.BOM_UTF8):
+        place = len(codecs.BOM_UTF8)
         buffered = buffered[place:] or stream.read(BLOCK_BYTES)
     if split.start:
         while buffered and (at := _first_break(buffered, 0)) < 0:

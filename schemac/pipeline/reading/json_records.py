@@ -10,6 +10,7 @@ Units: a document is read in pieces; no more of it is kept than the longest reco
 import json
 import re
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from functools import partial
 from itertools import islice
 from typing import TYPE_CHECKING, Any
@@ -38,7 +39,7 @@ from schemac.pipeline.spark.packed import RAW
 from schemac.rows.judging.tokens import BLANK, NotJsonError, parse, token_text
 
 if TYPE_CHECKING:
-    from schemac.pipeline.reading.records import Records
+    from schemac.pipeline.reading.source import Records
 
 BLANKS = re.compile(r"[ \t\r\n]*")
 BETWEEN = re.compile(r"[ \t\r\n,]*")
@@ -175,7 +176,7 @@ class _DocumentReader:
         self.needed_from = self.at
         self.at += 1
         self.skip(BETWEEN)
-        try:
+        with suppress(ValueError, RecursionError):
             while self.mark == '"':
                 key, self.at = self.value()
                 self.skip(BLANKS)
@@ -190,8 +191,6 @@ class _DocumentReader:
                 else:
                     self.at = self.value()[1]
                 self.skip(BETWEEN)
-        except (ValueError, RecursionError):
-            pass
         if self.mark == "}":
             whole = self.take(self.at + 1)
             if not has_records:
@@ -305,7 +304,7 @@ LONGEST_LINE_READ = 1 << 20
 
 def read_json(spark: SparkSession, source: Source) -> "Records":
     """Read the records of a JSON source, or the features of a GeoJSON source."""
-    from schemac.pipeline.reading.records import JsonTexts, Records  # the tasks need neither
+    from schemac.pipeline.reading.source import JsonTexts, Records  # the tasks need neither
 
     options = Options(source)
     encoding = codec_name(options.text("encoding", "UTF-8"))

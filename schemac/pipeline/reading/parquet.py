@@ -96,10 +96,16 @@ def _schema_of(path: str) -> pa.Schema | None:
 def _with_instants(file: pq.ParquetFile) -> pa.Schema:
     """Return the types of columns, timestamps for the oldest form of an instant, which does not say that it is one."""
     schema: pa.Schema = file.schema_arrow
-    for leaf in map(file.schema.column, range(len(file.schema.names))):
-        if leaf.physical_type == "INT96" and (at := schema.get_field_index(leaf.path)) >= 0:
+    for path in _old_instants(file):
+        if (at := schema.get_field_index(path)) >= 0:
             schema = schema.set(at, schema.field(at).with_type(pa.timestamp("us", "UTC")))
     return schema
+
+
+def _old_instants(file: pq.ParquetFile) -> list[str]:
+    """Return the paths of the columns, and of parts of columns, that have the oldest form of an instant."""
+    leaves = map(file.schema.column, range(len(file.schema.names)))
+    return [leaf.path for leaf in leaves if leaf.physical_type == "INT96"]
 
 
 def _spark_field(spark: SparkSession, field: pa.Field) -> StructField | None:
@@ -303,10 +309,7 @@ def _plain_schema(file: SourceFile) -> pa.Schema | None:
             parquet = _parquet_file(stream)
             written: Mapping[bytes, bytes] = parquet.metadata.metadata or {}
             schema = _with_instants(parquet)
-            leaves = map(parquet.schema.column, range(len(parquet.schema.names)))
-            has_inner_instants = any(
-                leaf.physical_type == "INT96" and schema.get_field_index(leaf.path) < 0 for leaf in leaves
-            )
+            has_inner_instants = any(schema.get_field_index(path) < 0 for path in _old_instants(parquet))
     except (pa.ArrowException, OSError):
         return None
     if written.get(WRITER, b"3") < b"3" or any(key in written for key in OLD_CALENDARS) or has_inner_instants:

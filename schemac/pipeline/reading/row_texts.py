@@ -11,13 +11,12 @@ Errors: UnreadableRowError for types that no rows can be made of.
 
 import base64
 import json
-import re
 from collections.abc import Callable, Iterator, Mapping
-from datetime import date
 from decimal import Decimal
 from functools import partial
-from typing import Any
+from typing import Any, Literal
 
+import numpy as np
 import pyarrow as pa
 from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame
@@ -57,12 +56,6 @@ COUNTED = {
         pa.duration("s"), pa.duration("ms"), pa.duration("us"), pa.duration("ns"),
     )
 }  # fmt: skip
-_TIMESTAMP = re.compile(
-    r"([-+]?[0-9]+)-([0-9]{2})-([0-9]{2})(?: ([0-9]{2}):([0-9]{2}):([0-9]{2})(?:\.([0-9]+))?)?Z?"
-)
-_YEARS, _DAYS = 400, 146_097
-"""The calendar repeats itself after so many years and days."""
-_EPOCH = date(1970, 1, 1).toordinal()
 NOT_PLAIN = "\0"
 """What a text begins with that is shown as its bytes."""
 
@@ -198,16 +191,9 @@ def _unless_null(read: Read) -> Read:
     return lambda x: None if x is None else read(x)
 
 
-def _microseconds(text: str) -> int:
-    """Return the microseconds since 1970-01-01; years have as many digits as they need, and a sign."""
-    match = _TIMESTAMP.fullmatch(text)
-    assert match is not None, text
-    year, month, day, hour, minute, second = (int(part or 0) for part in match.groups()[:6])
-    cycles, year = divmod(year, _YEARS)
-    # A year that `date` has, and that is as long.
-    days = date(year + _YEARS, month, day).toordinal() - _EPOCH + (cycles - 1) * _DAYS
-    seconds = (hour * 60 + minute) * 60 + second
-    return (days * 86_400 + seconds) * 10**6 + int((match[7] or "").ljust(6, "0"))
+def _since_epoch(unit: Literal["D", "us"], text: str) -> int:
+    """Return the days or microseconds since 1970-01-01; unlike `datetime`, numpy has years of any length, with a sign."""
+    return int(np.datetime64(text.removesuffix("Z"), unit).astype(np.int64))
 
 
 _LEAVES: dict[type[DataType], Read] = {
@@ -219,7 +205,6 @@ _LEAVES: dict[type[DataType], Read] = {
     FloatType: lambda x: pa.scalar(x).cast(pa.float32()).as_py(),
     DoubleType: float,
     DecimalType: Decimal,
-    DateType: lambda x: _microseconds(x) // 86_400_000_000,
-    TimestampType: _microseconds,
-    TimestampNTZType: _microseconds,
+    DateType: partial(_since_epoch, "D"),
+    **dict.fromkeys((TimestampType, TimestampNTZType), partial(_since_epoch, "us")),
 }

@@ -226,9 +226,8 @@ class TableReader(DataSourceReader):  # type: ignore[misc]  # PySpark is not fol
 
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
         """Read the rows of one part."""
-        from schemac.rows.judging.arrays import (
-            to_field,
-        )  # for start-up time: those who plan a query read no rows
+        # For start-up time: those who plan a query read no rows.
+        from schemac.rows.judging.arrays import to_field
 
         _, path, version, storage = self.table
         schema, has_source = self.schema, self.projection.columns is None

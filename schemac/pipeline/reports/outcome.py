@@ -25,7 +25,7 @@ from schemac.project.writing import replace_file
 from schemac.rows.judging.settings import ReasonCount
 from schemac.rows.runs.identity import without_secrets
 from schemac.rows.runs.storage import NO_STORAGE
-from schemac.text.source.diagnostics import Diagnostic
+from schemac.text.source.diagnostics import Diagnostic, envelope
 from schemac.version import __version__
 
 if TYPE_CHECKING:
@@ -61,8 +61,6 @@ class RunOutcome:
 
     def to_json(self) -> dict[str, Any]:
         """Give the document that `--format json` prints."""
-        from schemac.text.source.diagnostics import envelope
-
         run = None if self.report is None else self.report.to_json()
         return envelope("run", self.diagnostics, {"run": run})
 

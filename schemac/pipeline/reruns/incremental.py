@@ -34,8 +34,7 @@ FILES, STATE, LINK = "schemac.run.files", "schemac.run.state", "schemac.run.link
 LINKS_TO_A_STATE = 64
 
 
-@dataclass(frozen=True)
-class KnownFile:
+class KnownFile(NamedTuple):
     """A file that a run has read."""
 
     path: str
@@ -146,5 +145,4 @@ def with_paths(source: Source, paths: list[str]) -> Source:
 
 def _packed_files(files: Iterable[KnownFile]) -> str:
     """Return files as JSON that is compressed by zlib, in base64."""
-    rows = [[file.path, file.size_bytes, file.modified_micros, file.digest] for file in files]
-    return base64.b64encode(zlib.compress(json.dumps(rows).encode())).decode()
+    return base64.b64encode(zlib.compress(json.dumps(list(files)).encode())).decode()

@@ -8,10 +8,10 @@ Rule: only rows that count, of runs whose rows the table has. A text that was no
 Errors: SC666 replay.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
-from pyspark.sql import DataFrame, SparkSession, functions
+from pyspark.sql import DataFrame, Row, SparkSession, functions
 
 from schemac.pipeline.declaration.job import FRAME, Job, Source
 from schemac.pipeline.errors import PipelineError, did_you_mean
@@ -19,9 +19,8 @@ from schemac.pipeline.reading.cutting import FAULT
 from schemac.pipeline.reading.files import BAD_ENCODING
 from schemac.pipeline.reading.inputs import FILE, METADATA, Json, file_name, file_part, parse_steps
 from schemac.pipeline.reading.json_records import NO_LIST
-from schemac.pipeline.reading.records import IN_RECORD, JsonTexts, Records
 from schemac.pipeline.reading.row_texts import TYPES, UnreadableRowError, types_of_text
-from schemac.pipeline.reading.source import records_of_row_texts
+from schemac.pipeline.reading.source import IN_RECORD, JsonTexts, Records, records_of_row_texts
 from schemac.pipeline.reading.table_source import TableReader, TableVersion, table_frame
 from schemac.pipeline.spark.packed import ADDRESS, RAW, SOURCE
 from schemac.pipeline.spark.sql import literal, parse_json_sql
@@ -157,29 +156,23 @@ def _selected_rows(rows: DataFrame, job: Job, replay: Replay) -> DataFrame:
     """Return the rows of the quarantine of the requested run, rule and path. Raises PipelineError for misspelt ones."""
     runs = [replay.run] if replay.run else [run.id for run in _current_runs(job)]
     rows = rows.where(functions.col("run").isin(runs))
-    conditions = []
-    if replay.rule:
-        conditions.append(f"rule = {literal(replay.rule)}")
-    if replay.path:
-        conditions.append(f"path = {literal(replay.path)}")
-    if not conditions:
+    requested = {option: word for option in ("rule", "path") if (word := getattr(replay, option))}
+    if not requested:
         return rows
     path = f"regexp_replace(e.path, {literal(POSITIONS)}, '[]')"
     reasons = f"transform(errors, e -> named_struct('rule', e.rule, 'path', {path}))"
-    condition = " and ".join(f"e.{condition}" for condition in conditions)
-    requested = rows.where(functions.expr(f"exists({reasons}, e -> {condition})"))
-    if requested.isEmpty():
-        _refuse_misspelt(rows.select(functions.explode(functions.expr(reasons)).alias("e")), replay)
-    return requested
+    condition = " and ".join(f"e.{option} = {literal(word)}" for option, word in requested.items())
+    selected = rows.where(functions.expr(f"exists({reasons}, e -> {condition})"))
+    if selected.isEmpty():
+        each = rows.select(functions.explode(functions.expr(reasons)).alias("e"))
+        _refuse_misspelt(requested, each.select("e.rule", "e.path").distinct().collect())
+    return selected
 
 
-def _refuse_misspelt(reasons: DataFrame, replay: Replay) -> None:
+def _refuse_misspelt(requested: Mapping[str, str], present: list[Row]) -> None:
     """Refuse a rule or a path that is like one of the quarantine's; another one has been replayed, or never occurred."""
-    present = reasons.select("e.rule", "e.path").distinct().collect()
-    for option, word, words in (
-        ("rule", replay.rule, {reason.rule for reason in present}),
-        ("path", replay.path, {reason.path for reason in present}),
-    ):
-        if word and word not in words and closest(word, sorted(words)) is not None:
+    for option, word in requested.items():
+        words = {reason[option] for reason in present}
+        if word not in words and closest(word, sorted(words)) is not None:
             message = f"no record of the quarantine has a reason with the {option} `{word}`"
             raise PipelineError(REPLAY, message, did_you_mean(word, words))

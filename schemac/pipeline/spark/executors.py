@@ -24,9 +24,8 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.types import BinaryType, StructField, StructType
 
 if TYPE_CHECKING:
-    from pyspark.sql.datasource import (
-        DataSource,  # Spark has them in Python since 4.0, and connectors may be for an older one
-    )
+    # Spark has them in Python since 4.0, and connectors may be for an older one.
+    from pyspark.sql.datasource import DataSource
 
 PACKAGE = Path(__file__).resolve().parents[2]
 PYTHON_SETTING = "spark.pyspark.python"

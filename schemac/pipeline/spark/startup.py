@@ -21,7 +21,7 @@ import subprocess
 import sysconfig
 import tempfile
 from collections.abc import Iterator
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from zipfile import ZipFile
@@ -42,12 +42,10 @@ def user_cache() -> Path:
 @functools.cache
 def _writable_folder(preferred: Path) -> Path:
     """Return the preferred folder, made if missing, or a temporary one for this process if it is not writable."""
-    try:
+    with suppress(OSError):
         preferred.mkdir(parents=True, exist_ok=True)
         if os.access(preferred, os.W_OK):
             return preferred
-    except OSError:
-        pass
     folder = tempfile.mkdtemp(prefix="schemac-")
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
     return Path(folder)

@@ -125,9 +125,26 @@ def written_by(write: Callable[[Iterator[pa.RecordBatch]], T], batches: Iterator
         raise failure[0] if failure else error from None
 
 
-def stage_quarantine(rows: DataFrame, place: WriteTarget, run: str, limits: Limits) -> StagedQuarantine:
-    """Write the rows of a frame, none of which fits, to the quarantine, without a commit."""
-    total = StagedQuarantine()
+def count_reasons(frame: DataFrame, column: str) -> tuple[int, int, Counter[tuple[str, str]]]:
+    """Count the rows of a frame, those without reasons in a column, and the reasons by path and rule."""
+    rows = fitting = 0
+    reasons: Counter[tuple[str, str]] = Counter()
+    for of_batch in collected(frame.select(column), _count_task):
+        rows, fitting = rows + of_batch[0], fitting + of_batch[1]
+        reasons.update(of_batch[2])
+    return rows, fitting, reasons
+
+
+def _count_task(batches: Iterator[pa.RecordBatch]) -> Iterator[tuple[int, int, Counter[tuple[str, str]]]]:
+    """Yield the counts of each batch, which has one column of reasons."""
+    for batch in batches:
+        reasons = batch.column(0)
+        yield len(reasons), reasons.null_count, reason_counts(reasons)
+
+
+def stage_quarantine(frame: DataFrame, place: WriteTarget, run: str, limits: Limits) -> StagedQuarantine:
+    """Write the rows of a conformed frame that do not fit to the quarantine, without a commit."""
+    rows, total = frame.where(f"{ERRORS} is not null").select(ERRORS, RAW, SOURCE), StagedQuarantine()
     for staged in collected(rows, partial(_stage_task, place, run, limits)):
         total.add(staged)
     return total

@@ -18,7 +18,7 @@ from schemac.pipeline.declaration.job import Job
 from schemac.pipeline.declaration.parts import Limits
 from schemac.pipeline.errors import PipelineError
 from schemac.pipeline.reading.paths import FileStates, write_states
-from schemac.pipeline.spark.packed import ERRORS, RAW, SOURCE
+from schemac.pipeline.spark.packed import ERRORS
 from schemac.pipeline.writing.batches import stage_quarantine
 from schemac.pipeline.writing.format_sink import (
     BOOKKEEPING_COLUMNS,
@@ -49,8 +49,7 @@ def write_through(
         columns = frame.drop(*BOOKKEEPING_COLUMNS)
         path = open_staging(columns, connector, writer.sink, writer.table, writer.options.form())
         assert writer.quarantine is not None
-        others = persisted.where(f"{ERRORS} is not null").select(ERRORS, RAW, SOURCE)
-        written.bad = stage_quarantine(others, writer.quarantine, writer.run.id, writer.options.limits())
+        written.bad = stage_quarantine(persisted, writer.quarantine, writer.run.id, writer.options.limits())
         good = persisted.where(f"{ERRORS} is null")
         written.warnings = count_warnings(good)
         rows = good.drop(*BOOKKEEPING_COLUMNS)

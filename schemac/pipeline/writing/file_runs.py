@@ -12,7 +12,7 @@ Errors: SC656 unwritable-target, SC659 concurrent-run, SC675 disk-full; what Had
 import errno
 import os
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import partial
@@ -118,19 +118,13 @@ class HadoopFiles:
         """Read a text in UTF-8; None if the file does not exist."""
         if not self.exists(path):
             return None
-        stream = self._system.open(self._path(path))
-        try:
+        with closing(self._system.open(self._path(path))) as stream:
             return str(self._jvm.org.apache.commons.io.IOUtils.toString(stream, "UTF-8"))
-        finally:
-            stream.close()
 
     def write(self, path: str, text: str) -> None:
         """Write a text in UTF-8, in place of what is there."""
-        stream = self._system.create(self._path(path), True)
-        try:
+        with closing(self._system.create(self._path(path), True)) as stream:
             stream.write(bytearray(text.encode()))
-        finally:
-            stream.close()
 
     def modified(self, path: str) -> datetime:
         """Return when a file or a folder was changed last."""
@@ -211,13 +205,10 @@ class FileRuns:
     @contextmanager
     def staged(self, run: RunIdentity) -> Iterator[StagingFolder]:
         """Make the folder that the files of a run wait in; it is removed at the end, unless it was given up."""
-        folder = self.staging.new_folder(run)
-        try:
+        with closing(self.staging.new_folder(run)) as folder:
             folder.open(run)
             with heartbeat(RENEWED_SECONDS, folder.renew):
                 yield folder
-        finally:
-            folder.close()
 
     def claimed(self, folder: StagingFolder, run: RunIdentity) -> Callable[[Mapping[str, str]], int]:
         """Lock the target for one commit; return a function that commits the rows of a staging folder, and returns the number of the run."""

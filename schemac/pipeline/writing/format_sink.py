@@ -27,12 +27,12 @@ from schemac.pipeline.reading.paths import FileStates, check_files_unchanged
 from schemac.pipeline.spark.failures import deepest, known_cause
 from schemac.pipeline.spark.packed import ERRORS, RAW, SOURCE, WARNINGS
 from schemac.pipeline.spark.sql import name, with_operator
-from schemac.pipeline.writing.batches import stage_quarantine
+from schemac.pipeline.writing.batches import count_reasons, stage_quarantine
 from schemac.pipeline.writing.file_runs import ROWS as ROWS_FOLDER
 from schemac.pipeline.writing.file_runs import FileRuns, file_errors_reported, local_address, open_files
 from schemac.pipeline.writing.sink_options import SinkReport, nothing_fits, too_many_quarantined
 from schemac.rows.judging.reasons import QUARANTINE_SCHEMA
-from schemac.rows.judging.settings import POSITIONS, ReasonCount
+from schemac.rows.judging.settings import ReasonCount
 from schemac.rows.runs.history import TABLE
 from schemac.rows.runs.identity import Mode, RunIdentity
 from schemac.rows.runs.storage import hadoop_address, path_from_quarantine
@@ -170,8 +170,7 @@ class FormatTarget:
         try:
             good = persisted.where(f"{ERRORS} is null")
             sink_of(None).open_staging(place)
-            rows = persisted.where(f"{ERRORS} is not null").select(ERRORS, RAW, SOURCE)
-            staged = stage_quarantine(rows, place, self.run.id, self.job.max_quarantined)
+            staged = stage_quarantine(persisted, place, self.run.id, self.job.max_quarantined)
             reasons, warnings = map(ReasonCount.sorted, (staged.reasons, count_warnings(good)))
             report = SinkReport(good.count(), staged.rows, reasons, warnings=warnings)
             records = report.rows_written + staged.rows
@@ -210,16 +209,16 @@ class FormatTarget:
                 writer = good.write.format(self.format).options(**target.options).mode(mode)
                 try:
                     writer.save(target.path)
-                except (AnalysisException, Py4JError) as error:
-                    # That there is no class of the format comes as Java's error; other errors of Java are told from each other by their causes, later.
-                    text = str(error).strip().splitlines()[0]
-                    if isinstance(error, Py4JError):
-                        if NO_CONNECTOR not in str(error):
-                            raise
-                        raise connector_missing(self.format, ("target", "format")) from error
+                except AnalysisException as error:
+                    first_line = str(error).strip().splitlines()[0]
                     raise PipelineError(
-                        UNWRITABLE_TARGET, text, ADD_A_CONNECTOR, place=("target", "format")
+                        UNWRITABLE_TARGET, first_line, ADD_A_CONNECTOR, place=("target", "format")
                     ) from error
+                except Py4JError as error:
+                    # That there is no class of the format comes as Java's error; other errors of Java are told from each other by their causes, later.
+                    if NO_CONNECTOR not in str(error):
+                        raise
+                    raise connector_missing(self.format, ("target", "format")) from error
                 return 0, version
         with runs.staged(self.run) as folder:
             files = good.write.format(self.format).options(**self._store_options, **self.job.target.options)
@@ -347,9 +346,4 @@ def _quarantine_target(job: Job, run: RunIdentity, table: str) -> WriteTarget:
 
 def count_warnings(good: DataFrame) -> Counter[tuple[str, str]]:
     """Count what the rows that fit were warned of, by path and rule."""
-    if WARNINGS not in good.columns:
-        return Counter()
-    each = good.select(functions.explode(WARNINGS).alias("why"))
-    path = functions.regexp_replace("why.path", functions.lit(POSITIONS), functions.lit("[]"))
-    rows = each.groupBy(path.alias("path"), functions.col("why.rule").alias("rule")).count().collect()
-    return Counter({(path, rule): count for path, rule, count in rows})
+    return count_reasons(good, WARNINGS)[2] if WARNINGS in good.columns else Counter()

@@ -65,8 +65,8 @@ class WrittenRows(WriterCommitMessage):  # type: ignore[misc]  # PySpark is not 
     bad: StagedQuarantine = field(default_factory=StagedQuarantine)
     moved: list[int] = field(default_factory=list)
     """Addresses of the rows of the quarantine that fit now."""
-    deletes: list[bytes] = field(default_factory=list)
-    """The deciding columns of records that delete, as IPC streams."""
+    deletes: list[pa.RecordBatch] = field(default_factory=list)
+    """The deciding columns of records that delete."""
     warnings: Counter[tuple[str, str]] = field(default_factory=Counter)
 
     @classmethod
@@ -230,19 +230,13 @@ class TableWriter(DataSourceArrowWriter):  # type: ignore[misc]  # PySpark is no
     ) -> Iterator[pa.RecordBatch]:
         """Yield the records that are rows, and keep the keys that the others delete."""
         assert self.merge is not None
-        schema, remaining = self._deletes_schema, []
         for batch in batches:
-            deletes = pc.fill_null(pc.equal(batch.column(DELETE), self.merge.deletes), False)
-            remaining.append(to_schema(batch.filter(deletes), schema))
-            rows = batch.filter(pc.invert(deletes))
+            is_delete = pc.fill_null(pc.equal(batch.column(DELETE), self.merge.deletes), False)
+            deletes, rows = batch.filter(is_delete), batch.filter(pc.invert(is_delete))
+            if deletes.num_rows:
+                written.deletes.append(to_schema(deletes, self._deletes_schema))
             if rows.num_rows:
                 yield rows
-        if any(one.num_rows for one in remaining):
-            sink = pa.BufferOutputStream()
-            with pa.ipc.new_stream(sink, schema) as stream:
-                for one in remaining:
-                    stream.write_batch(one)
-            written.deletes.append(sink.getvalue().to_pybytes())
 
     @property
     def _deletes_schema(self) -> pa.Schema:
@@ -254,9 +248,7 @@ class TableWriter(DataSourceArrowWriter):  # type: ignore[misc]  # PySpark is no
         """Decide which records count against the rows of the table; return None where keys do not matter."""
         if self.merge is None:
             return None
-        schema = self._deletes_schema
-        tables = [pa.ipc.open_stream(stream).read_all() for stream in total.deletes]
-        deletes = pa.concat_tables([schema.empty_table(), *tables])
+        deletes = pa.Table.from_batches(total.deletes, self._deletes_schema)
         return self.sink.judge(self.table, TableForm(self.schema), total.pieces, deletes, self.merge)
 
     def commit(self, messages: Sequence[WriterCommitMessage | None]) -> None:
