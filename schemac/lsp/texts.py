@@ -33,15 +33,6 @@ class EditedText(TextDocument):
         """The lines with their ends."""
         return split_with_ends(self.source)
 
-    def _apply_incremental_change(self, change: types.TextDocumentContentChangePartial) -> None:
-        """Apply an edit by the lines of the protocol; it takes the place of pygls' own, which counts others."""
-        lines = self.lines
-        server_range = self._position_codec.range_from_client_units(lines, change.range)
-        start, end = server_range.start, server_range.end
-        before = "".join(lines[: start.line]) + "".join(lines[start.line : start.line + 1])[: start.character]
-        after = "".join(lines[end.line : end.line + 1])[end.character :] + "".join(lines[end.line + 1 :])
-        self._source = before + change.text + after
-
 
 class EditedWorkspace(Workspace):
     """The open texts, with the lines of the protocol."""
