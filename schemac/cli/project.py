@@ -27,7 +27,7 @@ from schemac.project.manifests import CompiledFile, read_manifests
 from schemac.project.options import CompileOptions
 from schemac.text.source.catalogue import NOTHING_TO_COMPILE, TRACKED_CACHE, UNREADABLE_FILE
 from schemac.text.source.diagnostics import Report
-from schemac.text.source.phrases import closest, counted
+from schemac.text.source.phrases import Help, counted
 from schemac.text.source.text import MAX_BYTES
 
 if TYPE_CHECKING:
@@ -113,9 +113,8 @@ def find_dataset(
     by_name = {named.name: (file, n) for file in compiled for n, named in enumerate(file.named)}
     dataset_name = next(iter(by_name)) if options.paths and len(by_name) == 1 else options.dataset
     if dataset_name not in by_name:
-        near = closest(options.dataset, by_name)
         message = f"no manifest has a dataset {options.dataset}"
-        help = f"did you mean {near}?" if near else f"the datasets are {', '.join(by_name)}"
+        help = Help.nearest(options.dataset, by_name, f"the datasets are {', '.join(by_name)}", mark="")
         report.add(NOTHING_TO_COMPILE, message, help=help)
         return None
     file, n = by_name[dataset_name]
