@@ -173,11 +173,9 @@ class Navigator:
         """Return the dataset whose own name the cursor is on."""
         file = self.checked.file(path)
         for named, dataset in zip(file.named, file.datasets, strict=True) if file is not None else ():
-            document, at = dataset.origins.document, dataset.origins.named_at
-            if document is not None and at is not None:
-                name = FileRange(path, document.source.region(document.span(at)))
-                if name.has(path, context.cursor.place):
-                    return DatasetTarget(named.name)
+            place = dataset.origins.name_location if dataset.origins.named_at is not None else None
+            if place is not None and FileRange(path, place.region).has(path, context.cursor.place):
+                return DatasetTarget(named.name)
         return None
 
     def _field_name(self, path: str, context: GrammarContext) -> Target | None:
@@ -217,14 +215,14 @@ class Navigator:
                 return [FileRange(target.path, Region(1, 1, 1, 1))] if os.path.exists(target.path) else []
             case FieldTarget():
                 place = place_of_name(target.dataset_field.dataset, target.dataset_field.field)
-                return [FileRange(self.checked.path(place.source.name), place.source.region(place.span))]
+                return [FileRange(self.checked.path(place.source.name), place.region)]
             case _:
                 sites = [site_of(one) for one in occurrences_of(target, "", self.texts) if one.is_definition]
                 if isinstance(target, DatasetTarget) and not sites:
                     return [
-                        FileRange(key_of(file.file.path), source.region(span))
+                        FileRange(key_of(file.file.path), place.region)
                         for file, dataset in datasets_called(target.name, self.checked.files)
-                        if (source := dataset.origins.source) and (span := dataset.origins.name_span)
+                        if (place := dataset.origins.name_location) is not None
                     ]
                 return sites
 
@@ -253,7 +251,7 @@ class Navigator:
         """Return all places that name something, of a field those in locks too; without the definition of a name."""
         if isinstance(target, FileTarget):
             return [
-                FileRange(key_of(file.file.path), document.source.region(document.span(at)))
+                FileRange(key_of(file.file.path), document.location(at).region)
                 for file in self.texts.users_of(target.path)
                 for document in documents_of(file)
                 for at, value in strings_in(document.value)

@@ -38,7 +38,7 @@ from schemac.project.options import CompileOptions
 from schemac.project.project_texts import DatasetField, key_of, location_of
 from schemac.project.targets import engines_of
 from schemac.registry.installed import engine
-from schemac.text.source.diagnostics import Region, Report, SourceText, Span
+from schemac.text.source.diagnostics import Region, Report
 from schemac.text.syntax.document import Document
 from schemac.text.syntax.model import AuthoredModel, class_text
 from schemac.versions.identity.compilation import Compilation, Locked
@@ -224,13 +224,12 @@ def document_symbols(
     """Return the datasets of a text with their fields, and its groups with theirs."""
     symbols: list[types.DocumentSymbol] = []
     for dataset in file.datasets:
-        source, span = dataset.origins.source, dataset.origins.name_span
-        place = dataset.origins.location(())
-        if source is None or span is None or place is None:
+        name, whole = dataset.origins.name_location, dataset.origins.location(())
+        if name is None or whole is None:
             continue
         members = list(_field_symbols(dataset, dataset.columns, lines))
-        whole, name = _range_of(lines, source, place.span), _range_of(lines, source, span)
-        symbols.append(_document_symbol(dataset.name, types.SymbolKind.Struct, whole, name, None, members))
+        ranges = lines.range(whole.region), lines.range(name.region)
+        symbols.append(_document_symbol(dataset.name, types.SymbolKind.Struct, *ranges, None, members))
     return [*symbols, *_group_symbols(documents, lines)]
 
 
@@ -261,31 +260,24 @@ def _field_symbols(
             continue
         nested = list(_field_symbols(dataset, field.children, lines))
         kind = types.SymbolKind.Struct if field.type.family is Family.STRUCT else types.SymbolKind.Field
-        around = _range_of(lines, whole.source, whole.span)
-        name_range = _range_of(lines, name.source, name.span)
-        yield _document_symbol(str(field.segment), kind, around, name_range, type_text_of(field), nested)
+        ranges = lines.range(whole.region), lines.range(name.region)
+        yield _document_symbol(str(field.segment), kind, *ranges, type_text_of(field), nested)
 
 
 def _group_symbols(documents: Sequence[Document], lines: TextLines) -> Iterator[types.DocumentSymbol]:
     """Yield a symbol for each group of a text, with its named fields below it."""
     for definition in GroupFile(documents).groups.values():
-        document, path = definition.document, definition.path
-        source, children = document.source, []
+        document, path, children = definition.document, definition.path, []
         for i, field in enumerate(definition.group.fields):
             at = (*path, "fields", i)
             if isinstance(field, dict) and isinstance(field.get("name"), str):
-                whole = _range_of(lines, source, document.span(at))
-                name = _range_of(lines, source, document.span((*at, "name")))
+                whole = lines.range(document.location(at).region)
+                name = lines.range(document.location((*at, "name")).region)
                 children.append(_document_symbol(field["name"], types.SymbolKind.Field, whole, name))
-        whole = _range_of(lines, source, document.span(path))
-        name = _range_of(lines, source, document.key_span(path))
+        whole = lines.range(document.location(path).region)
+        name = lines.range(document.location(path, on_key=True).region)
         detail = definition.group.description or None
         yield _document_symbol(definition.name, types.SymbolKind.Module, whole, name, detail, children)
-
-
-def _range_of(lines: TextLines, source: SourceText, span: Span) -> types.Range:
-    """Return a span of a text as a range of the protocol."""
-    return lines.range(source.region(span))
 
 
 def workspace_symbols(
@@ -308,11 +300,9 @@ def _workspace_symbol(
     dataset: LogicalDataset, field: SchemaField | None, path: str, lines_of: LinesOf
 ) -> types.WorkspaceSymbol:
     """Return the symbol of a field, or of the dataset where `field` is None; at the file's start if its place is unknown."""
-    source, span = dataset.origins.source, dataset.origins.name_span
     place = dataset.origins.location((*field.declared_at, "name")) if field is not None else None
-    if place is not None:
-        source, span = place.source, place.span
-    region = source.region(span) if source is not None and span is not None else Region(1, 1, 1, 1)
+    place = place or dataset.origins.name_location
+    region = place.region if place is not None else Region(1, 1, 1, 1)
     location = types.Location(uri_of(path), lines_of(path).range(region))
     if field is None:
         return types.WorkspaceSymbol(location, dataset.name, types.SymbolKind.Struct)
@@ -341,9 +331,9 @@ def inlay_hints(
         ids = locked[dataset.name].ids if dataset.name in locked else {}
         visible: list[SchemaField] = []
         for field in dataset.columns:
-            where, place = location_of(dataset, field), dataset.origins.location(field.declared_at)
-            if where is not None and place is not None and where.file == dataset.origins.file:
-                region = place.source.region(place.span)
+            place = dataset.origins.location(field.declared_at)
+            if place is not None and place.source.name == dataset.origins.file:
+                region = place.region
                 if region.line - 1 <= last and region.end_line - 1 >= first:
                     visible.append(field)
         alone = replace(dataset, columns=tuple(visible))

@@ -202,7 +202,7 @@ def _by_dataset(datasets: list[LogicalDataset], report: Report) -> list[tuple[Di
         if place is not None:
             source, span = place.source, place.span
             last = source.position(max(span.start, span.end - 1)).line
-            lines[i] = range(source.position(span.start).line, last + 1)
+            lines[i] = range(place.region.line, last + 1)
     elsewhere = {d.line for d in report.diagnostics if not any(d.line in of_one for of_one in lines)}
     return [
         tuple(d for d in report.diagnostics if d.line in of_one or d.line in elsewhere) for of_one in lines

@@ -107,8 +107,7 @@ class LostLocks:
             report.add(
                 LOST_LOCK,
                 f"{mine} is the lock of {others}, and {file.file.name} has no dataset of that name",
-                source=origins.source,
-                span=origins.name_span,
+                location=origins.name_location,
                 file=origins.file,
                 help=f"if the lock belongs to another manifest, move it there; if {others} is removed for good, remove {mine}",
             )
@@ -135,8 +134,7 @@ def _report_lost_lock(
     report.add(
         LOST_LOCK,
         what + (f"{renamed}, a very similar dataset that no longer exists" if renamed else "this dataset"),
-        source=origins.source,
-        span=origins.name_span,
+        location=origins.name_location,
         file=origins.file,
         help=f"if it is the same dataset, {' and '.join(steps)}; if not, "
         + (

@@ -186,8 +186,7 @@ def report_unlocked(locked: Locked, report: Report, *, is_error: bool) -> None:
     report.add(
         catalogue.UNLOCKED_CHANGE,
         f"{dataset.name} differs from its lock: {what}",
-        source=dataset.origins.source,
-        span=dataset.origins.name_span,
+        location=dataset.origins.name_location,
         file=dataset.origins.file,
         severity=Severity.ERROR if is_error else None,
         help=f"see `schemac diff lock {name}`, then run `schemac lock {name}`"

@@ -227,15 +227,8 @@ class DatasetMoves:
     def _report_possible_origin(self, name: str, message: str, help: str = _WHICH) -> None:
         """Report that a dataset which seems new may be an old one."""
         version = self._new[name]
-        origins = version.dataset.origins
-        self.report.add(
-            POSSIBLE_ORIGIN,
-            message,
-            source=origins.source,
-            span=origins.name_span,
-            file=version.label,
-            help=help,
-        )
+        place = version.dataset.origins.name_location
+        self.report.add(POSSIBLE_ORIGIN, message, location=place, file=version.label, help=help)
 
 
 def _may_contain(content: bytes | None, path: Path, names: Collection[str]) -> bool:

@@ -213,7 +213,7 @@ def _former_names(dataset: LogicalDataset, renamed: RenamedPaths) -> Iterator[tu
             place = _place(dataset, ("extra", REFERENCES.key, i))
             fix = place.fix(Help.add_key("to", f"[{', '.join(map(written, others))}]"))
             if fix is None:
-                line = place.source.region(place.span).line
+                line = place.region.line
                 raise NoEditError(
                     f"the reference in {place.source.name}, line {line}, needs"
                     f" `to: [{', '.join(others)}]`, and its text is also used for others"

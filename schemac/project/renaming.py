@@ -55,7 +55,7 @@ from schemac.project.rewriting import Renamed, Rewriting, Rewritten
 from schemac.text.source.catalogue import REFUSED_EDIT, UNKNOWN_COLUMN
 from schemac.text.source.diagnostics import Diagnostic, Report, Span
 from schemac.text.source.json_object import TreePath
-from schemac.text.source.phrases import closest
+from schemac.text.source.phrases import Help
 from schemac.text.syntax.events import scalar
 from schemac.versions.identity.freeze import freeze, identify
 from schemac.versions.identity.lock import Lock
@@ -92,11 +92,9 @@ def _refuse(target: DatasetField, message: str, report: Report) -> None:
     report.add(
         REFUSED_EDIT,
         message,
-        source=place.source,
-        span=place.span,
+        location=place,
         file=dataset.origins.file,
         path=field.path_text,
-        labels=place.labels,
         help=f"edit the manifest yourself, write `schemac.dev/renamedFrom: {scalar(field.path_text)}` under the field's "
         "`extra:`, and run `schemac lock`",
     )
@@ -111,9 +109,8 @@ def field_called(
     """Return a field by its path, never a part of a list or map; None after reporting that there is none."""
     fields = {field.path_text: field for field in preorder(dataset.columns) if field.is_member}
     if path_text not in fields:
-        near = closest(path_text, fields)
         message = f"{dataset.name} has no field {path_text}"
-        help = f"did you mean {near}?" if near else f"its fields are {', '.join(fields)}"
+        help = Help.nearest(path_text, fields, f"its fields are {', '.join(fields)}", mark="")
         report.add(UNKNOWN_COLUMN, message, file=dataset.origins.file, help=help)
         return None
     field = fields[path_text]
@@ -185,13 +182,9 @@ def _new_place(target: DatasetField, new: str, report: Report) -> tuple[SchemaFi
     structs = {one.path_text: one for one in preorder(dataset.columns) if one.type.family is Family.STRUCT}
     parent = structs.get(path_text)
     if parent is None:
-        near = closest(path_text, structs)
         message = f"{dataset.name} has no struct {path_text} to move {field.path_text} into"
-        help = (
-            f"did you mean {near}?"
-            if near
-            else "add the struct to the manifest and lock it first; if the dot is part of a name, put the name in backticks"
-        )
+        otherwise = "add the struct to the manifest and lock it first; if the dot is part of a name, put the name in backticks"
+        help = Help.nearest(path_text, structs, otherwise, mark="")
         report.add(UNKNOWN_COLUMN, message, file=dataset.origins.file, help=help)
         return None
     if field in (parent, *parent.ancestors):

@@ -18,7 +18,7 @@ from schemac.language.attributes.attribute import Role
 from schemac.language.attributes.builtin import DESCRIPTION
 from schemac.language.attributes.registry import are_telling, of_role
 from schemac.language.logical.model import Schema, SchemaField, preorder
-from schemac.text.source.diagnostics import Code, Label, Report, SourceText, Span, label
+from schemac.text.source.diagnostics import Code, Label, Report, SourceText, label
 from schemac.text.source.json_object import TreePath
 
 if TYPE_CHECKING:
@@ -51,13 +51,13 @@ class Origins(NamedTuple):
         return self.document.location((*self.base, *path), on_key=on_key)
 
     @property
-    def name_span(self) -> Span | None:
-        """The place of the dataset's name, or of what is first in its schema."""
+    def name_location(self) -> "Location | None":
+        """Where the dataset's name is, or what is first in its schema."""
         if self.document is None:
             return None
         if self.named_at is not None:
-            return self.document.span(self.named_at)
-        return self.document.key_span((*self.base, "fields"))
+            return self.document.location(self.named_at)
+        return self.document.location((*self.base, "fields"), on_key=True)
 
     def has(self, path: TreePath) -> bool:
         """Whether the text has a value at exactly this path."""
@@ -220,10 +220,16 @@ class Findings:
             self.at_extra(field, DESCRIPTION.key, code, message, help=help)
 
     def at_schema(
-        self, code: Code, message: str, *steps: str | int, help: str = "", on_key: bool = False
+        self,
+        code: Code,
+        message: str,
+        *steps: str | int,
+        help: str = "",
+        on_key: bool = False,
+        labels: tuple[Label, ...] = (),
     ) -> None:
         """Report a finding about the schema as a whole, or about the part that `steps` lead to."""
-        self._add(None, steps, code, message, help, on_key=on_key)
+        self._add(None, steps, code, message, help, on_key=on_key, labels=labels)
 
     def _add(
         self,

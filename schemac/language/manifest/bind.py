@@ -282,17 +282,15 @@ def unique_by_name(datasets: list[LogicalDataset], report: Report) -> list[Logic
         first = by_name.setdefault(dataset.name.casefold(), dataset)
         if first is dataset:
             continue
-        origins, other = dataset.origins, first.origins
-        span = other.name_span
-        labels = (label("first used here", other.source, span),) if other.source and span else ()
+        origins, there = dataset.origins, first.origins.name_location
+        labels = (label("first used here", there.source, there.span),) if there is not None else ()
         is_same = first.name == dataset.name
         report.add(
             DUPLICATE_DATASET,
             f"the dataset name '{dataset.name}' is already used"
             + ("" if is_same else f" by '{first.name}'")
-            + ("" if other.file == origins.file else f" in {other.file}"),
-            source=origins.source,
-            span=origins.name_span,
+            + ("" if first.origins.file == origins.file else f" in {first.origins.file}"),
+            location=origins.name_location,
             file=origins.file,
             help="give it a different `name:`" if origins.named_at else "give it a `name:` of its own",
             labels=labels,

@@ -32,7 +32,7 @@ from schemac.text.source.catalogue import (
     UNDEFINED_ALIAS,
     UNKNOWN_TAG,
 )
-from schemac.text.source.diagnostics import Code, Fix, Label, Report, SourceText, Span, label
+from schemac.text.source.diagnostics import Code, Fix, Label, Region, Report, SourceText, Span, label
 from schemac.text.source.phrases import Help
 from schemac.text.source.text import is_printable
 from schemac.text.syntax.entries import MAX_DEPTH, DocumentRoot, Entry, Positions, event_span
@@ -62,6 +62,11 @@ class Location(NamedTuple):
     """The value of the document, where this is the document as a whole."""
     is_exact: bool = True
     """Whether what was asked for is here; otherwise it is what is nearest around it."""
+
+    @property
+    def region(self) -> Region:
+        """Its lines and columns."""
+        return self.source.region(self.span)
 
     def fix(self, help: Help) -> Fix | None:
         """Return the fix that a help names; None where the text here is written in a way that it would damage."""
