@@ -17,10 +17,11 @@ from schemac.cli.output import exit_code, print_status, show, write_file
 from schemac.cli.project import edited_of, find_dataset, open_project
 from schemac.cli.terminal import ExitCode, notify, put, put_manifest, put_rendered, put_source, table
 from schemac.language.attributes.builtin import Classification
+from schemac.language.logical.model import Ownership
 from schemac.project.configuration import Project
 from schemac.project.discovery import ManifestFile
 from schemac.project.imported import FolderFiles
-from schemac.project.manifests import CompiledFile, FieldFilter, listed_fields, read_manifests
+from schemac.project.manifests import CompiledFile, listed_fields, read_manifests
 from schemac.project.options import CompileOptions
 from schemac.project.workers import PROGRESS
 from schemac.registry.installed import engines
@@ -145,13 +146,16 @@ def run_list(options: argparse.Namespace) -> int:
     """List; what fields have from their struct, their group and their schema counts as theirs."""
     report = Report()
     project, files = open_project(options, report)
-    field_filter = FieldFilter(
-        frozenset(options.tag),
-        frozenset(options.owner),
-        frozenset(map(Classification, options.classification)),
-        options.deprecated,
-    )
-    fields = listed_fields(files, field_filter, project, report)
+
+    def is_asked(ownership: Ownership) -> bool:
+        return (
+            {*options.tag} <= {*ownership.tags}
+            and (not options.owner or ownership.owner in options.owner)
+            and (not options.classification or ownership.classification in options.classification)
+            and (not options.deprecated or ownership.deprecation is not None)
+        )
+
+    fields = listed_fields(files, is_asked, project, report)
     project.cache.save()
     members = {} if report.has_errors else {"fields": [one.to_json() for one in fields]}
     code = show(report.diagnostics, options, **members)
