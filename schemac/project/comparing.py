@@ -26,9 +26,9 @@ from schemac.project.referring import check_references
 from schemac.project.shared_work import SharedWork, collector_paused
 from schemac.project.targets import engines_of, is_left_out
 from schemac.text.source.catalogue import POSSIBLE_RENAME, UNKNOWN_REFERENCE
-from schemac.text.source.diagnostics import WHOLE_FILE, Diagnostic, Report
+from schemac.text.source.diagnostics import Diagnostic, Report
 from schemac.versions.evolution import version_pair
-from schemac.versions.evolution.changes import Change, Verdict, facts
+from schemac.versions.evolution.changes import Change, SourceLocation, Verdict, facts
 from schemac.versions.evolution.diff import diff_of
 from schemac.versions.evolution.judge import judge, judged_engines, load
 from schemac.versions.evolution.ownership import Concern, concerns, concerns_of_dropped
@@ -56,15 +56,8 @@ class Comparison:
         report = Report()
         for rename in self.renames:
             (message, help), successor = rename.question(self.new), rename.successors[0]
-            place = successor.location
-            report.add(
-                POSSIBLE_RENAME,
-                message,
-                file=place.file if place is not None else self.new,
-                at=place.region if place is not None else WHOLE_FILE,
-                path=successor.path,
-                help=help,
-            )
+            place, path = successor.location or SourceLocation(self.new), successor.path
+            report.add(POSSIBLE_RENAME, message, file=place.file, at=place.region, path=path, help=help)
         return report.diagnostics
 
 
