@@ -280,8 +280,8 @@ def _diff_of_fixes(fixing: "Fixing") -> str:
 
 def _fix_summary(fixing: "Fixing", findings: Sequence[Diagnostic], done: str) -> str:
     """Return the last line: `fixed 3, 2 more with --unsafe-fixes`."""
-    left = fixing.left(findings)
-    more = f", {left[False]} more with --unsafe-fixes" if left[False] and not fixing.is_unsafe else ""
+    left = sum(d.fix is not None and not d.fix.is_safe for d in findings)
+    more = f", {left} more with --unsafe-fixes" if left and not fixing.is_unsafe else ""
     return f"{done} {len(fixing.done)}{more}"
 
 

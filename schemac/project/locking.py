@@ -154,10 +154,8 @@ def numbered_by_lock(
         try:
             return restored(dataset, versions, requested_ids, findings)
         except RestoreError as error:
-            name = dataset.origins.file
-            message = str(error)
             help = "see the ids in the lock next to the manifest"
-            report.add(catalogue.REFUSED_RESTORE, message, file=name, help=help)
+            report.add(catalogue.REFUSED_RESTORE, str(error), file=dataset.origins.file, help=help)
     return identify(dataset, versions, findings)
 
 
