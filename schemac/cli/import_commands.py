@@ -26,11 +26,7 @@ from schemac.language.logical.model import preorder
 from schemac.language.manifest.standard import fitted_name, is_dataset_name
 from schemac.language.manifest.write import write_manifest
 from schemac.project.discovery import lock_name
-from schemac.text.source.catalogue import (
-    INVALID_DATASET_NAME,
-    UNREADABLE_SOURCE,
-    WRITE_FAILED,
-)
+from schemac.text.source.catalogue import INVALID_DATASET_NAME, UNREADABLE_SOURCE, WRITE_FAILED
 from schemac.text.source.diagnostics import Report
 from schemac.text.source.json_object import Json
 from schemac.text.source.text import reason_of

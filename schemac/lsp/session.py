@@ -30,12 +30,7 @@ from schemac.lsp.projects import (
     is_companion,
     is_yaml,
 )
-from schemac.lsp.texts import (
-    EditedWorkspace,
-    TextLines,
-    to_lsp_diagnostic,
-    uri_of,
-)
+from schemac.lsp.texts import EditedWorkspace, TextLines, to_lsp_diagnostic, uri_of
 from schemac.project.configuration import Project
 from schemac.project.project_texts import key_of
 from schemac.text.source.diagnostics import Diagnostic

@@ -38,9 +38,7 @@ class EditedWorkspace(Workspace):
     """The open texts, with the lines of the protocol."""
 
     def update_text_document(
-        self,
-        text_doc: types.VersionedTextDocumentIdentifier,
-        change: types.TextDocumentContentChangeEvent,
+        self, text_doc: types.VersionedTextDocumentIdentifier, change: types.TextDocumentContentChangeEvent
     ) -> None:
         """Apply an edit; one of a text that is not open is ignored, because the rest of that text is unknown."""
         if unquote(text_doc.uri) in self._text_documents:
@@ -174,9 +172,7 @@ def page_link(code: str) -> str | None:
 
 
 def actions(
-    findings: Sequence[tuple[Diagnostic, types.Diagnostic]],
-    lines_of: LinesOf,
-    path_of: PathOf,
+    findings: Sequence[tuple[Diagnostic, types.Diagnostic]], lines_of: LinesOf, path_of: PathOf
 ) -> list[types.CodeAction]:
     """Return what can be done about findings: carry out the way out that each has, and read about it."""
     code_actions: list[types.CodeAction] = []
