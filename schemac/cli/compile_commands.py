@@ -431,11 +431,9 @@ def depfile(target: str, files: Sequence[CompiledFile], project: Project, overla
         # From the working folder where that is shorter: Make takes two spellings for two files.
         inside = os.path.relpath(path)
         spellings.add((str(path.absolute()) if inside.startswith("..") else inside).replace(os.sep, "/"))
-    made, *names = map(_escape_for_make, (target, *sorted(spellings)))
+    # With the special characters of Make escaped.
+    made, *names = (
+        _SPECIAL.sub(r"\\\g<0>", path).replace("$", "$$") for path in (target, *sorted(spellings))
+    )
     rule = " \\\n  ".join([f"{made}:", *names])
     return f"{rule}\n" + "".join(f"\n{name}:\n" for name in names if "%" not in name)
-
-
-def _escape_for_make(path: str) -> str:
-    """Return a path for a rule of Make, with its special characters escaped."""
-    return _SPECIAL.sub(lambda match: f"\\{match[0]}", path).replace("$", "$$")

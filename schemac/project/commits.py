@@ -57,7 +57,7 @@ def read_commit(
             project.folder / str(one) for one in (named if isinstance(named, list) and named else ["."])
         ]
     exclusion = _exclusion_then(settings, project)
-    before = _CommitReader(tree, ref, report).before(files, whole, exclusion)
+    before = _CommitReader(tree, report).before(files, whole, exclusion)
     for folder in folders:
         if folder.exists():
             continue
@@ -75,7 +75,6 @@ class _TreeFiles:
     """The files around a manifest of a tree."""
 
     tree: CommitTree
-    ref: str
     manifest: str
 
     def read(self, path: str) -> bytes:
@@ -90,7 +89,7 @@ class _TreeFiles:
 
     def name(self, path: str) -> str:
         """Return the name of a file in findings."""
-        return f"{self.ref}:{self.tree.display_path(self.key(path))}"
+        return self.tree.name(self.key(path))
 
     def key(self, path: str) -> str:
         """Return the path in the tree of a file that the manifest names; that of the manifest for the path ``."""
@@ -102,9 +101,8 @@ class _TreeFiles:
 class _CommitReader:
     """Collects the manifests of a commit."""
 
-    def __init__(self, tree: CommitTree, ref: str, report: Report) -> None:
+    def __init__(self, tree: CommitTree, report: Report) -> None:
         self._tree = tree
-        self._ref = ref
         self._report = report
         self._contents: dict[Path, bytes] = {}
         self._names: dict[Path, str] = {}
@@ -129,7 +127,7 @@ class _CommitReader:
         }
         self._pair_moved(files, others)
         keys = {self._tree.today(path): path for path in sorted(others)}
-        self._names |= {key: f"{self._ref}:{self._tree.display_path(path)}" for key, path in keys.items()}
+        self._names |= {key: self._tree.name(path) for key, path in keys.items()}
         self._load_pending()
         # Of what may have had one of the datasets.
         unreadable_reasons = [submodule.reason for submodule in self._tree.unread if submodule.is_changed]
@@ -159,7 +157,7 @@ class _CommitReader:
     def _files_of(self, path: Path) -> Files:
         """Return the files around a manifest at the commit."""
         place = self._tree.path_of(self._moved.get(path, path))
-        return FolderFiles(path, path.name) if place is None else _TreeFiles(self._tree, self._ref, place)
+        return FolderFiles(path, path.name) if place is None else _TreeFiles(self._tree, place)
 
     def _report_unknown(self, name: str, message: str, help: str) -> None:
         """Report that it is unknown what a manifest was."""
@@ -168,14 +166,14 @@ class _CommitReader:
     def _pair(self, file: discovery.ManifestFile) -> None:
         """Pair a manifest with the file that was at its path."""
         if self._tree.path_of(file.path) is None:
-            message = f"{file.name} is outside the repository of `git:{self._ref}`"
+            message = f"{file.name} is outside the repository of `git:{self._tree.ref}`"
             self._report_unknown(file.name, message, "run the command inside the repository of the manifest")
         entry = self._tree.entry(file.path)
-        self._names[file.path] = f"{self._ref}:{file.name}"
+        self._names[file.path] = f"{self._tree.ref}:{file.name}"
         if entry is None:
             return
         if entry.unreadable:
-            message = f"git cannot show {file.name} as it was at {self._ref}: {entry.unreadable}"
+            message = f"git cannot show {file.name} as it was at {self._tree.ref}: {entry.unreadable}"
             fetch = "fetch it with `git submodule update --init --recursive`, or "
             help = f"{fetch if 'submodule' in entry.unreadable else ''}compare with a folder or a manifest"
             self._report_unknown(file.name, message, help)
@@ -218,7 +216,7 @@ class _CommitReader:
                 entry = self._tree.find(places[0])
                 assert entry is not None
                 self._add_pending(file.path, entry, places[0])
-                self._names[file.path] = f"{self._ref}:{self._tree.display_path(places[0])}"
+                self._names[file.path] = self._tree.name(places[0])
                 self._moved[file.path] = self._tree.today(places[0])
                 others.remove(places.pop())
 

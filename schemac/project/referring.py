@@ -54,7 +54,12 @@ def check_across(
     if not report.has_errors:
         check_references(files, across)
     if is_whole:
-        _report_unused_groups(files, across)
+        around = [(FolderFiles(f.file.path, f.file.name), f.imported) for f in files if f.imported != NOTHING]
+        used = {(at.key(path), name) for at, imported in around for path, name in imported.used}
+        for at, imported in around:
+            across.extend(
+                diagnostic for name, diagnostic in imported.defined_groups if (at.key(""), name) not in used
+            )
         if options.has_rules:
             _report_unused_vocabularies(files, project, options.edited, across)
     if not across.diagnostics:
@@ -114,7 +119,12 @@ def _check_fields(
             labels, help = _labels_at(other, theirs[name]), "give both fields one type"
             findings.at_schema(UNFIT_REFERENCE, message, *place, help=help, labels=labels)
             is_sound = False
-    if is_sound and not _is_key(names, other):
+    key_fields = primary_key(other.columns) or named_key(other)
+    keys = [
+        *(UNIQUE.read(other.schema.extra) or ()),
+        [dotted(tuple(map(str, field.path))) for field in key_fields],
+    ]
+    if is_sound and not any(key and set(key) <= set(names) for key in keys):
         fields = ", ".join(names)
         message = f"{fields} is not a key of {other.name}: several of its rows may have the same values"
         help = f"make it the primary key there, or add `schemac.dev/unique: [[{fields}]]`"
@@ -127,30 +137,10 @@ def _comparable(type_: LogicalType) -> tuple[Family, object]:
     return type_.family, _COMPARED_BY.get(type_.family, lambda _: None)(type_)
 
 
-def _is_key(names: Sequence[str], other: LogicalDataset) -> bool:
-    """Whether fields contain the primary key of a dataset, or others that are unique together."""
-    key_fields = primary_key(other.columns) or named_key(other)
-    keys = [
-        *(UNIQUE.read(other.schema.extra) or ()),
-        [dotted(tuple(map(str, field.path))) for field in key_fields],
-    ]
-    return any(key and set(key) <= set(names) for key in keys)
-
-
 def _labels_at(dataset: LogicalDataset, field: SchemaField) -> tuple[Label, ...]:
     """Return labels at the name of a field and at the groups that it comes from; none if it has no place."""
     place = dataset.origins.location((*field.declared_at, "name"))
     return () if place is None else (label("this field", place.source, place.span), *place.labels)
-
-
-def _report_unused_groups(files: Iterable[CompiledFile], report: Report) -> None:
-    """Report the groups of these manifests that none of them uses."""
-    around = [(FolderFiles(f.file.path, f.file.name), f.imported) for f in files if f.imported != NOTHING]
-    used = {(at.key(path), name) for at, imported in around for path, name in imported.used}
-    for at, imported in around:
-        report.extend(
-            diagnostic for name, diagnostic in imported.defined_groups if (at.key(""), name) not in used
-        )
 
 
 def _report_unused_vocabularies(

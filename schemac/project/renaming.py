@@ -78,26 +78,17 @@ def rename(
             return _renamed_field(target, new, texts, report)
         return _renamed_name(target, new, texts, report)
     except NoEditError as error:
-        if isinstance(target, FieldTarget):
-            _refuse(target.dataset_field, str(error), report)
-        else:
+        if not isinstance(target, FieldTarget):
             report.add(REFUSED_EDIT, str(error))
+            return None
+        _, dataset, field = target.dataset_field
+        place, path = place_of_name(dataset, field), field.path_text
+        help = (
+            f"edit the manifest yourself, write `schemac.dev/renamedFrom: {scalar(path)}` under the field's `extra:`,"
+            " and run `schemac lock`"
+        )
+        report.add(REFUSED_EDIT, str(error), location=place, path=path, help=help)
         return None
-
-
-def _refuse(target: DatasetField, message: str, report: Report) -> None:
-    """Report that the author has to edit a field by hand."""
-    _, dataset, field = target
-    place = place_of_name(dataset, field)
-    report.add(
-        REFUSED_EDIT,
-        message,
-        location=place,
-        file=dataset.origins.file,
-        path=field.path_text,
-        help=f"edit the manifest yourself, write `schemac.dev/renamedFrom: {scalar(field.path_text)}` under the field's "
-        "`extra:`, and run `schemac lock`",
-    )
 
 
 # Fields
