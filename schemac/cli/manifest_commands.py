@@ -392,9 +392,8 @@ def _load_dataset(options: argparse.Namespace, report: Report) -> "tuple[Checked
     if opened is None:
         return None
     project, file, dataset = opened
-    options.paths = []
-    files = open_project(options, Report())[1]
-    others = [one for manifest in read_manifests(files, project, Report()) for one in manifest.datasets]
+    compiled = read_manifests(project.manifests(Report()), project, Report())
+    others = [one for manifest in compiled for one in manifest.datasets]
     arrow_options = CompileOptions.of(project).arrow_options
     datasets = {
         one.name: CheckedDataset(one, None, (), arrow_options, project.configuration.versions)

@@ -40,8 +40,7 @@ from schemac.project.project_texts import (
 )
 from schemac.text.source.diagnostics import Region, Report, Span
 from schemac.text.source.json_object import TreePath
-from schemac.text.source.text import decode_text
-from schemac.text.syntax.document import Document, parse
+from schemac.text.syntax.document import documents_in
 from schemac.versions.identity.lockfile import dataset_line
 
 
@@ -220,9 +219,9 @@ class Navigator:
                 sites = [site_of(one) for one in occurrences_of(target, "", self.texts) if one.is_definition]
                 if isinstance(target, DatasetTarget) and not sites:
                     return [
-                        FileRange(key_of(file.file.path), place.region)
+                        FileRange(key_of(file.file.path), start.region)
                         for file, dataset in datasets_called(target.name, self.checked.files)
-                        if (place := dataset.origins.name_location) is not None
+                        if (start := dataset.origins.name_location) is not None
                     ]
                 return sites
 
@@ -253,7 +252,7 @@ class Navigator:
             return [
                 FileRange(key_of(file.file.path), document.location(at).region)
                 for file in self.texts.users_of(target.path)
-                for document in documents_of(file)
+                for document in documents_in(file.content, file.file.name)
                 for at, value in strings_in(document.value)
                 if at[-2:-1] == ("imports",)
                 and FolderFiles(file.file.path, file.file.name).key(value) == target.path
@@ -270,9 +269,3 @@ def site_of(occurrence: Occurrence) -> FileRange:
     is_quoted = len(written) > 1 and written[0] in "'\"" and written[-1] == written[0]
     inner = Span(span.start + 1, span.end - 1) if is_quoted else span
     return FileRange(occurrence.path, occurrence.source.region(inner))
-
-
-def documents_of(file: CompiledFile) -> list[Document]:
-    """Return the documents of a manifest as it was written."""
-    source = decode_text(file.content, file.file.name, Report())
-    return parse(source, Report()) if source is not None else []

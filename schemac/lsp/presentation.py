@@ -39,7 +39,7 @@ from schemac.project.project_texts import DatasetField, key_of, location_of
 from schemac.project.targets import engines_of
 from schemac.registry.installed import engine
 from schemac.text.source.diagnostics import Region, Report
-from schemac.text.syntax.document import Document
+from schemac.text.syntax.document import Document, Location
 from schemac.text.syntax.model import AuthoredModel, class_text
 from schemac.versions.identity.compilation import Compilation, Locked
 from schemac.versions.identity.opening import open_version
@@ -228,22 +228,23 @@ def document_symbols(
         if name is None or whole is None:
             continue
         members = list(_field_symbols(dataset, dataset.columns, lines))
-        ranges = lines.range(whole.region), lines.range(name.region)
-        symbols.append(_document_symbol(dataset.name, types.SymbolKind.Struct, *ranges, None, members))
+        kind = types.SymbolKind.Struct
+        symbols.append(_document_symbol(lines, dataset.name, kind, (whole, name), None, members))
     return [*symbols, *_group_symbols(documents, lines)]
 
 
 def _document_symbol(
+    lines: TextLines,
     name: str,
     kind: types.SymbolKind,
-    whole: types.Range,
-    name_range: types.Range,
+    places: tuple[Location, Location],
     detail: str | None = None,
     children: Sequence[types.DocumentSymbol] | None = None,
 ) -> types.DocumentSymbol:
-    """Return a symbol whose range has its name in it, as the protocol needs it."""
-    around = types.Range(min(whole.start, name_range.start), max(whole.end, name_range.end))
-    return types.DocumentSymbol(name or "(no name)", kind, around, name_range, detail, children=children)
+    """Return a symbol by the places of the whole and of its name; its range has the name in it, as the protocol needs it."""
+    whole, at = (lines.range(place.region) for place in places)
+    around = types.Range(min(whole.start, at.start), max(whole.end, at.end))
+    return types.DocumentSymbol(name or "(no name)", kind, around, at, detail, children=children)
 
 
 def _field_symbols(
@@ -260,8 +261,8 @@ def _field_symbols(
             continue
         nested = list(_field_symbols(dataset, field.children, lines))
         kind = types.SymbolKind.Struct if field.type.family is Family.STRUCT else types.SymbolKind.Field
-        ranges = lines.range(whole.region), lines.range(name.region)
-        yield _document_symbol(str(field.segment), kind, *ranges, type_text_of(field), nested)
+        segment, text = str(field.segment), type_text_of(field)
+        yield _document_symbol(lines, segment, kind, (whole, name), text, nested)
 
 
 def _group_symbols(documents: Sequence[Document], lines: TextLines) -> Iterator[types.DocumentSymbol]:
@@ -271,13 +272,11 @@ def _group_symbols(documents: Sequence[Document], lines: TextLines) -> Iterator[
         for i, field in enumerate(definition.group.fields):
             at = (*path, "fields", i)
             if isinstance(field, dict) and isinstance(field.get("name"), str):
-                whole = lines.range(document.location(at).region)
-                name = lines.range(document.location((*at, "name")).region)
-                children.append(_document_symbol(field["name"], types.SymbolKind.Field, whole, name))
-        whole = lines.range(document.location(path).region)
-        name = lines.range(document.location(path, on_key=True).region)
+                places = document.location(at), document.location((*at, "name"))
+                children.append(_document_symbol(lines, field["name"], types.SymbolKind.Field, places))
+        places = document.location(path), document.location(path, on_key=True)
         detail = definition.group.description or None
-        yield _document_symbol(definition.name, types.SymbolKind.Module, whole, name, detail, children)
+        yield _document_symbol(lines, definition.name, types.SymbolKind.Module, places, detail, children)
 
 
 def workspace_symbols(

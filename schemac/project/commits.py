@@ -24,7 +24,6 @@ from schemac.text.source.catalogue import NOTHING_TO_COMPILE, UNKNOWN_PAST, UNKN
 from schemac.text.source.diagnostics import Report
 from schemac.text.source.files import Files
 from schemac.text.source.json_object import Json
-from schemac.text.source.text import read_file
 
 
 def read_commit(
@@ -59,9 +58,7 @@ def read_commit(
     exclusion = _exclusion_then(settings, project)
     before = _CommitReader(tree, report).before(files, whole, exclusion)
     for folder in folders:
-        if folder.exists():
-            continue
-        if not any(True for place in tree.places_of(folder) for _ in tree.below(place)):
+        if not folder.exists() and not any(any(tree.below(place)) for place in tree.places_of(folder)):
             message = f"there is no file or folder {folder}, neither now nor in the version to compare with"
             report.add(UNREADABLE_FILE, message, file=str(folder), help="check the path")
     if not files and not before.gone and not report.has_errors:
@@ -203,9 +200,8 @@ class _CommitReader:
                     left.setdefault((PurePosixPath(path).name, entry.id), []).append(path)
         algorithm = "sha256" if len(self._tree.commit) == 64 else "sha1"
         for file in missing:
-            try:
-                content = read_file(file.path)
-            except OSError:
+            content = discovery.content_of(file.path)
+            if content is None:
                 continue
             # What git calls the content of a file.
             id_ = hashlib.new(

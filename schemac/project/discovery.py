@@ -112,7 +112,7 @@ class ManifestFile(NamedTuple):
         return read_content(self.path, self.name, report)
 
 
-def content_of(path: Path) -> bytes | None:
+def content_of(path: str | Path) -> bytes | None:
     """Return the bytes of a file; None if it is not there, or cannot be read."""
     try:
         return read_file(path)

@@ -16,13 +16,13 @@ from typing import Any
 from schemac.language.attributes.attribute import Family
 from schemac.language.attributes.constraints import REFERENCES, UNIQUE, Reference
 from schemac.language.logical.dataset import Findings, LogicalDataset, named_key, primary_key
-from schemac.language.logical.model import LogicalType, SchemaField, dotted
+from schemac.language.logical.model import LogicalType, dotted
 from schemac.project.configuration import Project
 from schemac.project.imported import NOTHING, FolderFiles
 from schemac.project.manifests import CompiledFile
 from schemac.project.options import CompileOptions
 from schemac.text.source.catalogue import REFERENCE_TO_NO_KEY, UNFIT_REFERENCE, UNKNOWN_REFERRED
-from schemac.text.source.diagnostics import Label, Report, label
+from schemac.text.source.diagnostics import Label, Located, Report, label
 from schemac.text.source.phrases import Help
 
 _WORD = b"references"
@@ -103,22 +103,22 @@ def _check_fields(
     names = reference.to or reference.fields
     is_sound = True
     for j, (field, name) in enumerate(zip(reference.fields, names, strict=True)):
-        place = (*at, "to" if reference.to else "fields", j)
         if name not in theirs or theirs[name].children:
             help = Help.nearest(name, theirs, f"its fields are {', '.join(theirs)}")
             message = f"{other.name} has no field `{name}` that can be referred to"
-            there = other.origins.name_location
-            labels = () if there is None else (label("this dataset", there.source, there.span),)
-            findings.at_schema(UNFIT_REFERENCE, message, *place, help=help, labels=labels)
-            is_sound = False
+            labels = _labels_at(other.origins.name_location, "this dataset")
         elif field in local_fields and _comparable(local_fields[field].type) != _comparable(
             theirs[name].type
         ):
             mine, its = local_fields[field].type.type_text(), theirs[name].type.type_text()
             message = f"{field} is {mine}, but `{name}` of {other.name} is {its}"
-            labels, help = _labels_at(other, theirs[name]), "give both fields one type"
-            findings.at_schema(UNFIT_REFERENCE, message, *place, help=help, labels=labels)
-            is_sound = False
+            help = "give both fields one type"
+            labels = _labels_at(other.origins.location((*theirs[name].declared_at, "name")), "this field")
+        else:
+            continue
+        place = (*at, "to" if reference.to else "fields", j)
+        findings.at_schema(UNFIT_REFERENCE, message, *place, help=help, labels=labels)
+        is_sound = False
     key_fields = primary_key(other.columns) or named_key(other)
     keys = [
         *(UNIQUE.read(other.schema.extra) or ()),
@@ -128,7 +128,7 @@ def _check_fields(
         fields = ", ".join(names)
         message = f"{fields} is not a key of {other.name}: several of its rows may have the same values"
         help = f"make it the primary key there, or add `schemac.dev/unique: [[{fields}]]`"
-        labels = _labels_at(other, theirs[names[0]])
+        labels = _labels_at(other.origins.location((*theirs[names[0]].declared_at, "name")), "this field")
         findings.at_schema(REFERENCE_TO_NO_KEY, message, *at, help=help, labels=labels)
 
 
@@ -137,10 +137,9 @@ def _comparable(type_: LogicalType) -> tuple[Family, object]:
     return type_.family, _COMPARED_BY.get(type_.family, lambda _: None)(type_)
 
 
-def _labels_at(dataset: LogicalDataset, field: SchemaField) -> tuple[Label, ...]:
-    """Return labels at the name of a field and at the groups that it comes from; none if it has no place."""
-    place = dataset.origins.location((*field.declared_at, "name"))
-    return () if place is None else (label("this field", place.source, place.span), *place.labels)
+def _labels_at(place: Located | None, message: str) -> tuple[Label, ...]:
+    """Return labels at the place of a name and at the groups that it comes from; none if it has no place."""
+    return () if place is None else (label(message, place.source, place.span), *place.labels)
 
 
 def _report_unused_vocabularies(
