@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from schemac.cli import arguments
 from schemac.cli.output import exit_code, print_status, show, write_file
-from schemac.cli.project import edited_of, find_dataset, open_project
+from schemac.cli.project import find_dataset, open_project
 from schemac.cli.terminal import ExitCode, notify, put, put_manifest, put_rendered, put_source, table
 from schemac.language.attributes.builtin import Classification
 from schemac.language.logical.model import Ownership
@@ -64,12 +64,11 @@ def run_fmt(options: argparse.Namespace) -> int:
 
     report = Report()
     _, files = open_project(options, report)
-    compile_options = CompileOptions(targets=(), edited=edited_of(files))
     PROGRESS.expect(len(files))
     texts: list[_Text] = []
     mistake: AssertionError | None = None
     for file in files:
-        content = compile_options.read(file, report)
+        content = file.content(report)
         source = decode_text(content, file.name, report) if content is not None else None
         if source is None or content is None:
             continue

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from schemac.cli.terminal import ExitCode, carry_out, clear_screen, notify
 from schemac.project.cache.store import FOLDER, NO_CACHE, Cache
 from schemac.project.configuration import SETTINGS_FILES, Project, find_project
-from schemac.project.discovery import ManifestFile, find_manifests, walk
+from schemac.project.discovery import SUFFIXES, ManifestFile, find_manifests, walk
 from schemac.project.git_tree import tracked_files
 from schemac.project.imported import FolderFiles
 from schemac.project.manifests import CompiledFile, read_manifests
@@ -193,7 +193,7 @@ def out_folder(options: argparse.Namespace, project: Project) -> Path:
 
 
 _EVERY_SECONDS = 0.25
-_SUFFIXES = (".yaml", ".yml", ".lock")
+_SUFFIXES = (*SUFFIXES, ".lock")
 _MOST_NAMES = 3
 
 

@@ -24,11 +24,12 @@ from schemac.lsp.presentation import (
     word_text,
     workspace_symbols,
 )
-from schemac.lsp.projects import CheckedProject, is_yaml
+from schemac.lsp.projects import CheckedProject
 from schemac.lsp.renaming import RefusedRenameError, renamable, rename_edits
 from schemac.lsp.session import Opened, Session
 from schemac.lsp.texts import actions, line_edits, uri_of
 from schemac.project.configuration import Project
+from schemac.project.discovery import SUFFIXES
 from schemac.project.project_texts import FieldTarget, name_in
 from schemac.text.syntax.document import documents_in
 
@@ -205,7 +206,7 @@ class Answers:
     def _opened(self, document: types.TextDocumentIdentifier) -> Opened | None:
         """Return an open text of YAML; None if the text is not open, or is a lock or another file."""
         opened = self._session.opened.get(document.uri)
-        return opened if opened is not None and is_yaml(opened.path) else None
+        return opened if opened is not None and opened.path.endswith(SUFFIXES) else None
 
     def _context_at(
         self, opened: Opened, checked: CheckedProject, position: types.Position

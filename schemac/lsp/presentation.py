@@ -359,13 +359,12 @@ def _inlay_hint(
     place = dataset.origins.location((*field.declared_at, key))
     if place is None or not text or place.source.name != dataset.origins.file:
         return None
-    end = place.source.position(place.span.end)
-    line, column = end.line - 1, end.column - 1
+    region = place.region
+    line, column = region.end_line - 1, region.end_column - 1
     source_line = lines.lines[line] if line < len(lines.lines) else ""
     if not source_line[:column].strip():
         # A value in block style ends at the start of a later line.
-        start = place.source.position(place.span.start)
-        line = start.line - 2
+        line = region.line - 2
         column = len(lines.lines[line].rstrip()) if line >= 0 else 0
     if not range_[0] <= line <= range_[1]:
         return None

@@ -18,7 +18,7 @@ from schemac.language.manifest.documents import is_overlay, is_pipeline
 from schemac.project.building import Builds, report_builds
 from schemac.project.cache.store import NO_CACHE, Cache, PassingCache
 from schemac.project.configuration import Project, find_project
-from schemac.project.discovery import ManifestFile
+from schemac.project.discovery import SUFFIXES, ManifestFile
 from schemac.project.fixing import without_ignored
 from schemac.project.imported import FolderFiles
 from schemac.project.manifests import CompiledFile, ManifestChecks, with_distinct_datasets
@@ -72,11 +72,6 @@ class CheckedProject:
         return os.path.normpath(os.path.join(self.project.folder, name))
 
 
-def is_yaml(path: str) -> bool:
-    """Whether a file may be a manifest, by its name."""
-    return path.endswith((".yaml", ".yml"))
-
-
 class ProjectFolder:
     """One project; or a folder without one, of which only the texts count that are open."""
 
@@ -99,7 +94,7 @@ class ProjectFolder:
             manifests = project.manifests(local_report)
             report.extend(d for d in local_report.diagnostics if d.code != NOTHING_TO_COMPILE.id)
         known = {key_of(file.path) for file in manifests}
-        for path in (one for one in buffers if one not in known and is_yaml(one)):
+        for path in (one for one in buffers if one not in known and one.endswith(SUFFIXES)):
             is_in_project = self.is_project and path.startswith(os.path.join(self.folder, ""))
             if is_in_project or (not self.is_project and os.path.dirname(path) == str(self.folder)):
                 manifests.append(ManifestFile(Path(path), "", is_named=False))
@@ -190,7 +185,7 @@ _WORDS = (b"target", b"source", b"datasets")
 
 def is_companion(path: str, content: bytes) -> bool:
     """Whether a text is a pipeline or an overlay, by its outermost keys; one in brackets is not recognized."""
-    if not is_yaml(path) or not any(word in content for word in _WORDS):
+    if not path.endswith(SUFFIXES) or not any(word in content for word in _WORDS):
         return False
     keys = _outermost_keys(content)
     return is_pipeline(keys) or is_overlay(keys)

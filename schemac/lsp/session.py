@@ -22,16 +22,10 @@ from pygls.lsp.server import LanguageServer
 from pygls.uris import to_fs_path
 from pygls.workspace import PositionCodec
 
-from schemac.lsp.projects import (
-    CheckedProject,
-    ProjectFolder,
-    check_companion,
-    is_companion,
-    is_yaml,
-)
+from schemac.lsp.projects import CheckedProject, ProjectFolder, check_companion, is_companion
 from schemac.lsp.texts import EditedWorkspace, TextLines, to_lsp_diagnostic, uri_of
 from schemac.project.configuration import Project, find_root
-from schemac.project.discovery import content_of
+from schemac.project.discovery import SUFFIXES, content_of
 from schemac.project.project_texts import key_of
 from schemac.text.source.diagnostics import Diagnostic
 
@@ -67,7 +61,7 @@ class Opened:
     @property
     def is_manifest(self) -> bool:
         """Whether it may be a manifest, and is neither a pipeline nor an overlay."""
-        return is_yaml(self.path) and not is_companion(self.path, self.content)
+        return self.path.endswith(SUFFIXES) and not is_companion(self.path, self.content)
 
 
 @dataclass

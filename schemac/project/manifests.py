@@ -266,8 +266,7 @@ def listed_fields(
             if is_asked(ownership):
                 place = dataset.origins.location(one.declared_at)
                 assert place is not None
-                line = place.source.position(place.span.start).line
                 text, description = type_text_of(one), DESCRIPTION.read(one.extra)
-                where = (place.source.name, line)
+                where = (place.source.name, place.region.line)
                 listed.append(ListedField(dataset.name, one.path_text, text, description, ownership, *where))
     return listed

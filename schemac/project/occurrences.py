@@ -106,10 +106,10 @@ def new_paths(target: FieldTarget, new: str) -> RenamedPaths:
 
 def place_of_name(dataset: LogicalDataset, field: SchemaField) -> Location:
     """Return where the name of a field is written, with the uses of groups that lead there."""
-    return _place(dataset, (*field.declared_at, "name"))
+    return place_in(dataset, (*field.declared_at, "name"))
 
 
-def _place(dataset: LogicalDataset, path: TreePath, *, on_key: bool = False) -> Location:
+def place_in(dataset: LogicalDataset, path: TreePath, *, on_key: bool = False) -> Location:
     """Return where a value of a manifest is, with `on_key` its key; every value is expected to have a place."""
     place = dataset.origins.location(path, on_key=on_key)
     assert place is not None, "every value of a manifest has a place"
@@ -152,14 +152,14 @@ def field_occurrences(
             for attribute in ATTRIBUTES.values():
                 for renaming in attribute.renamings(dataset.schema.extra, *names):
                     path = ("extra", attribute.key, *renaming.steps)
-                    yield at(file, _place(dataset, path, on_key=renaming.is_key), renaming.text)
+                    yield at(file, place_in(dataset, path, on_key=renaming.is_key), renaming.text)
     for file, dataset in {one[1].name: one[:2] for one in fields}.values():
         for field in preorder(dataset.columns):
             successor = new_successor(field.extra, renamed[dataset.name]) if field.extra else None
             if successor is not None:
                 paths = field.extra_places(DEPRECATED.key)
                 path = next((path for path in paths if dataset.origins.has(path)), paths[0])
-                yield at(file, _place(dataset, (*path, "successor")), successor)
+                yield at(file, place_in(dataset, (*path, "successor")), successor)
         yield from _companion_occurrences(key_of(file.file.path), dataset, renamed[dataset.name], texts)
     referring = {*texts.with_word(REFERENCES.name)}
     for file in texts.files:
@@ -167,7 +167,7 @@ def field_occurrences(
             continue
         for dataset in file.datasets:
             for path, after in _references(dataset, renamed, is_edited=bool(new)):
-                yield at(file, _place(dataset, path), after)
+                yield at(file, place_in(dataset, path), after)
             if new:
                 for place, text in _former_names(dataset, renamed):
                     yield at(file, place, "")._replace(text=text)
@@ -199,7 +199,7 @@ def _former_names(dataset: LogicalDataset, renamed: RenamedPaths) -> Iterator[tu
             for name in (dataset.name, reference.dataset)
         )
         if reference.to is None and names != others:
-            place = _place(dataset, ("extra", REFERENCES.key, i))
+            place = place_in(dataset, ("extra", REFERENCES.key, i))
             fix = place.fix(Help.add_key("to", f"[{', '.join(map(written, others))}]"))
             if fix is None:
                 line = place.region.line

@@ -35,6 +35,7 @@ from schemac.project.occurrences import (
     new_successor,
     occurrences_of,
     path_after,
+    place_in,
     place_of_name,
 )
 from schemac.project.options import CompileOptions
@@ -244,8 +245,7 @@ def _siblings(dataset: LogicalDataset, parent: SchemaField | None) -> Sequence[S
 
 def _block(dataset: LogicalDataset, place: TreePath) -> Block:
     """Return the lines of a field's item in a list; refused with NoEditError for a field of a group."""
-    location = dataset.origins.location(place)
-    assert location is not None
+    location = place_in(dataset, place)
     if location.labels:
         raise NoEditError("it is defined in a group")
     return block_of(location.source.content, location.span)
