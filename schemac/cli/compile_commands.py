@@ -330,8 +330,7 @@ def _build_once(options: argparse.Namespace) -> Watched:
             PROGRESS.begin("write", out)
             written = store.write(build, report)
         if options.depfile is not None and not report.has_errors:
-            target = os.path.relpath(folder / PROVENANCE).replace(os.sep, "/")
-            rule = depfile(target, output.files, project, options.overlay)
+            rule = depfile(os.path.relpath(folder / PROVENANCE), output.files, project, options.overlay)
             write_file(options.depfile, rule.encode(), report)
     project.cache.save()
     diagnostics = report.diagnostics
@@ -425,7 +424,7 @@ def depfile(target: str, files: Sequence[CompiledFile], project: Project, overla
     for path in filter(Path.exists, paths):
         # From the working folder where that is shorter: Make takes two spellings for two files.
         inside = os.path.relpath(path)
-        spellings.add((str(path.absolute()) if inside.startswith("..") else inside).replace(os.sep, "/"))
+        spellings.add(str(path.absolute()) if inside.startswith("..") else inside)
     # With the special characters of Make escaped.
     made, *names = (
         _SPECIAL.sub(r"\\\g<0>", path).replace("$", "$$") for path in (target, *sorted(spellings))

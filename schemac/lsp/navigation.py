@@ -231,8 +231,6 @@ class Navigator:
         lock_file = open_lock(manifest.path, manifest.name, Report())
         if lock_file is None or lock_file.text is None:
             return []
-        if lock_file.lock.dataset(dataset.name).newest is None:
-            return []
         id_ = numbered_by_lock(dataset, lock_file.lock, Report()).ids.get(dataset_field.field)
         header, path = dataset_line(dataset.name), key_of(lock_path(manifest.path))
         is_in_dataset = False

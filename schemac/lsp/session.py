@@ -7,7 +7,6 @@ A check begins as long after the last edit as the check before it took, so that 
 
 import asyncio
 import os
-import sys
 import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -143,8 +142,7 @@ class Session:
         else:
             # A path at which nothing is.
             name = "".join(c if c.isalnum() else "-" for c in uri)
-            root = "C:\\" if sys.platform == "win32" else "/"
-            key = os.path.join(root, ".schemac-untitled", f"{name}.yaml")
+            key = f"/.schemac-untitled/{name}.yaml"
         lines = TextLines(params.text_document.text, self.codec)
         self.opened[uri] = Opened(uri, key, params.text_document.version, lines, self.state_of(key))
         self.changed(self.opened[uri])
