@@ -154,7 +154,8 @@ def run_list(options: argparse.Namespace) -> int:
             and (not options.deprecated or ownership.deprecation is not None)
         )
 
-    fields = listed_fields(files, is_asked, project, report)
+    compiled = _without_errors(files if not report.has_errors else [], project, report)
+    fields = listed_fields(compiled, is_asked)
     project.cache.save()
     members = {} if report.has_errors else {"fields": [one.to_json() for one in fields]}
     code = show(report.diagnostics, options, **members)

@@ -266,11 +266,9 @@ class Session:
                 if opened.is_manifest and opened.lines is texts[opened.uri]:
                     self._show(opened)
             if not state.is_dirty:
-                await self._show_companions(state, checked, texts)
+                await self._show_companions(state, texts)
 
-    async def _show_companions(
-        self, state: ProjectState, checked: CheckedProject, texts: dict[str, TextLines]
-    ) -> None:
+    async def _show_companions(self, state: ProjectState, texts: dict[str, TextLines]) -> None:
         """Check the pipelines and overlays that are open, and have the checked texts, when manifests have been told of."""
         for opened in list(self.opened.values()):
             is_current = opened.lines is texts.get(opened.uri)
@@ -278,7 +276,7 @@ class Session:
                 continue
             if is_companion(opened.path, opened.content):
                 try:
-                    opened.findings = await self.work(check_companion, opened.path, checked)
+                    opened.findings = await self.work(check_companion, opened.path, state.checked)
                 except Exception as error:  # noqa: BLE001 — as above
                     self.log(error)
             if self.opened.get(opened.uri) is opened and opened.lines is texts[opened.uri]:

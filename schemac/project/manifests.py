@@ -5,7 +5,7 @@ Shape: what is found in one manifest depends on its bytes, its name and the sett
       when somebody asks for them.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from itertools import islice
@@ -250,17 +250,10 @@ class ListedField:
         }
 
 
-def listed_fields(
-    files: Sequence[ManifestFile], is_asked: Callable[[Ownership], bool], project: Project, report: Report
-) -> list[ListedField]:
+def listed_fields(files: Iterable[CompiledFile], is_asked: Callable[[Ownership], bool]) -> list[ListedField]:
     """Return the fields whose ownership is asked for, members of structs too, in the order of the manifests."""
-    local_report = Report()
-    compiled = read_manifests(files, project, local_report) if not report.has_errors else []
-    report.extend(local_report.errors)
-    if report.has_errors:
-        return []
     listed: list[ListedField] = []
-    for dataset in (dataset for file in compiled for dataset in file.datasets):
+    for dataset in (dataset for file in files for dataset in file.datasets):
         for one in (one for one in preorder(dataset.columns) if one.is_member):
             ownership = Ownership.of(one, dataset.schema)
             if is_asked(ownership):
