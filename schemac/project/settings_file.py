@@ -28,8 +28,6 @@ _TOKEN = re.compile(
     re.DOTALL,
 )
 _PART = re.compile(r"\"(?:\\.|[^\"\\])*\"|'[^']*'|[^.\s\"']+")
-_TABLE = ("tool", "schemac")
-"""Where settings are in pyproject.toml."""
 
 
 @dataclass(frozen=True)
@@ -149,7 +147,7 @@ class SettingsFile:
     def _settings(self) -> dict[_Path, Setting]:
         """The places of settings by their paths without `tool.schemac`; of one that is there twice, the first."""
         settings: dict[_Path, Setting] = {}
-        root = _TABLE if self.path.name == "pyproject.toml" else ()
+        root = ("tool", "schemac") if self.path.name == "pyproject.toml" else ()
         for path, setting in _Reader(self._text.content).settings():
             if path[: len(root)] == root and len(path) > len(root):
                 settings.setdefault(path[len(root) :], setting)
