@@ -6,7 +6,7 @@ Layer: artifacts.
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cache
 from posixpath import normpath
 from typing import NamedTuple
@@ -74,19 +74,14 @@ class Emission:
 
     def report_losses(self, severity: Severity | None = None) -> None:
         """Report a note at the place of each loss, or a finding of another severity."""
-        before = Report()
-        findings = Findings(before, self.findings.origins)
+        code = self._loss_code if severity is None else self._loss_code._replace(severity=severity)
         for loss, field in self._losses:
             where = f" in {loss.artifact}" if loss.artifact else ""
             message = f"{loss.lost} becomes {loss.becomes}{where}"
             if field is None:
-                findings.at_schema(self._loss_code, message)
+                self.findings.at_schema(code, message)
             else:
-                findings.at_type(field, self._loss_code, f"{loss.path}: {message}")
-        diagnostics = before.diagnostics
-        if severity is not None:
-            diagnostics = tuple(replace(d, severity=severity, excerpt=d.excerpt) for d in diagnostics)
-        self.findings.report.extend(diagnostics)
+                self.findings.at_type(field, code, f"{loss.path}: {message}")
 
 
 @dataclass(frozen=True, slots=True)

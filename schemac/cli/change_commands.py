@@ -21,7 +21,7 @@ from schemac.project.comparing import Comparison, ComparisonRequest, compare
 from schemac.project.locking import summary
 from schemac.project.shared_work import collector_paused
 from schemac.text.source.catalogue import DECLASSIFIED, EARLY_REMOVAL, LOST_CLASSIFICATION, MISSING_EXTRA
-from schemac.text.source.diagnostics import WHOLE_FILE, Code, Diagnostic, Label, Report
+from schemac.text.source.diagnostics import Code, Diagnostic, Label, Report
 from schemac.text.source.files import install_help
 from schemac.text.source.phrases import counted, printable
 from schemac.versions.evolution.changes import OF_DATA, OF_READERS, Judgement, Outcome, SourceLocation
@@ -201,15 +201,15 @@ def _report_verdicts(comparison: Comparison, options: argparse.Namespace, report
         readers = verdicts[0].old_readers
         of_readers = (readers, OF_READERS.get(readers.outcome), "")
         # What is gone is told of where it was missed: the line of another commit is none of this one.
-        location = change.new_location
-        used = location.used if location is not None else None
+        location = change.new_location or SourceLocation(comparison.new or then)
+        used = location.used
         for judgement, code, who in of_data if options.ignore_readers else (*of_data, of_readers):
             if code is not None:
                 report.add(
                     code,
                     f"{change}: {judgement.reason}{who}",
-                    file=location.file if location is not None else comparison.new or then,
-                    at=location.region if location is not None else WHOLE_FILE,
+                    file=location.file,
+                    at=location.region,
                     path=change.path,
                     help=judgement.way_out,
                     labels=() if used is None else (Label("in a group, used here", used.file, *used.region),),
@@ -307,13 +307,7 @@ def promise_findings(comparison: Comparison, today: date) -> tuple[Diagnostic, .
             continue
         code, message, help = _BROKEN[concern.rule]
         texts = {"what": concern.path or comparison.dataset, "old": concern.old, "new": concern.new}
-        location = concern.location
-        report.add(
-            code,
-            message.format_map(texts),
-            file=location.file if location is not None else comparison.new or comparison.old,
-            at=location.region if location is not None else WHOLE_FILE,
-            path=concern.path,
-            help=help.format_map(texts),
-        )
+        message, help = message.format_map(texts), help.format_map(texts)
+        place = concern.location or SourceLocation(comparison.new or comparison.old)
+        report.add(code, message, file=place.file, at=place.region, path=concern.path, help=help)
     return report.diagnostics

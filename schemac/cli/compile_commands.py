@@ -35,7 +35,7 @@ from schemac.cli.terminal import ExitCode, notify, put_source
 from schemac.language.physical import numpy_left_out
 from schemac.project.building import Output, compile_files
 from schemac.project.configuration import SETTINGS_FILES, Project, find_project
-from schemac.project.discovery import ManifestFile, lock_path
+from schemac.project.discovery import ManifestFile, content_of, lock_path
 from schemac.project.manifests import CompiledFile
 from schemac.project.options import CompileOptions
 from schemac.project.shared_work import collector_paused
@@ -44,7 +44,6 @@ from schemac.text.source.catalogue import STALE_ARTIFACT, WRITE_FAILED
 from schemac.text.source.diagnostics import Diagnostic, Report, Severity
 from schemac.text.source.phrases import counted, listed
 from schemac.text.source.rendering import count_summary, render_diff, render_text
-from schemac.text.source.text import decode_text, read_file
 
 if TYPE_CHECKING:
     from schemac.project.fixing import Fixing
@@ -120,10 +119,9 @@ def _pipeline_in(file: ManifestFile, edited: Mapping[str, bytes]) -> Mapping[str
     if content is None or not (b"target" in content or b"source" in content):
         return None
     from schemac.language.manifest.documents import is_pipeline  # for start-up time: most files are none
-    from schemac.text.syntax.document import parse
+    from schemac.text.syntax.document import documents_in
 
-    source = decode_text(content, file.name, Report())
-    documents = parse(source, Report()) if source is not None else []
+    documents = documents_in(content, file.name)
     value = documents[0].value if documents else None
     return value if isinstance(value, dict) and is_pipeline(value) else None
 
@@ -169,10 +167,7 @@ def without_ignored_in(pipeline: str, report: Report, edited: Mapping[str, bytes
         return report
 
     def text(name: str) -> bytes | None:
-        try:
-            return edited.get(os.path.abspath(name)) or read_file(name)
-        except OSError:
-            return None
+        return edited.get(os.path.abspath(name)) or content_of(name)
 
     project = find_project(Path(pipeline).resolve().parent, Report())
     remaining = Report()
@@ -280,8 +275,8 @@ def _diff_of_fixes(fixing: "Fixing") -> str:
 
 def _fix_summary(fixing: "Fixing", findings: Sequence[Diagnostic], done: str) -> str:
     """Return the last line: `fixed 3, 2 more with --unsafe-fixes`."""
-    left = fixing.left(findings)
-    more = f", {left[False]} more with --unsafe-fixes" if left[False] and not fixing.is_unsafe else ""
+    left = sum(d.fix is not None and not d.fix.is_safe for d in findings)
+    more = f", {left} more with --unsafe-fixes" if left and not fixing.is_unsafe else ""
     return f"{done} {len(fixing.done)}{more}"
 
 
@@ -335,8 +330,7 @@ def _build_once(options: argparse.Namespace) -> Watched:
             PROGRESS.begin("write", out)
             written = store.write(build, report)
         if options.depfile is not None and not report.has_errors:
-            target = os.path.relpath(folder / PROVENANCE).replace(os.sep, "/")
-            rule = depfile(target, output.files, project, options.overlay)
+            rule = depfile(os.path.relpath(folder / PROVENANCE), output.files, project, options.overlay)
             write_file(options.depfile, rule.encode(), report)
     project.cache.save()
     diagnostics = report.diagnostics
@@ -430,12 +424,10 @@ def depfile(target: str, files: Sequence[CompiledFile], project: Project, overla
     for path in filter(Path.exists, paths):
         # From the working folder where that is shorter: Make takes two spellings for two files.
         inside = os.path.relpath(path)
-        spellings.add((str(path.absolute()) if inside.startswith("..") else inside).replace(os.sep, "/"))
-    made, *names = map(_escape_for_make, (target, *sorted(spellings)))
+        spellings.add(str(path.absolute()) if inside.startswith("..") else inside)
+    # With the special characters of Make escaped.
+    made, *names = (
+        _SPECIAL.sub(r"\\\g<0>", path).replace("$", "$$") for path in (target, *sorted(spellings))
+    )
     rule = " \\\n  ".join([f"{made}:", *names])
     return f"{rule}\n" + "".join(f"\n{name}:\n" for name in names if "%" not in name)
-
-
-def _escape_for_make(path: str) -> str:
-    """Return a path for a rule of Make, with its special characters escaped."""
-    return _SPECIAL.sub(lambda match: f"\\{match[0]}", path).replace("$", "$$")

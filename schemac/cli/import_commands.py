@@ -26,11 +26,7 @@ from schemac.language.logical.model import preorder
 from schemac.language.manifest.standard import fitted_name, is_dataset_name
 from schemac.language.manifest.write import write_manifest
 from schemac.project.discovery import lock_name
-from schemac.text.source.catalogue import (
-    INVALID_DATASET_NAME,
-    UNREADABLE_SOURCE,
-    WRITE_FAILED,
-)
+from schemac.text.source.catalogue import INVALID_DATASET_NAME, UNREADABLE_SOURCE, WRITE_FAILED
 from schemac.text.source.diagnostics import Report
 from schemac.text.source.json_object import Json
 from schemac.text.source.text import reason_of
@@ -120,7 +116,7 @@ def _write_or_print(
             print_status(status, options)
         return
     files: dict[str, str] = {}
-    if os.path.isdir(options.out) or options.out.endswith(("/", os.sep)):
+    if os.path.isdir(options.out) or options.out.endswith("/"):
         for one in manifests:
             manifest = os.path.join(options.out, f"{one.dataset.name.replace('/', '.')}.yaml")
             files |= {manifest: one.text, **_lock_files([one], manifest, options, report)}
@@ -153,7 +149,7 @@ def _write_new_files(files: dict[str, str], options: argparse.Namespace, report:
     """Write all files or none; a file that exists already is reported, and stays."""
     written: list[str] = []
     try:
-        if options.out.endswith(("/", os.sep)):
+        if options.out.endswith("/"):
             make_folder(os.path.dirname(options.out))
         for name, text in files.items():
             with open(name, "x", encoding="utf-8", newline="\n") as stream:

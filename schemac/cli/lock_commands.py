@@ -36,7 +36,7 @@ from schemac.project.locking import (
 from schemac.project.manifests import CompiledFile, read_manifests
 from schemac.text.source.catalogue import NOTHING_TO_COMPILE, UNKNOWN_COLUMN
 from schemac.text.source.diagnostics import Diagnostic, Report, Severity
-from schemac.text.source.phrases import closest, counted, listed
+from schemac.text.source.phrases import Help, counted, listed
 from schemac.text.syntax.events import scalar
 from schemac.versions.evolution.renames import undeclared_renames
 from schemac.versions.identity.freeze import freeze
@@ -295,8 +295,8 @@ def _restored_ids(
             message = f"{', '.join(having)} all have a field {path_text}"
             report.add(UNKNOWN_COLUMN, message, help="name the manifest that you mean")
         else:
-            near = closest(path_text, set().union(*paths_by_dataset.values()))
-            help = f"did you mean {near}?" if near else "give the field's current name in the manifest"
+            known: set[str] = set().union(*paths_by_dataset.values())
+            help = Help.nearest(path_text, known, "give the field's current name in the manifest", mark="")
             report.add(UNKNOWN_COLUMN, f"none of these datasets has a field {path_text}", help=help)
     return restored_ids
 

@@ -16,7 +16,7 @@ from importlib import import_module
 from typing import Any, NoReturn, cast
 
 from schemac.cli.terminal import ExitCode, OutputError, carry_out, folded, notify
-from schemac.text.source.phrases import closest, listed, printable
+from schemac.text.source.phrases import Help, closest, listed, printable
 from schemac.version import __version__
 
 COMMANDS = {
@@ -231,9 +231,8 @@ class _Parser(argparse.ArgumentParser):
         options = (word.partition("=")[0] for word in words if word.startswith("--"))
         unknown = next((option for option in options if option not in known), None)
         if unknown is not None:
-            near = closest(unknown, known)
             names = ", ".join(name for name in known if name.startswith("--"))
-            hint = f"did you mean `{near}`?" if near else f"the options are {names}"
+            hint = Help.nearest(unknown, known, f"the options are {names}")
             message = f"there is no option '{unknown}'; {hint}"
         super().error(message)
 

@@ -14,13 +14,14 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from schemac.cli import arguments
 from schemac.cli.output import exit_code, print_status, show, write_file
-from schemac.cli.project import edited_of, find_dataset, open_project
+from schemac.cli.project import find_dataset, open_project
 from schemac.cli.terminal import ExitCode, notify, put, put_manifest, put_rendered, put_source, table
 from schemac.language.attributes.builtin import Classification
+from schemac.language.logical.model import Ownership
 from schemac.project.configuration import Project
 from schemac.project.discovery import ManifestFile
 from schemac.project.imported import FolderFiles
-from schemac.project.manifests import CompiledFile, FieldFilter, listed_fields, read_manifests
+from schemac.project.manifests import CompiledFile, listed_fields, read_manifests
 from schemac.project.options import CompileOptions
 from schemac.project.workers import PROGRESS
 from schemac.registry.installed import engines
@@ -63,12 +64,11 @@ def run_fmt(options: argparse.Namespace) -> int:
 
     report = Report()
     _, files = open_project(options, report)
-    compile_options = CompileOptions(targets=(), edited=edited_of(files))
     PROGRESS.expect(len(files))
     texts: list[_Text] = []
     mistake: AssertionError | None = None
     for file in files:
-        content = compile_options.read(file, report)
+        content = file.content(report)
         source = decode_text(content, file.name, report) if content is not None else None
         if source is None or content is None:
             continue
@@ -145,13 +145,17 @@ def run_list(options: argparse.Namespace) -> int:
     """List; what fields have from their struct, their group and their schema counts as theirs."""
     report = Report()
     project, files = open_project(options, report)
-    field_filter = FieldFilter(
-        frozenset(options.tag),
-        frozenset(options.owner),
-        frozenset(map(Classification, options.classification)),
-        options.deprecated,
-    )
-    fields = listed_fields(files, field_filter, project, report)
+
+    def is_asked(ownership: Ownership) -> bool:
+        return (
+            {*options.tag} <= {*ownership.tags}
+            and (not options.owner or ownership.owner in options.owner)
+            and (not options.classification or ownership.classification in options.classification)
+            and (not options.deprecated or ownership.deprecation is not None)
+        )
+
+    compiled = _without_errors(files if not report.has_errors else [], project, report)
+    fields = listed_fields(compiled, is_asked)
     project.cache.save()
     members = {} if report.has_errors else {"fields": [one.to_json() for one in fields]}
     code = show(report.diagnostics, options, **members)
@@ -388,9 +392,8 @@ def _load_dataset(options: argparse.Namespace, report: Report) -> "tuple[Checked
     if opened is None:
         return None
     project, file, dataset = opened
-    options.paths = []
-    files = open_project(options, Report())[1]
-    others = [one for manifest in read_manifests(files, project, Report()) for one in manifest.datasets]
+    compiled = read_manifests(project.manifests(Report()), project, Report())
+    others = [one for manifest in compiled for one in manifest.datasets]
     arrow_options = CompileOptions.of(project).arrow_options
     datasets = {
         one.name: CheckedDataset(one, None, (), arrow_options, project.configuration.versions)

@@ -20,14 +20,14 @@ from typing import TYPE_CHECKING, NamedTuple
 from schemac.cli.terminal import ExitCode, carry_out, clear_screen, notify
 from schemac.project.cache.store import FOLDER, NO_CACHE, Cache
 from schemac.project.configuration import SETTINGS_FILES, Project, find_project
-from schemac.project.discovery import ManifestFile, find_manifests, walk
+from schemac.project.discovery import SUFFIXES, ManifestFile, find_manifests, walk
 from schemac.project.git_tree import tracked_files
 from schemac.project.imported import FolderFiles
 from schemac.project.manifests import CompiledFile, read_manifests
 from schemac.project.options import CompileOptions
 from schemac.text.source.catalogue import NOTHING_TO_COMPILE, TRACKED_CACHE, UNREADABLE_FILE
 from schemac.text.source.diagnostics import Report
-from schemac.text.source.phrases import closest, counted
+from schemac.text.source.phrases import Help, counted
 from schemac.text.source.text import MAX_BYTES
 
 if TYPE_CHECKING:
@@ -113,9 +113,8 @@ def find_dataset(
     by_name = {named.name: (file, n) for file in compiled for n, named in enumerate(file.named)}
     dataset_name = next(iter(by_name)) if options.paths and len(by_name) == 1 else options.dataset
     if dataset_name not in by_name:
-        near = closest(options.dataset, by_name)
         message = f"no manifest has a dataset {options.dataset}"
-        help = f"did you mean {near}?" if near else f"the datasets are {', '.join(by_name)}"
+        help = Help.nearest(options.dataset, by_name, f"the datasets are {', '.join(by_name)}", mark="")
         report.add(NOTHING_TO_COMPILE, message, help=help)
         return None
     file, n = by_name[dataset_name]
@@ -194,7 +193,7 @@ def out_folder(options: argparse.Namespace, project: Project) -> Path:
 
 
 _EVERY_SECONDS = 0.25
-_SUFFIXES = (".yaml", ".yml", ".lock")
+_SUFFIXES = (*SUFFIXES, ".lock")
 _MOST_NAMES = 3
 
 

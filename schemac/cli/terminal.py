@@ -135,7 +135,7 @@ def bar_when_long(command: str, format: str) -> Iterator[None]:
     import signal
     import threading
 
-    if threading.current_thread() is not threading.main_thread() or not hasattr(signal, "setitimer"):
+    if threading.current_thread() is not threading.main_thread():
         yield
         return
     bar = _Bar(command)

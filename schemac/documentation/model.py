@@ -249,7 +249,10 @@ def _dataset_page(
     types, losses = _engine_texts(dataset, locked, project)
     key = primary_key(dataset.columns) or named_key(dataset)
     known = _Known(dataset, locked.ids if locked is not None else {}, key, types, losses)
-    versions = _schema_versions(locked)
+    versions: list[LockedSchemaVersion] = []
+    if locked is not None and locked.lock.newest is not None:
+        versions = [locked_schema_version(locked.lock, version.number) for version in locked.lock.versions]
+        versions += [LockedSchemaVersion.of(locked, _UNLOCKED)] if locked.is_changed else []
     labels = [version.label.removeprefix("lock:") for version in versions]
     pairs = zip(labels[1:], pairwise(versions), strict=True)
     revisions = [Revision(label, diff(*pair)) for label, pair in pairs]
@@ -323,16 +326,6 @@ def _engine_texts(
         if lost not in losses[loss.path]:
             losses[loss.path].append(lost)
     return types, losses
-
-
-def _schema_versions(locked: Locked | None) -> list[LockedSchemaVersion]:
-    """Return the locked versions, the oldest first, and the present schema if it is not locked; none without a lock."""
-    if locked is None or locked.lock.newest is None:
-        return []
-    versions = [locked_schema_version(locked.lock, version.number) for version in locked.lock.versions]
-    if locked.is_changed:
-        versions.append(LockedSchemaVersion.of(locked, _UNLOCKED))
-    return versions
 
 
 def _listed_attributes(extra: Mapping[str, Any], attributes: Iterable[Any]) -> Iterable[PageRow]:

@@ -15,7 +15,7 @@ from schemac.language.formatting.format import formatted
 from schemac.lsp.completion import complete
 from schemac.lsp.grammar import GrammarContext
 from schemac.lsp.locations import FileRange, TextScope
-from schemac.lsp.navigation import Navigator, documents_of
+from schemac.lsp.navigation import Navigator
 from schemac.lsp.presentation import (
     MAX_SYMBOLS,
     document_symbols,
@@ -24,12 +24,14 @@ from schemac.lsp.presentation import (
     word_text,
     workspace_symbols,
 )
-from schemac.lsp.projects import CheckedProject, is_yaml
+from schemac.lsp.projects import CheckedProject
 from schemac.lsp.renaming import RefusedRenameError, renamable, rename_edits
 from schemac.lsp.session import Opened, Session
 from schemac.lsp.texts import actions, line_edits, uri_of
 from schemac.project.configuration import Project
+from schemac.project.discovery import SUFFIXES
 from schemac.project.project_texts import FieldTarget, name_in
+from schemac.text.syntax.document import documents_in
 
 P = TypeVar("P")
 R = TypeVar("R")
@@ -65,7 +67,7 @@ class Answers:
         session = self._session
         lines = opened.lines
         place = lines.place(params.position)
-        checked = session.state(opened.folder).checked or CheckedProject(Project(opened.folder.folder))
+        checked = opened.state.checked or CheckedProject(Project(opened.state.folder.folder))
         scope = TextScope(checked, opened.path, lines.lines, place[0])
         has_snippets = session.can("text_document.completion.completion_item.snippet_support")
         return types.CompletionList(False, complete(lines, place, scope, snippets=has_snippets))
@@ -182,12 +184,12 @@ class Answers:
         file = checked.file(opened.path)
         if file is None:
             return []
-        return document_symbols(file, documents_of(file), opened.lines)
+        return document_symbols(file, documents_in(file.content, file.file.name), opened.lines)
 
     async def workspace_symbols(self, params: types.WorkspaceSymbolParams) -> list[types.WorkspaceSymbol]:
         """Return datasets and fields of all projects by their names."""
         session = self._session
-        checked = [state.checked for state in session.states if state.checked is not None]
+        checked = [state.checked for state in session.states.values() if state.checked is not None]
         symbols = [
             islice(workspace_symbols(one, params.query, session.lines_at), MAX_SYMBOLS) for one in checked
         ]
@@ -198,14 +200,13 @@ class Answers:
         opened = self._opened(params.text_document)
         if opened is None:
             return []
-        lines = opened.lines
-        after = await self._session.work(formatted, lines.text, name_in(opened.folder.folder, opened.path))
-        return line_edits(lines, after)
+        lines, name = opened.lines, name_in(opened.state.folder.folder, opened.path)
+        return line_edits(lines, await self._session.work(formatted, lines.text, name))
 
     def _opened(self, document: types.TextDocumentIdentifier) -> Opened | None:
         """Return an open text of YAML; None if the text is not open, or is a lock or another file."""
         opened = self._session.opened.get(document.uri)
-        return opened if opened is not None and is_yaml(opened.path) else None
+        return opened if opened is not None and opened.path.endswith(SUFFIXES) else None
 
     def _context_at(
         self, opened: Opened, checked: CheckedProject, position: types.Position

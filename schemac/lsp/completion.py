@@ -165,7 +165,14 @@ class CompletionItems:
         """Yield the keys that may be added to the mapping at the cursor, without those that it has."""
         present_keys = set(self._cursor.keys)
         if not self._cursor.path and not self._written.root and shape.extra is None:
-            yield from _first_keys()
+            # What a text may begin with.
+            yield _key_item("name", "the dataset's name", rank=0)
+            fields = _key_item("fields", "its columns", rank=0)
+            fields.insert_text = "fields:\n  - name: "
+            yield fields
+            yield _key_item("kind", "an event or a DatasetSnapshot")
+            yield _key_item("source", "of a pipeline", rank=4)
+            yield _key_item("datasets", "of an overlay", rank=4)
         if shape.extra is not None or any(get_origin(one) is dict for one in alternatives(shape.annotation)):
             yield from (item for item in self._open_keys(shape) if item.label not in present_keys)
             if shape.extra is not None:
@@ -300,20 +307,6 @@ def names_field(attribute: Attribute[Any], steps: TreePath) -> bool:
 
 
 _LEAST_LETTERS = 3
-
-
-def _first_keys() -> list[types.CompletionItem]:
-    """Return what a text may begin with."""
-    name, fields = _key_item("name", "the dataset's name", rank=0), _key_item("fields", "its columns", rank=0)
-    fields.insert_text = "fields:\n  - name: "
-    kind = _key_item("kind", "an event or a DatasetSnapshot")
-    return [
-        name,
-        fields,
-        kind,
-        _key_item("source", "of a pipeline", rank=4),
-        _key_item("datasets", "of an overlay", rank=4),
-    ]
 
 
 def _snippet(example: str) -> str:

@@ -8,7 +8,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
-from functools import cached_property
+from functools import cache, cached_property
 from types import NoneType, UnionType
 from typing import Annotated, Any, Literal, Union, get_args, get_origin
 
@@ -331,7 +331,8 @@ class CursorValues:
     def __init__(self, lines: Sequence[str], cursor: Cursor) -> None:
         self._lines = lines
         self._cursor = cursor
-        self._values: dict[tuple[int, int], Any] = {}
+        # Many steps may begin at one place.
+        self._parsed_at = cache(self._parse_at)
 
     def value(self, depth: int) -> Any:
         """Return the value at the first steps of the cursor's path; None if it cannot be read."""
@@ -344,7 +345,7 @@ class CursorValues:
                 first = cursor.path[outer - 1]
                 place, path = start, (0 if isinstance(first, int) else first, *cursor.path[outer:depth])
                 break
-        value = self._parse_at(*place)
+        value = self._parsed_at(*place)
         for step in path:
             if isinstance(value, dict) and isinstance(step, str):
                 value = value.get(step)
@@ -376,14 +377,11 @@ class CursorValues:
     def outermost(self, name: str) -> Any:
         """Return the value of an outermost key of the document; None if it cannot be read."""
         number = next((number for number, entry in self._outermost_keys() if entry.name == name), None)
-        parsed = self._parse_at(number, 0) if number is not None else None
+        parsed = self._parsed_at(number, 0) if number is not None else None
         return parsed.get(name) if isinstance(parsed, dict) else None
 
     def _parse_at(self, first: int, column: int) -> Any:
-        """Return the value that begins at a place, None if it cannot be read; many steps may begin there, and it is read once."""
-        if (first, column) in self._values:
-            return self._values[first, column]
-        self._values[first, column] = None
+        """Return the value that begins at a place, None if it cannot be read."""
         end = min(block_end(self._lines, first, column), first + _MOST_LINES)
         lines = list(self._lines[first:end])
         if lines:
@@ -394,9 +392,8 @@ class CursorValues:
             report = Report()
             documents = parse(SourceText("\n".join(attempt)), report) if attempt is not None else []
             if documents and not report.has_errors:
-                self._values[first, column] = documents[0].value
-                break
-        return self._values[first, column]
+                return documents[0].value
+        return None
 
     def _with_closed_brackets(self, lines: list[str], at: int) -> list[str] | None:
         """Return the lines with all brackets closed at the cursor."""

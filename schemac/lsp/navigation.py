@@ -40,8 +40,7 @@ from schemac.project.project_texts import (
 )
 from schemac.text.source.diagnostics import Region, Report, Span
 from schemac.text.source.json_object import TreePath
-from schemac.text.source.text import decode_text
-from schemac.text.syntax.document import Document, parse
+from schemac.text.syntax.document import documents_in
 from schemac.versions.identity.lockfile import dataset_line
 
 
@@ -173,11 +172,9 @@ class Navigator:
         """Return the dataset whose own name the cursor is on."""
         file = self.checked.file(path)
         for named, dataset in zip(file.named, file.datasets, strict=True) if file is not None else ():
-            document, at = dataset.origins.document, dataset.origins.named_at
-            if document is not None and at is not None:
-                name = FileRange(path, document.source.region(document.span(at)))
-                if name.has(path, context.cursor.place):
-                    return DatasetTarget(named.name)
+            place = dataset.origins.name_location if dataset.origins.named_at is not None else None
+            if place is not None and FileRange(path, place.region).has(path, context.cursor.place):
+                return DatasetTarget(named.name)
         return None
 
     def _field_name(self, path: str, context: GrammarContext) -> Target | None:
@@ -217,14 +214,14 @@ class Navigator:
                 return [FileRange(target.path, Region(1, 1, 1, 1))] if os.path.exists(target.path) else []
             case FieldTarget():
                 place = place_of_name(target.dataset_field.dataset, target.dataset_field.field)
-                return [FileRange(self.checked.path(place.source.name), place.source.region(place.span))]
+                return [FileRange(self.checked.path(place.source.name), place.region)]
             case _:
                 sites = [site_of(one) for one in occurrences_of(target, "", self.texts) if one.is_definition]
                 if isinstance(target, DatasetTarget) and not sites:
                     return [
-                        FileRange(key_of(file.file.path), named.source.region(named.span))
+                        FileRange(key_of(file.file.path), start.region)
                         for file, dataset in datasets_called(target.name, self.checked.files)
-                        if (named := dataset.origins.name_location) is not None
+                        if (start := dataset.origins.name_location) is not None
                     ]
                 return sites
 
@@ -233,8 +230,6 @@ class Navigator:
         manifest, dataset = dataset_field.file.file, dataset_field.dataset
         lock_file = open_lock(manifest.path, manifest.name, Report())
         if lock_file is None or lock_file.text is None:
-            return []
-        if lock_file.lock.dataset(dataset.name).newest is None:
             return []
         id_ = numbered_by_lock(dataset, lock_file.lock, Report()).ids.get(dataset_field.field)
         header, path = dataset_line(dataset.name), key_of(lock_path(manifest.path))
@@ -253,9 +248,9 @@ class Navigator:
         """Return all places that name something, of a field those in locks too; without the definition of a name."""
         if isinstance(target, FileTarget):
             return [
-                FileRange(key_of(file.file.path), document.source.region(document.span(at)))
+                FileRange(key_of(file.file.path), document.location(at).region)
                 for file in self.texts.users_of(target.path)
-                for document in documents_of(file)
+                for document in documents_in(file.content, file.file.name)
                 for at, value in strings_in(document.value)
                 if at[-2:-1] == ("imports",)
                 and FolderFiles(file.file.path, file.file.name).key(value) == target.path
@@ -272,9 +267,3 @@ def site_of(occurrence: Occurrence) -> FileRange:
     is_quoted = len(written) > 1 and written[0] in "'\"" and written[-1] == written[0]
     inner = Span(span.start + 1, span.end - 1) if is_quoted else span
     return FileRange(occurrence.path, occurrence.source.region(inner))
-
-
-def documents_of(file: CompiledFile) -> list[Document]:
-    """Return the documents of a manifest as it was written."""
-    source = decode_text(file.content, file.file.name, Report())
-    return parse(source, Report()) if source is not None else []

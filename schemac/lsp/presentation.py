@@ -38,8 +38,8 @@ from schemac.project.options import CompileOptions
 from schemac.project.project_texts import DatasetField, key_of, location_of
 from schemac.project.targets import engines_of
 from schemac.registry.installed import engine
-from schemac.text.source.diagnostics import Region, Report, SourceText, Span
-from schemac.text.syntax.document import Document
+from schemac.text.source.diagnostics import Region, Report
+from schemac.text.syntax.document import Document, Location
 from schemac.text.syntax.model import AuthoredModel, class_text
 from schemac.versions.identity.compilation import Compilation, Locked
 from schemac.versions.identity.opening import open_version
@@ -224,26 +224,27 @@ def document_symbols(
     """Return the datasets of a text with their fields, and its groups with theirs."""
     symbols: list[types.DocumentSymbol] = []
     for dataset in file.datasets:
-        place, named = dataset.origins.location(()), dataset.origins.name_location
-        if place is None or named is None:
+        name, whole = dataset.origins.name_location, dataset.origins.location(())
+        if name is None or whole is None:
             continue
         members = list(_field_symbols(dataset, dataset.columns, lines))
-        whole, name = (_range_of(lines, named.source, one.span) for one in (place, named))
-        symbols.append(_document_symbol(dataset.name, types.SymbolKind.Struct, whole, name, None, members))
+        kind = types.SymbolKind.Struct
+        symbols.append(_document_symbol(lines, dataset.name, kind, (whole, name), None, members))
     return [*symbols, *_group_symbols(documents, lines)]
 
 
 def _document_symbol(
+    lines: TextLines,
     name: str,
     kind: types.SymbolKind,
-    whole: types.Range,
-    name_range: types.Range,
+    places: tuple[Location, Location],
     detail: str | None = None,
     children: Sequence[types.DocumentSymbol] | None = None,
 ) -> types.DocumentSymbol:
-    """Return a symbol whose range has its name in it, as the protocol needs it."""
-    around = types.Range(min(whole.start, name_range.start), max(whole.end, name_range.end))
-    return types.DocumentSymbol(name or "(no name)", kind, around, name_range, detail, children=children)
+    """Return a symbol by the places of the whole and of its name; its range has the name in it, as the protocol needs it."""
+    whole, at = (lines.range(place.region) for place in places)
+    around = types.Range(min(whole.start, at.start), max(whole.end, at.end))
+    return types.DocumentSymbol(name or "(no name)", kind, around, at, detail, children=children)
 
 
 def _field_symbols(
@@ -260,31 +261,22 @@ def _field_symbols(
             continue
         nested = list(_field_symbols(dataset, field.children, lines))
         kind = types.SymbolKind.Struct if field.type.family is Family.STRUCT else types.SymbolKind.Field
-        around = _range_of(lines, whole.source, whole.span)
-        name_range = _range_of(lines, name.source, name.span)
-        yield _document_symbol(str(field.segment), kind, around, name_range, type_text_of(field), nested)
+        segment, text = str(field.segment), type_text_of(field)
+        yield _document_symbol(lines, segment, kind, (whole, name), text, nested)
 
 
 def _group_symbols(documents: Sequence[Document], lines: TextLines) -> Iterator[types.DocumentSymbol]:
     """Yield a symbol for each group of a text, with its named fields below it."""
     for definition in GroupFile(documents).groups.values():
-        document, path = definition.document, definition.path
-        source, children = document.source, []
+        document, path, children = definition.document, definition.path, []
         for i, field in enumerate(definition.group.fields):
             at = (*path, "fields", i)
             if isinstance(field, dict) and isinstance(field.get("name"), str):
-                whole = _range_of(lines, source, document.span(at))
-                name = _range_of(lines, source, document.span((*at, "name")))
-                children.append(_document_symbol(field["name"], types.SymbolKind.Field, whole, name))
-        whole = _range_of(lines, source, document.span(path))
-        name = _range_of(lines, source, document.key_span(path))
+                places = document.location(at), document.location((*at, "name"))
+                children.append(_document_symbol(lines, field["name"], types.SymbolKind.Field, places))
+        places = document.location(path), document.location(path, on_key=True)
         detail = definition.group.description or None
-        yield _document_symbol(definition.name, types.SymbolKind.Module, whole, name, detail, children)
-
-
-def _range_of(lines: TextLines, source: SourceText, span: Span) -> types.Range:
-    """Return a span of a text as a range of the protocol."""
-    return lines.range(source.region(span))
+        yield _document_symbol(lines, definition.name, types.SymbolKind.Module, places, detail, children)
 
 
 def workspace_symbols(
@@ -307,9 +299,9 @@ def _workspace_symbol(
     dataset: LogicalDataset, field: SchemaField | None, path: str, lines_of: LinesOf
 ) -> types.WorkspaceSymbol:
     """Return the symbol of a field, or of the dataset where `field` is None; at the file's start if its place is unknown."""
-    origins = dataset.origins
-    place = origins.name_location if field is None else origins.location((*field.declared_at, "name"))
-    region = place.source.region(place.span) if place is not None else Region(1, 1, 1, 1)
+    place = dataset.origins.location((*field.declared_at, "name")) if field is not None else None
+    place = place or dataset.origins.name_location
+    region = place.region if place is not None else Region(1, 1, 1, 1)
     location = types.Location(uri_of(path), lines_of(path).range(region))
     if field is None:
         return types.WorkspaceSymbol(location, dataset.name, types.SymbolKind.Struct)
@@ -338,9 +330,9 @@ def inlay_hints(
         ids = locked[dataset.name].ids if dataset.name in locked else {}
         visible: list[SchemaField] = []
         for field in dataset.columns:
-            where, place = location_of(dataset, field), dataset.origins.location(field.declared_at)
-            if where is not None and place is not None and where.file == dataset.origins.file:
-                region = place.source.region(place.span)
+            place = dataset.origins.location(field.declared_at)
+            if place is not None and place.source.name == dataset.origins.file:
+                region = place.region
                 if region.line - 1 <= last and region.end_line - 1 >= first:
                     visible.append(field)
         alone = replace(dataset, columns=tuple(visible))
@@ -367,13 +359,12 @@ def _inlay_hint(
     place = dataset.origins.location((*field.declared_at, key))
     if place is None or not text or place.source.name != dataset.origins.file:
         return None
-    end = place.source.position(place.span.end)
-    line, column = end.line - 1, end.column - 1
+    region = place.region
+    line, column = region.end_line - 1, region.end_column - 1
     source_line = lines.lines[line] if line < len(lines.lines) else ""
     if not source_line[:column].strip():
         # A value in block style ends at the start of a later line.
-        start = place.source.position(place.span.start)
-        line = start.line - 2
+        line = region.line - 2
         column = len(lines.lines[line].rstrip()) if line >= 0 else 0
     if not range_[0] <= line <= range_[1]:
         return None

@@ -9,7 +9,7 @@ an open overlay as by `--overlay`, with all datasets of the project.
 
 import os
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import NamedTuple
@@ -17,8 +17,8 @@ from typing import NamedTuple
 from schemac.language.manifest.documents import is_overlay, is_pipeline
 from schemac.project.building import Builds, report_builds
 from schemac.project.cache.store import NO_CACHE, Cache, PassingCache
-from schemac.project.configuration import Project, find_project, find_root
-from schemac.project.discovery import ManifestFile
+from schemac.project.configuration import Project, find_project
+from schemac.project.discovery import SUFFIXES, ManifestFile
 from schemac.project.fixing import without_ignored
 from schemac.project.imported import FolderFiles
 from schemac.project.manifests import CompiledFile, ManifestChecks, with_distinct_datasets
@@ -30,8 +30,8 @@ from schemac.project.shared_work import collector_paused
 from schemac.text.source.catalogue import NOTHING_TO_COMPILE, UNLOCKED_CHANGE
 from schemac.text.source.diagnostics import Diagnostic, Report
 from schemac.text.source.files import Contents
-from schemac.text.source.text import decode_text, read_content
-from schemac.text.syntax.document import parse
+from schemac.text.source.text import read_content
+from schemac.text.syntax.document import documents_in
 
 Buffers = Mapping[str, bytes]
 """The texts that an editor holds, by absolute path."""
@@ -72,11 +72,6 @@ class CheckedProject:
         return os.path.normpath(os.path.join(self.project.folder, name))
 
 
-def is_yaml(path: str) -> bool:
-    """Whether a file may be a manifest, by its name."""
-    return path.endswith((".yaml", ".yml"))
-
-
 class ProjectFolder:
     """One project; or a folder without one, of which only the texts count that are open."""
 
@@ -99,7 +94,7 @@ class ProjectFolder:
             manifests = project.manifests(local_report)
             report.extend(d for d in local_report.diagnostics if d.code != NOTHING_TO_COMPILE.id)
         known = {key_of(file.path) for file in manifests}
-        for path in (one for one in buffers if one not in known and is_yaml(one)):
+        for path in (one for one in buffers if one not in known and one.endswith(SUFFIXES)):
             is_in_project = self.is_project and path.startswith(os.path.join(self.folder, ""))
             if is_in_project or (not self.is_project and os.path.dirname(path) == str(self.folder)):
                 manifests.append(ManifestFile(Path(path), "", is_named=False))
@@ -181,34 +176,6 @@ class ProjectFolder:
         return compiled
 
 
-class Projects:
-    """The projects of an editor's files."""
-
-    def __init__(self) -> None:
-        self.workspace: list[Path] = []
-        """The folders that the editor has opened."""
-        self.has_custom_rules = True
-        """Whether rules in files of projects are run; not in a workspace that somebody does not trust."""
-        self._folders: dict[Path, ProjectFolder] = {}
-
-    def of(self, path: str) -> ProjectFolder:
-        """Return the project of a file: that of its configuration, or the folder that the editor has opened, or its repository."""
-        parent = Path(path).parent
-        root = find_root(parent, self.workspace)
-        folder = root or parent
-        project_folder = self._folders.get(folder)
-        if project_folder is None or project_folder.is_project != (root is not None):
-            project_folder = self._folders[folder] = ProjectFolder(
-                folder, is_project=root is not None, has_custom_rules=self.has_custom_rules
-            )
-        return project_folder
-
-    @property
-    def all(self) -> tuple[ProjectFolder, ...]:
-        """All projects that a file was opened of."""
-        return tuple(self._folders.values())
-
-
 # Pipelines and overlays
 
 _KEY = re.compile(rb"^[\"']?([A-Za-z]+)[\"']?[ \t]*:[ \t]*(.?)", re.MULTILINE)
@@ -218,7 +185,7 @@ _WORDS = (b"target", b"source", b"datasets")
 
 def is_companion(path: str, content: bytes) -> bool:
     """Whether a text is a pipeline or an overlay, by its outermost keys; one in brackets is not recognized."""
-    if not is_yaml(path) or not any(word in content for word in _WORDS):
+    if not path.endswith(SUFFIXES) or not any(word in content for word in _WORDS):
         return False
     keys = _outermost_keys(content)
     return is_pipeline(keys) or is_overlay(keys)
@@ -249,7 +216,11 @@ def check_companion(path: str, checked: CheckedProject) -> tuple[Diagnostic, ...
         for dataset in (one for file in checked.files if file.named for one in file.datasets):
             overlay.over(dataset, None, checked.project, report)
     about = [one for one in report.diagnostics if checked.path(one.file) == path]
-    about = about or list(_of_manifest(path, content, checked, report))
+    # Else what is wrong with a manifest that is not checked itself, told where the pipeline names it.
+    unchecked = [one for one in report.errors if checked.file(checked.path(one.file)) is None]
+    for document in documents_in(content, name)[:1] if unchecked and not about else ():
+        region = document.location(("schema",)).region
+        about = [replace(unchecked[0], **region._asdict(), labels=())]
     folder = os.path.join(checked.project.folder, "")
     of_file = [replace(one, file=name) for one in findings]
     # Other files are spoken of from the project's folder.
@@ -258,15 +229,3 @@ def check_companion(path: str, checked: CheckedProject) -> tuple[Diagnostic, ...
         for one in about
     ]
     return tuple(without_ignored(of_file, {name: content}.get, checked.project))
-
-
-def _of_manifest(path: str, content: bytes, checked: CheckedProject, report: Report) -> Iterator[Diagnostic]:
-    """Yield a pipeline's findings about its manifest, if the manifest itself is not checked."""
-    for one in report.diagnostics:
-        if one.is_error and checked.file(checked.path(one.file)) is None:
-            source = decode_text(content, checked.name(path), Report())
-            documents = parse(source, Report()) if source is not None else []
-            if source is not None and documents:
-                region = source.region(documents[0].span(("schema",)))
-                yield replace(one, **region._asdict(), labels=())
-            return

@@ -57,10 +57,8 @@ def renamable(path: str, context: GrammarContext, navigator: Navigator) -> Renam
         if context.cursor.path[-1:] != ("name",) or context.cursor.key:
             return None
         word = word_at(context.lines[line], column)
-        name, region = (
-            str(target.dataset_field.field.segment),
-            Region.within(line + 1, word.start + 1, word.end + 1),
-        )
+        name = str(target.dataset_field.field.segment)
+        region = Region.within(line + 1, word.start + 1, word.end + 1)
         return Renamable(target, name, region, navigator) if word.start < word.end else None
     for one in occurrences_of(target, "", navigator.texts):
         region = site_of(one).region

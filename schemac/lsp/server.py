@@ -64,7 +64,7 @@ def make_server(*, has_custom_rules: bool = True) -> LanguageServer:
     """Return a server that knows all requests and has not been started; as `Project.has_custom_rules`."""
     server = Server("schemac", __version__, protocol_cls=Protocol)
     session = Session(server)
-    session.projects.has_custom_rules = has_custom_rules
+    session.has_custom_rules = has_custom_rules
     handlers: dict[str, Callable[[Any], None]] = {
         types.INITIALIZE: session.initialize,
         types.INITIALIZED: session.watch_files,

@@ -7,7 +7,6 @@ A check begins as long after the last edit as the check before it took, so that 
 
 import asyncio
 import os
-import sys
 import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -22,24 +21,12 @@ from pygls.lsp.server import LanguageServer
 from pygls.uris import to_fs_path
 from pygls.workspace import PositionCodec
 
-from schemac.lsp.projects import (
-    CheckedProject,
-    ProjectFolder,
-    Projects,
-    check_companion,
-    is_companion,
-    is_yaml,
-)
-from schemac.lsp.texts import (
-    EditedWorkspace,
-    TextLines,
-    to_lsp_diagnostic,
-    uri_of,
-)
-from schemac.project.configuration import Project
+from schemac.lsp.projects import CheckedProject, ProjectFolder, check_companion, is_companion
+from schemac.lsp.texts import EditedWorkspace, TextLines, to_lsp_diagnostic, uri_of
+from schemac.project.configuration import Project, find_root
+from schemac.project.discovery import SUFFIXES, content_of
 from schemac.project.project_texts import key_of
 from schemac.text.source.diagnostics import Diagnostic
-from schemac.text.source.text import read_file
 
 T = TypeVar("T")
 Findings = list[tuple[Diagnostic, types.Diagnostic]]
@@ -59,7 +46,7 @@ class Opened:
     """Absolute; of a text without a file, one that is not there."""
     version: int
     lines: TextLines
-    folder: ProjectFolder
+    state: "ProjectState"
     displayed: Findings = field(default_factory=list)
     """What the editor shows of it."""
     findings: tuple[Diagnostic, ...] = ()
@@ -73,7 +60,7 @@ class Opened:
     @property
     def is_manifest(self) -> bool:
         """Whether it may be a manifest, and is neither a pipeline nor an overlay."""
-        return is_yaml(self.path) and not is_companion(self.path, self.content)
+        return self.path.endswith(SUFFIXES) and not is_companion(self.path, self.content)
 
 
 @dataclass
@@ -102,10 +89,14 @@ class Session:
 
     def __init__(self, server: LanguageServer) -> None:
         self.server = server
-        self.projects = Projects()
+        self.workspace: list[Path] = []
+        """The folders that the editor has opened."""
+        self.has_custom_rules = True
+        """Whether rules in files of projects are run; not in a workspace that somebody does not trust."""
         self.opened: dict[str, Opened] = {}
         """By URI."""
-        self._states: dict[Path, ProjectState] = {}
+        self.states: dict[Path, ProjectState] = {}
+        """What is known of each project that a file was opened of, by its folder."""
         self._worker = ThreadPoolExecutor(1, thread_name_prefix="check")
 
     def can(self, capability: str) -> bool:
@@ -127,10 +118,10 @@ class Session:
             workspace.root_uri, types.TextDocumentSyncKind.Incremental, folders, workspace.position_encoding
         )
         paths = [to_fs_path(folder.uri) for folder in folders] or [workspace.root_path]
-        self.projects.workspace = [Path(os.path.abspath(path)) for path in paths if path]
+        self.workspace = [Path(os.path.abspath(path)) for path in paths if path]
         options = params.initialization_options
         if isinstance(options, dict) and options.get("projectRules") is False:
-            self.projects.has_custom_rules = False
+            self.has_custom_rules = False
 
     def watch_files(self, _: types.InitializedParams) -> None:
         """Ask the editor to tell of files that others change."""
@@ -151,10 +142,9 @@ class Session:
         else:
             # A path at which nothing is.
             name = "".join(c if c.isalnum() else "-" for c in uri)
-            root = "C:\\" if sys.platform == "win32" else "/"
-            key = os.path.join(root, ".schemac-untitled", f"{name}.yaml")
+            key = f"/.schemac-untitled/{name}.yaml"
         lines = TextLines(params.text_document.text, self.codec)
-        self.opened[uri] = Opened(uri, key, params.text_document.version, lines, self.projects.of(key))
+        self.opened[uri] = Opened(uri, key, params.text_document.version, lines, self.state_of(key))
         self.changed(self.opened[uri])
 
     def edit(self, params: types.DidChangeTextDocumentParams) -> None:
@@ -172,17 +162,16 @@ class Session:
         opened = self.opened.pop(uri, None)
         if opened is None:
             return
-        state = self.state(opened.folder)
         if not os.path.exists(opened.path):
-            self._publish(state, opened.path, [], None)
-        self.schedule(state, 0)
+            self._publish(opened.state, opened.path, [], None)
+        self.schedule(opened.state, 0)
 
     def change_folders(self, params: types.DidChangeWorkspaceFoldersParams) -> None:
         """Note which folders the editor has opened and closed, and check everything again."""
         gone = {to_fs_path(folder.uri) for folder in params.event.removed}
-        remaining = [path for path in self.projects.workspace if str(path) not in gone]
+        remaining = [path for path in self.workspace if str(path) not in gone]
         added = [Path(path) for folder in params.event.added if (path := to_fs_path(folder.uri))]
-        self.projects.workspace = [*remaining, *added]
+        self.workspace = [*remaining, *added]
         self.changed_elsewhere(params)
 
     def lines_at(self, path: str) -> TextLines:
@@ -190,10 +179,7 @@ class Session:
         opened = self.opened_at(path)
         if opened is not None:
             return opened.lines
-        try:
-            return TextLines(read_file(path).decode("utf-8", "replace"), self.codec)
-        except OSError:
-            return TextLines("", self.codec)
+        return TextLines((content_of(path) or b"").decode("utf-8", "replace"), self.codec)
 
     def opened_at(self, path: str) -> Opened | None:
         """Return the open text of a file."""
@@ -201,25 +187,30 @@ class Session:
 
     # Checks
 
-    @property
-    def states(self) -> tuple[ProjectState, ...]:
-        """What is known of all projects."""
-        return tuple(self._states.values())
-
-    def state(self, folder: ProjectFolder) -> ProjectState:
-        """Return what is known of a project."""
-        return self._states.setdefault(folder.folder, ProjectState(folder))
+    def state_of(self, path: str) -> ProjectState:
+        """Return what is known of a file's project: that of its configuration, or the folder that the editor has opened, or its repository."""
+        parent = Path(path).parent
+        root = find_root(parent, self.workspace)
+        folder, is_project = root or parent, root is not None
+        state = self.states.get(folder)
+        if state is None or state.folder.is_project != is_project:
+            project = ProjectFolder(folder, is_project=is_project, has_custom_rules=self.has_custom_rules)
+            self.states[folder] = ProjectState(project)
+            if state is not None:
+                # What the editor shows already is taken back by the next check.
+                state.stop_timer()
+                self.states[folder].published = state.published
+        return self.states[folder]
 
     def changed(self, opened: Opened) -> None:
         """Check a text soon after an edit."""
-        state = self.state(opened.folder)
-        self.schedule(state, max(QUIET, state.cost))
+        self.schedule(opened.state, max(QUIET, opened.state.cost))
 
     def changed_elsewhere(self, _: object) -> None:
         """Check everything again: files were changed by others."""
         for opened in self.opened.values():
-            opened.folder = self.projects.of(opened.path)
-        for state in {id(s): s for s in map(self.state, self.projects.all)}.values():
+            opened.state = self.state_of(opened.path)
+        for state in self.states.values():
             self.schedule(state, QUIET)
 
     def schedule(self, state: ProjectState, delay: float) -> None:
@@ -236,7 +227,7 @@ class Session:
 
     async def current(self, opened: Opened) -> CheckedProject:
         """Return the project of a text, checked as it is now."""
-        state = self.state(opened.folder)
+        state = opened.state
         while state.is_dirty or state.checked is None or (state.task is not None and not state.task.done()):
             self._start(state)
             assert state.task is not None
@@ -268,30 +259,28 @@ class Session:
                     findings = self._to_lsp(state, checked.findings.get(path, ()))
                     self._publish(state, path, findings, None)
             for opened in self.opened.values():
-                if opened.folder is not state.folder or opened.uri not in texts:
+                if opened.state is not state or opened.uri not in texts:
                     continue
                 opened.findings = checked.findings.get(opened.path, ())
                 # A pipeline or an overlay is told of with what else is found in it.
                 if opened.is_manifest and opened.lines is texts[opened.uri]:
-                    self._show(state, opened)
+                    self._show(opened)
             if not state.is_dirty:
-                await self._show_companions(state, checked, texts)
+                await self._show_companions(state, texts)
 
-    async def _show_companions(
-        self, state: ProjectState, checked: CheckedProject, texts: dict[str, TextLines]
-    ) -> None:
+    async def _show_companions(self, state: ProjectState, texts: dict[str, TextLines]) -> None:
         """Check the pipelines and overlays that are open, and have the checked texts, when manifests have been told of."""
         for opened in list(self.opened.values()):
             is_current = opened.lines is texts.get(opened.uri)
-            if opened.folder is not state.folder or not is_current or opened.is_manifest:
+            if opened.state is not state or not is_current or opened.is_manifest:
                 continue
             if is_companion(opened.path, opened.content):
                 try:
-                    opened.findings = await self.work(check_companion, opened.path, checked)
+                    opened.findings = await self.work(check_companion, opened.path, state.checked)
                 except Exception as error:  # noqa: BLE001 — as above
                     self.log(error)
             if self.opened.get(opened.uri) is opened and opened.lines is texts[opened.uri]:
-                self._show(state, opened)
+                self._show(opened)
 
     def _to_lsp(self, state: ProjectState, findings: Sequence[Diagnostic]) -> Findings:
         """Return findings of a checked project with their forms for the editor; each text is read once."""
@@ -300,10 +289,10 @@ class Session:
         lines_of = cache(lambda name: self.lines_at(path_of(name)))
         return [(one, to_lsp_diagnostic(one, lines_of, path_of)) for one in findings]
 
-    def _show(self, state: ProjectState, opened: Opened) -> None:
+    def _show(self, opened: Opened) -> None:
         """Show the findings of an open text."""
-        opened.displayed = self._to_lsp(state, opened.findings)
-        self._publish(state, opened.path, opened.displayed, opened.version)
+        opened.displayed = self._to_lsp(opened.state, opened.findings)
+        self._publish(opened.state, opened.path, opened.displayed, opened.version)
 
     def _publish(self, state: ProjectState, path: str, displayed: Findings, version: int | None) -> None:
         """Show findings of a file, open or not; none are sent for a closed file that had none."""
@@ -324,6 +313,6 @@ class Session:
 
     def end(self, _: None) -> None:
         """Stop what is under way."""
-        for state in self._states.values():
+        for state in self.states.values():
             state.stop_timer()
         self._worker.shutdown(wait=False, cancel_futures=True)

@@ -33,23 +33,12 @@ class EditedText(TextDocument):
         """The lines with their ends."""
         return split_with_ends(self.source)
 
-    def _apply_incremental_change(self, change: types.TextDocumentContentChangePartial) -> None:
-        """Apply an edit by the lines of the protocol; it takes the place of pygls' own, which counts others."""
-        lines = self.lines
-        server_range = self._position_codec.range_from_client_units(lines, change.range)
-        start, end = server_range.start, server_range.end
-        before = "".join(lines[: start.line]) + "".join(lines[start.line : start.line + 1])[: start.character]
-        after = "".join(lines[end.line : end.line + 1])[end.character :] + "".join(lines[end.line + 1 :])
-        self._source = before + change.text + after
-
 
 class EditedWorkspace(Workspace):
     """The open texts, with the lines of the protocol."""
 
     def update_text_document(
-        self,
-        text_doc: types.VersionedTextDocumentIdentifier,
-        change: types.TextDocumentContentChangeEvent,
+        self, text_doc: types.VersionedTextDocumentIdentifier, change: types.TextDocumentContentChangeEvent
     ) -> None:
         """Apply an edit; one of a text that is not open is ignored, because the rest of that text is unknown."""
         if unquote(text_doc.uri) in self._text_documents:
@@ -183,9 +172,7 @@ def page_link(code: str) -> str | None:
 
 
 def actions(
-    findings: Sequence[tuple[Diagnostic, types.Diagnostic]],
-    lines_of: LinesOf,
-    path_of: PathOf,
+    findings: Sequence[tuple[Diagnostic, types.Diagnostic]], lines_of: LinesOf, path_of: PathOf
 ) -> list[types.CodeAction]:
     """Return what can be done about findings: carry out the way out that each has, and read about it."""
     code_actions: list[types.CodeAction] = []

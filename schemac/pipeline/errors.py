@@ -31,7 +31,7 @@ def did_you_mean(word: str, known: Iterable[str]) -> str | None:
     return f"known here: {names_text}" + (", …" if len(names) > MOST_NAMES else "")
 
 
-def leave_out(key: str = "", more: str = "") -> Help:
+def leave_out(key: str = "", more: str = "") -> str:
     """Return the help to leave a setting out; what a run does then, its author may not have meant."""
     return Help.remove(help=f"leave {f'`{key}`' if key else 'it'} out{more}", is_safe=False)
 

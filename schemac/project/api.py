@@ -5,8 +5,7 @@ Shape: nothing here reads or writes the project's cache. The cache holds finding
 computed from the manifest in any case; and a library function leaves no files behind.
 """
 
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -30,6 +29,7 @@ if TYPE_CHECKING:
 
     from schemac.versions.evolution.changes import Changes
     from schemac.versions.evolution.version_pair import SchemaVersion
+    from schemac.versions.identity.compilation import Locked
 
 
 def compile_text(
@@ -91,19 +91,7 @@ def compile_file(
     assert source is not None
     reuse = Reuse(FolderFiles(Path(path), str(path), project=settings))
     options = CompileOptions.of(settings, strict=strict, system_columns=system_columns)
-    datasets = _compile(source, settings, options, report, reuse)
-    if not has_lock(Path(path)):
-        return datasets
-    from schemac.project.locking import locked_datasets  # for start-up time: many manifests have no lock
-
-    logical = [dataset._logical for dataset in datasets]
-    locked = locked_datasets(Path(path), str(path), logical, report, is_error=False)
-    report.raise_errors()
-    dataset_warnings = _by_dataset(logical, report)
-    return [
-        replace(d, _locked=locked[d.name], warnings=w)
-        for d, w in zip(datasets, dataset_warnings, strict=True)
-    ]
+    return _compile(source, settings, options, report, reuse, Path(path))
 
 
 def _project(location: str | Path, report: Report) -> Project:
@@ -181,16 +169,26 @@ def check_text(
 
 
 def _compile(
-    source: SourceText, project: Project, options: CompileOptions, report: Report, reuse: Reuse | None
+    source: SourceText,
+    project: Project,
+    options: CompileOptions,
+    report: Report,
+    reuse: Reuse | None,
+    path: Path | None = None,
 ) -> list[Dataset]:
-    """Return the datasets of a manifest without locks, each with its warnings; raises the errors of the report."""
+    """Return the datasets of a manifest, each with its warnings, and with the ids of the lock beside `path`; raises the errors of the report."""
     with collector_paused():
         datasets = check_source(source, project, report, options, reuse=reuse)
     report.raise_errors()
-    dataset_warnings = _by_dataset(datasets, report)
+    locked: Mapping[str, Locked] = {}
+    if path is not None and has_lock(path):
+        from schemac.project.locking import locked_datasets  # for start-up time: many manifests have no lock
+
+        locked = locked_datasets(path, source.name, datasets, report, is_error=False)
+        report.raise_errors()
     return [
-        Dataset(dataset, None, w, options.arrow_options, options.versions)
-        for dataset, w in zip(datasets, dataset_warnings, strict=True)
+        Dataset(dataset, locked.get(dataset.name), w, options.arrow_options, options.versions)
+        for dataset, w in zip(datasets, _by_dataset(datasets, report), strict=True)
     ]
 
 
@@ -202,7 +200,7 @@ def _by_dataset(datasets: list[LogicalDataset], report: Report) -> list[tuple[Di
         if place is not None:
             source, span = place.source, place.span
             last = source.position(max(span.start, span.end - 1)).line
-            lines[i] = range(source.position(span.start).line, last + 1)
+            lines[i] = range(place.region.line, last + 1)
     elsewhere = {d.line for d in report.diagnostics if not any(d.line in of_one for of_one in lines)}
     return [
         tuple(d for d in report.diagnostics if d.line in of_one or d.line in elsewhere) for of_one in lines

@@ -193,12 +193,6 @@ class Output:
         """All datasets that were checked."""
         return [named for file in self.files for named in file.named]
 
-    def add(self, made: "BuiltFile") -> None:
-        """Add the build of a manifest."""
-        self.contents |= made.contents
-        self.built |= made.datasets
-        self.losses += made.losses
-
     def missing(self, datasets: Collection[str]) -> Mapping[str, bytes]:
         """Return the artifacts of datasets that are known by their digests alone.
 
@@ -247,5 +241,7 @@ def compile_files(
         made = work.results(compiled)
         report_builds(made, report)
         for one in made:
-            output.add(one)
+            output.contents |= one.contents
+            output.built |= one.datasets
+            output.losses += one.losses
     return output

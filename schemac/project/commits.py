@@ -24,7 +24,6 @@ from schemac.text.source.catalogue import NOTHING_TO_COMPILE, UNKNOWN_PAST, UNKN
 from schemac.text.source.diagnostics import Report
 from schemac.text.source.files import Files
 from schemac.text.source.json_object import Json
-from schemac.text.source.text import read_file
 
 
 def read_commit(
@@ -57,11 +56,9 @@ def read_commit(
             project.folder / str(one) for one in (named if isinstance(named, list) and named else ["."])
         ]
     exclusion = _exclusion_then(settings, project)
-    before = _CommitReader(tree, ref, report).before(files, whole, exclusion)
+    before = _CommitReader(tree, report).before(files, whole, exclusion)
     for folder in folders:
-        if folder.exists():
-            continue
-        if not any(True for place in tree.places_of(folder) for _ in tree.below(place)):
+        if not folder.exists() and not any(any(tree.below(place)) for place in tree.places_of(folder)):
             message = f"there is no file or folder {folder}, neither now nor in the version to compare with"
             report.add(UNREADABLE_FILE, message, file=str(folder), help="check the path")
     if not files and not before.gone and not report.has_errors:
@@ -75,7 +72,6 @@ class _TreeFiles:
     """The files around a manifest of a tree."""
 
     tree: CommitTree
-    ref: str
     manifest: str
 
     def read(self, path: str) -> bytes:
@@ -90,7 +86,7 @@ class _TreeFiles:
 
     def name(self, path: str) -> str:
         """Return the name of a file in findings."""
-        return f"{self.ref}:{self.tree.display_path(self.key(path))}"
+        return self.tree.name(self.key(path))
 
     def key(self, path: str) -> str:
         """Return the path in the tree of a file that the manifest names; that of the manifest for the path ``."""
@@ -102,9 +98,8 @@ class _TreeFiles:
 class _CommitReader:
     """Collects the manifests of a commit."""
 
-    def __init__(self, tree: CommitTree, ref: str, report: Report) -> None:
+    def __init__(self, tree: CommitTree, report: Report) -> None:
         self._tree = tree
-        self._ref = ref
         self._report = report
         self._contents: dict[Path, bytes] = {}
         self._names: dict[Path, str] = {}
@@ -129,7 +124,7 @@ class _CommitReader:
         }
         self._pair_moved(files, others)
         keys = {self._tree.today(path): path for path in sorted(others)}
-        self._names |= {key: f"{self._ref}:{self._tree.display_path(path)}" for key, path in keys.items()}
+        self._names |= {key: self._tree.name(path) for key, path in keys.items()}
         self._load_pending()
         # Of what may have had one of the datasets.
         unreadable_reasons = [submodule.reason for submodule in self._tree.unread if submodule.is_changed]
@@ -159,7 +154,7 @@ class _CommitReader:
     def _files_of(self, path: Path) -> Files:
         """Return the files around a manifest at the commit."""
         place = self._tree.path_of(self._moved.get(path, path))
-        return FolderFiles(path, path.name) if place is None else _TreeFiles(self._tree, self._ref, place)
+        return FolderFiles(path, path.name) if place is None else _TreeFiles(self._tree, place)
 
     def _report_unknown(self, name: str, message: str, help: str) -> None:
         """Report that it is unknown what a manifest was."""
@@ -168,14 +163,14 @@ class _CommitReader:
     def _pair(self, file: discovery.ManifestFile) -> None:
         """Pair a manifest with the file that was at its path."""
         if self._tree.path_of(file.path) is None:
-            message = f"{file.name} is outside the repository of `git:{self._ref}`"
+            message = f"{file.name} is outside the repository of `git:{self._tree.ref}`"
             self._report_unknown(file.name, message, "run the command inside the repository of the manifest")
         entry = self._tree.entry(file.path)
-        self._names[file.path] = f"{self._ref}:{file.name}"
+        self._names[file.path] = f"{self._tree.ref}:{file.name}"
         if entry is None:
             return
         if entry.unreadable:
-            message = f"git cannot show {file.name} as it was at {self._ref}: {entry.unreadable}"
+            message = f"git cannot show {file.name} as it was at {self._tree.ref}: {entry.unreadable}"
             fetch = "fetch it with `git submodule update --init --recursive`, or "
             help = f"{fetch if 'submodule' in entry.unreadable else ''}compare with a folder or a manifest"
             self._report_unknown(file.name, message, help)
@@ -205,9 +200,8 @@ class _CommitReader:
                     left.setdefault((PurePosixPath(path).name, entry.id), []).append(path)
         algorithm = "sha256" if len(self._tree.commit) == 64 else "sha1"
         for file in missing:
-            try:
-                content = read_file(file.path)
-            except OSError:
+            content = discovery.content_of(file.path)
+            if content is None:
                 continue
             # What git calls the content of a file.
             id_ = hashlib.new(
@@ -218,7 +212,7 @@ class _CommitReader:
                 entry = self._tree.find(places[0])
                 assert entry is not None
                 self._add_pending(file.path, entry, places[0])
-                self._names[file.path] = f"{self._ref}:{self._tree.display_path(places[0])}"
+                self._names[file.path] = self._tree.name(places[0])
                 self._moved[file.path] = self._tree.today(places[0])
                 others.remove(places.pop())
 

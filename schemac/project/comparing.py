@@ -286,19 +286,14 @@ def _compare(
     old: version_pair.SchemaVersion | None, new: version_pair.SchemaVersion | None, request: ComparisonRequest
 ) -> Comparison:
     """Return the changes of one dataset with their verdicts; a version that is None makes it added or dropped as a whole."""
-    if old is None or new is None:
-        version = new or old
-        assert version is not None
-        place = version.location(None)
-        change = (
-            Change(Fact.DATASET_ADDED, version.dataset.name, "", new_location=place)
-            if old is None
-            else Change(Fact.DATASET_DROPPED, version.dataset.name, "", old_location=place)
-        )
-        labels = old.label if old else "", new.label if new else ""
+    if old is None:
+        assert new is not None
+        change = Change(Fact.DATASET_ADDED, new.dataset.name, "", new_location=new.location(None))
+        return Comparison(new.dataset.name, "", new.label, (change,), judge([change], None, request.engines))
+    if new is None:
+        change = Change(Fact.DATASET_DROPPED, old.dataset.name, "", old_location=old.location(None))
         verdicts = judge([change], None, request.engines)
-        touched = concerns_of_dropped(old) if old is not None else ()
-        return Comparison(version.dataset.name, *labels, (change,), verdicts, touched)
+        return Comparison(old.dataset.name, old.label, "", (change,), verdicts, concerns_of_dropped(old))
     engines: Sequence[str] = request.engines
     pair = version_pair.pair_versions(old, new)
     changes = diff_of(pair)

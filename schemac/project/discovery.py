@@ -57,16 +57,12 @@ class Exclusion:
 
     def hides_folder(self, parent: str, name: str) -> bool:
         """Whether a folder is not entered."""
-        if name.startswith(".") or name in self.folders:
-            return True
-        return bool(self.patterns) and self._matches(os.path.join(parent, name), "/")
+        return name.startswith(".") or name in self.folders or self._matches(parent, name, "/")
 
     def hides_file(self, parent: str, name: str) -> bool:
         """Whether a file is passed over, whatever the folder that it is in."""
         # `..yaml` is an odd name, and no hidden file.
-        if name.startswith(".") and not name.startswith(".."):
-            return True
-        return bool(self.patterns) and self._matches(os.path.join(parent, name), "")
+        return (name.startswith(".") and not name.startswith("..")) or self._matches(parent, name, "")
 
     def hides_below(self, folder: Path, inside: str) -> bool:
         """Whether a file is passed over where a folder is looked through; `inside` is its path from there, with `/`."""
@@ -78,9 +74,11 @@ class Exclusion:
             parent = os.path.join(parent, name)
         return self.hides_file(parent, file)
 
-    def _matches(self, path: str, end: str) -> bool:
+    def _matches(self, parent: str, name: str, end: str) -> bool:
         """Whether a pattern excludes a path; `end` is `/` for a folder, and never does what is outside of the project match."""
-        inside = os.path.relpath(path, self.base)
+        if not self.patterns:
+            return False
+        inside = os.path.relpath(os.path.join(parent, name), self.base)
         # What lies outside of the project has no path that a pattern could match.
         return not inside.startswith("../") and self._match(f"{inside}{end}")
 
@@ -109,14 +107,12 @@ class ManifestFile(NamedTuple):
 
     def content(self, report: Report) -> bytes | None:
         """Return its bytes, or None after reporting why it cannot be read."""
-        return (
-            read_content(self.path, self.name, report)
-            if self.provided_content is None
-            else self.provided_content
-        )
+        if self.provided_content is not None:
+            return self.provided_content
+        return read_content(self.path, self.name, report)
 
 
-def content_of(path: Path) -> bytes | None:
+def content_of(path: str | Path) -> bytes | None:
     """Return the bytes of a file; None if it is not there, or cannot be read."""
     try:
         return read_file(path)

@@ -109,10 +109,6 @@ class Fixing:
         self.written = [n for n in self.after if rewrite(n, self.before[n], self.text(n), report)]
         self.done = [fix for fix in self.done if any(edit.file in self.written for edit in fix.edits)]
 
-    def left(self, findings: Sequence[Diagnostic]) -> Counter[bool]:
-        """Return how many findings have a fix that is safe (True), and how many one that is not (False)."""
-        return Counter(d.fix.is_safe for d in findings if d.fix is not None)
-
 
 def rewrite(name: str, before: str, after: str, report: Report) -> bool:
     """Replace a file if it is unchanged since it was read; False after reporting why it was not written."""

@@ -33,16 +33,15 @@ class NoCommitError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class GitObjects:
-    """Where git looks for objects: the repository of the working folder, or the git folder of a submodule."""
+    """Where git looks for objects: in the repository of the working folder, or in a submodule, as these options say."""
 
-    folder: str = ""
+    options: tuple[str, ...] = ()
 
     def git(self, *words: str, input: bytes = b"") -> bytes:
         """Return what a git command prints."""
-        if not self.folder:
-            return git_output(*words, input=input)
         # Hooks get variables that bind git to their own repository.
-        return git_output(f"--git-dir={self.folder}", *words, input=input, environment=_free_environment())
+        environment = _free_environment() if self.options else None
+        return git_output(*self.options, *words, input=input, environment=environment)
 
     def read(self, ids: Iterable[str]) -> dict[str, bytes]:
         """Return contents by object id; objects that the store does not have are left out."""
@@ -95,6 +94,8 @@ class Submodule:
 class CommitTree:
     """All files at a commit."""
 
+    ref: str
+    """How the commit is spoken of."""
     top: Path
     """The top of the working tree, without links."""
     commit: str
@@ -173,9 +174,9 @@ class CommitTree:
             return entry
         return self.find(os.path.relpath(path.absolute(), self.top))
 
-    def display_path(self, path: str) -> str:
-        """Return a path of the tree from the working folder."""
-        return os.path.relpath(self.today(path))
+    def name(self, path: str) -> str:
+        """Return how a file of the tree is spoken of: by its path from the working folder."""
+        return f"{self.ref}:{os.path.relpath(self.today(path))}"
 
     @cached_property
     def _real_folder(self) -> Callable[[str], str]:
@@ -212,7 +213,7 @@ def open_tree(ref: str) -> CommitTree:
                     " (`fetch-depth: 0` of actions/checkout)"
                 )
         raise NoCommitError(way_out) from error
-    return CommitTree(top, commit, listed, tuple(unread))
+    return CommitTree(ref, top, commit, listed, tuple(unread))
 
 
 def _list(store: GitObjects, commit: str, top: Path) -> tuple[dict[str, TreeEntry], list[Submodule]]:
@@ -232,11 +233,13 @@ def _list(store: GitObjects, commit: str, top: Path) -> tuple[dict[str, TreeEntr
         folder = top / path
         try:
             if (folder / ".git").exists():
-                git_folder = os.fsdecode(_git_in(folder, "rev-parse", "--absolute-git-dir")[:-1])
+                git_folder = os.fsdecode(
+                    GitObjects(("-C", str(folder))).git("rev-parse", "--absolute-git-dir")[:-1]
+                )
             else:
                 common = os.fsdecode(store.git("rev-parse", "--git-common-dir")[:-1])
                 git_folder = os.path.abspath(posixpath.join(common, "modules", names.get(path, path)))
-            files, deeper = _list(GitObjects(git_folder), id, folder)
+            files, deeper = _list(GitObjects((f"--git-dir={git_folder}",)), id, folder)
         except GitError:
             unread.append(Submodule(path, id, _commit_today(store, top, path) != id))
             continue
@@ -268,16 +271,11 @@ def _commit_today(store: GitObjects, top: Path, path: str) -> str:
     """Return the commit that a submodule is at now: that of its own folder, else that of the index."""
     try:
         if (top / path / ".git").exists():
-            return _git_in(top / path, "rev-parse", "HEAD").strip().decode()
+            return GitObjects(("-C", str(top / path))).git("rev-parse", "HEAD").strip().decode()
         output = store.git("-C", str(top), "ls-files", "--stage", "-z", "--", path)
         return os.fsdecode(output).split(" ")[1] if output.startswith(_SUBMODULE.encode()) else ""
     except GitError:
         return ""
-
-
-def _git_in(folder: Path, *words: str) -> bytes:
-    """Return what a git command prints in the folder of a submodule."""
-    return git_output("-C", str(folder), *words, environment=_free_environment())
 
 
 def git_output(*words: str, input: bytes = b"", environment: Mapping[str, str] | None = None) -> bytes:

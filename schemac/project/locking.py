@@ -154,10 +154,8 @@ def numbered_by_lock(
         try:
             return restored(dataset, versions, requested_ids, findings)
         except RestoreError as error:
-            name = dataset.origins.file
-            message = str(error)
             help = "see the ids in the lock next to the manifest"
-            report.add(catalogue.REFUSED_RESTORE, message, file=name, help=help)
+            report.add(catalogue.REFUSED_RESTORE, str(error), file=dataset.origins.file, help=help)
     return identify(dataset, versions, findings)
 
 
@@ -178,24 +176,23 @@ def report_unlocked(locked: Locked, report: Report, *, is_error: bool) -> None:
         return
     dataset = locked.dataset
     name = shlex.quote(dataset.origins.file)
-    pair = pair_since(locked) if locked.lock.newest else None
-    from schemac.versions.evolution.diff import diff_of  # for start-up time: a merge of locks needs none
+    what, help = "it has no version yet", f"run `schemac lock {name}`"
+    if locked.lock.newest:
+        from schemac.versions.evolution.diff import diff_of  # for start-up time: a merge of locks needs none
 
-    changes = diff_of(pair) if pair is not None else ()
-    what = summary(changes) if pair is not None else "it has no version yet"
+        pair = pair_since(locked)
+        changes = diff_of(pair)
+        what, help = summary(changes), f"see `schemac diff lock {name}`, then {help}"
+        report_undeclared_renames(dataset, undeclared_renames(pair), report)
+        report_returned_names(locked, changes, report)
     report.add(
         catalogue.UNLOCKED_CHANGE,
         f"{dataset.name} differs from its lock: {what}",
         location=dataset.origins.name_location,
         file=dataset.origins.file,
         severity=Severity.ERROR if is_error else None,
-        help=f"see `schemac diff lock {name}`, then run `schemac lock {name}`"
-        if pair is not None
-        else f"run `schemac lock {name}`",
+        help=help,
     )
-    if pair is not None:
-        report_undeclared_renames(dataset, undeclared_renames(pair), report)
-    report_returned_names(locked, changes, report)
 
 
 def report_undeclared_renames(

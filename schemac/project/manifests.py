@@ -5,13 +5,13 @@ Shape: what is found in one manifest depends on its bytes, its name and the sett
       when somebody asks for them.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
 
-from schemac.language.attributes.builtin import DESCRIPTION, Classification
+from schemac.language.attributes.builtin import DESCRIPTION
 from schemac.language.lint.settings import LintSettings
 from schemac.language.logical.dataset import DatasetName, LogicalDataset, Variant, with_distinct_names
 from schemac.language.logical.model import Ownership, preorder, type_text_of
@@ -222,26 +222,6 @@ def read_manifests(
 
 
 @dataclass(frozen=True, slots=True)
-class FieldFilter:
-    """The conditions on fields to list; all of them have to hold, and an empty one always does."""
-
-    tags: frozenset[str] = frozenset()
-    """A field has to have all of them."""
-    owners: frozenset[str] = frozenset()
-    classifications: frozenset[Classification] = frozenset()
-    is_deprecated: bool = False
-
-    def takes(self, ownership: Ownership) -> bool:
-        """Whether a field with this ownership fulfils all conditions."""
-        return (
-            self.tags <= set(ownership.tags)
-            and (not self.owners or ownership.owner in self.owners)
-            and (not self.classifications or ownership.classification in self.classifications)
-            and (not self.is_deprecated or ownership.deprecation is not None)
-        )
-
-
-@dataclass(frozen=True, slots=True)
 class ListedField:
     """One field, and what is known of it."""
 
@@ -270,24 +250,16 @@ class ListedField:
         }
 
 
-def listed_fields(
-    files: Sequence[ManifestFile], field_filter: FieldFilter, project: Project, report: Report
-) -> list[ListedField]:
-    """Return the fields that are asked for, members of structs too, in the order of the manifests."""
-    local_report = Report()
-    compiled = read_manifests(files, project, local_report) if not report.has_errors else []
-    report.extend(local_report.errors)
-    if report.has_errors:
-        return []
+def listed_fields(files: Iterable[CompiledFile], is_asked: Callable[[Ownership], bool]) -> list[ListedField]:
+    """Return the fields whose ownership is asked for, members of structs too, in the order of the manifests."""
     listed: list[ListedField] = []
-    for dataset in (dataset for file in compiled for dataset in file.datasets):
+    for dataset in (dataset for file in files for dataset in file.datasets):
         for one in (one for one in preorder(dataset.columns) if one.is_member):
             ownership = Ownership.of(one, dataset.schema)
-            if field_filter.takes(ownership):
+            if is_asked(ownership):
                 place = dataset.origins.location(one.declared_at)
                 assert place is not None
-                line = place.source.position(place.span.start).line
                 text, description = type_text_of(one), DESCRIPTION.read(one.extra)
-                where = (place.source.name, line)
+                where = (place.source.name, place.region.line)
                 listed.append(ListedField(dataset.name, one.path_text, text, description, ownership, *where))
     return listed

@@ -64,7 +64,12 @@ class DatasetMoves:
 
     def find(self) -> None:
         """Fill `pairs` and `removed`; report what stays uncertain."""
-        self._pair_among_compared()
+        # Those that went from one manifest that is compared to another.
+        names = self.added & self.dropped
+        for file in self.files if names else ():
+            for name, version in self._past_versions(file.path, self.report).items():
+                if name in names & self._unpaired and self._files[name] != file.path:
+                    self.pairs.append((version, self._new[name]))
         self._pair_with_others()
         self._find_removed()
         if not self.report.has_errors:
@@ -98,14 +103,6 @@ class DatasetMoves:
     def _unpaired(self) -> frozenset[str]:
         """Datasets that still seem new."""
         return frozenset(self._new) - self.names
-
-    def _pair_among_compared(self) -> None:
-        """Pair datasets that went from one manifest that is compared to another."""
-        names = self.added & self.dropped
-        for file in self.files if names else ():
-            for name, version in self._past_versions(file.path, self.report).items():
-                if name in names & self._unpaired and self._files[name] != file.path:
-                    self.pairs.append((version, self._new[name]))
 
     def _pair_with_others(self) -> None:
         """Pair datasets that came out of manifests that are not compared."""
@@ -227,14 +224,8 @@ class DatasetMoves:
     def _report_possible_origin(self, name: str, message: str, help: str = _WHICH) -> None:
         """Report that a dataset which seems new may be an old one."""
         version = self._new[name]
-        origins = version.dataset.origins
-        self.report.add(
-            POSSIBLE_ORIGIN,
-            message,
-            location=origins.name_location,
-            file=version.label,
-            help=help,
-        )
+        place = version.dataset.origins.name_location
+        self.report.add(POSSIBLE_ORIGIN, message, location=place, file=version.label, help=help)
 
 
 def _may_contain(content: bytes | None, path: Path, names: Collection[str]) -> bool:

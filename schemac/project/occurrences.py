@@ -54,8 +54,9 @@ class Occurrence(NamedTuple):
     is_definition: bool = False
 
     @classmethod
-    def at(cls, path: str, source: SourceText, span: Span, new: str, is_definition: bool) -> "Occurrence":
+    def at(cls, path: str, place: Location, new: str, *, is_definition: bool = False) -> "Occurrence":
         """Return the occurrence of a name that is a scalar of YAML, which keeps its quotes."""
+        source, span = place.source, place.span
         return cls(path, source, span, scalar_of_name(new, source.excerpt(span)), is_definition)
 
 
@@ -72,9 +73,10 @@ def occurrences_of(target: FieldTarget | NamedTarget, new: str, texts: ProjectTe
         case GroupTarget():
             definition = definition_of(target, texts)
             if definition is not None:
-                at = (definition.document, definition.path)
-                occurrences.append(_at_key(target.file, *at, new, is_definition=True))
-            occurrences += [_at_scalar(*use, new) for use in _group_uses(target, texts)]
+                place = definition.document.location(definition.path, on_key=True)
+                occurrences.append(Occurrence.at(target.file, place, new, is_definition=True))
+            uses = _group_uses(target, texts)
+            occurrences += [Occurrence.at(path, user.location(at), new) for path, user, at in uses]
         case ParameterTarget():
             occurrences += _parameter_occurrences(target, new, texts)
         case DatasetTarget():
@@ -84,25 +86,12 @@ def occurrences_of(target: FieldTarget | NamedTarget, new: str, texts: ProjectTe
             for path in texts.with_word(target.name):
                 for document in texts.documents(path):
                     places = [at for at, _ in values_in(document.value) if at[-2:] == ("extra", target.name)]
-                    occurrences += [_at_key(path, document, at, new) for at in places]
+                    keys = (document.location(at, on_key=True) for at in places)
+                    occurrences += [Occurrence.at(path, key, new) for key in keys]
     unique: dict[tuple[str, Span], Occurrence] = {}
     for one in occurrences:
         unique.setdefault((one.path, one.span), one)
     return sorted(unique.values(), key=lambda one: not one.is_definition)
-
-
-def _at_key(
-    path: str, document: Document, at: TreePath, new: str, *, is_definition: bool = False
-) -> Occurrence:
-    """Return the occurrence of a name that is a key."""
-    return Occurrence.at(path, document.source, document.key_span(at), new, is_definition)
-
-
-def _at_scalar(
-    path: str, document: Document, at: TreePath, new: str, *, is_definition: bool = False
-) -> Occurrence:
-    """Return the occurrence of a name that is a scalar."""
-    return Occurrence.at(path, document.source, document.span(at), new, is_definition)
 
 
 # Fields
@@ -118,10 +107,10 @@ def new_paths(target: FieldTarget, new: str) -> RenamedPaths:
 
 def place_of_name(dataset: LogicalDataset, field: SchemaField) -> Location:
     """Return where the name of a field is written, with the uses of groups that lead there."""
-    return _place(dataset, (*field.declared_at, "name"))
+    return place_in(dataset, (*field.declared_at, "name"))
 
 
-def _place(dataset: LogicalDataset, path: TreePath, *, on_key: bool = False) -> Location:
+def place_in(dataset: LogicalDataset, path: TreePath, *, on_key: bool = False) -> Location:
     """Return where a value of a manifest is, with `on_key` its key; every value is expected to have a place."""
     place = dataset.origins.location(path, on_key=on_key)
     assert place is not None, "every value of a manifest has a place"
@@ -152,7 +141,7 @@ def field_occurrences(
     """Yield all places of fields that get a name and paths. Raises NoEditError."""
 
     def at(file: CompiledFile, place: Location, text: str, *, is_definition: bool = False) -> Occurrence:
-        return Occurrence.at(texts_of(file)[place.source.name], place.source, place.span, text, is_definition)
+        return Occurrence.at(texts_of(file)[place.source.name], place, text, is_definition=is_definition)
 
     for file, dataset, field in fields:
         if field.segment != new:
@@ -164,14 +153,14 @@ def field_occurrences(
             for attribute in ATTRIBUTES.values():
                 for renaming in attribute.renamings(dataset.schema.extra, *names):
                     path = ("extra", attribute.key, *renaming.steps)
-                    yield at(file, _place(dataset, path, on_key=renaming.is_key), renaming.text)
+                    yield at(file, place_in(dataset, path, on_key=renaming.is_key), renaming.text)
     for file, dataset in {one[1].name: one[:2] for one in fields}.values():
         for field in preorder(dataset.columns):
             successor = new_successor(field.extra, renamed[dataset.name]) if field.extra else None
             if successor is not None:
                 paths = field.extra_places(DEPRECATED.key)
                 path = next((path for path in paths if dataset.origins.has(path)), paths[0])
-                yield at(file, _place(dataset, (*path, "successor")), successor)
+                yield at(file, place_in(dataset, (*path, "successor")), successor)
         yield from _companion_occurrences(key_of(file.file.path), dataset, renamed[dataset.name], texts)
     referring = {*texts.with_word(REFERENCES.name)}
     for file in texts.files:
@@ -179,7 +168,7 @@ def field_occurrences(
             continue
         for dataset in file.datasets:
             for path, after in _references(dataset, renamed, is_edited=bool(new)):
-                yield at(file, _place(dataset, path), after)
+                yield at(file, place_in(dataset, path), after)
             if new:
                 for place, text in _former_names(dataset, renamed):
                     yield at(file, place, "")._replace(text=text)
@@ -211,10 +200,10 @@ def _former_names(dataset: LogicalDataset, renamed: RenamedPaths) -> Iterator[tu
             for name in (dataset.name, reference.dataset)
         )
         if reference.to is None and names != others:
-            place = _place(dataset, ("extra", REFERENCES.key, i))
+            place = place_in(dataset, ("extra", REFERENCES.key, i))
             fix = place.fix(Help.add_key("to", f"[{', '.join(map(written, others))}]"))
             if fix is None:
-                line = place.source.region(place.span).line
+                line = place.region.line
                 raise NoEditError(
                     f"the reference in {place.source.name}, line {line}, needs"
                     f" `to: [{', '.join(others)}]`, and its text is also used for others"
@@ -243,7 +232,7 @@ def _companion_occurrences(
     for path, document, at in keys:
         after = path_after(str(at[-1]), renamed)
         if after is not None:
-            yield _at_key(path, document, at, after)
+            yield Occurrence.at(path, document.location(at, on_key=True), after)
 
 
 # Other names
@@ -274,7 +263,8 @@ def _parameter_occurrences(target: ParameterTarget, new: str, texts: ProjectText
     if definition is None or target.name not in definition.group.parameters:
         return
     document, name, file = definition.document, target.name, target.group.file
-    yield _at_key(file, document, (*definition.path, "parameters", name), new, is_definition=True)
+    place = document.location((*definition.path, "parameters", name), on_key=True)
+    yield Occurrence.at(file, place, new, is_definition=True)
     for part in ("fields", "extra"):
         for at, named in placeholders(getattr(definition.group, part), (part,)):
             if named == name:
@@ -286,7 +276,7 @@ def _parameter_occurrences(target: ParameterTarget, new: str, texts: ProjectText
     for path, user, at in _group_uses(target.group, texts):
         argument_path = (*at[:-1], "with", name)
         if user.has(argument_path):
-            yield _at_key(path, user, argument_path, new)
+            yield Occurrence.at(path, user.location(argument_path, on_key=True), new)
 
 
 def _dataset_occurrences(name: str, new: str, texts: ProjectTexts) -> Iterator[Occurrence]:
@@ -295,25 +285,26 @@ def _dataset_occurrences(name: str, new: str, texts: ProjectTexts) -> Iterator[O
     for file, dataset in datasets_called(name, texts.files):
         path, origins = key_of(file.file.path), dataset.origins
         manifests.add(path)
-        if origins.document is not None and origins.named_at is not None:
-            yield _at_scalar(path, origins.document, origins.named_at, new, is_definition=True)
+        place = origins.name_location if origins.named_at is not None else None
+        if place is not None:
+            yield Occurrence.at(path, place, new, is_definition=True)
     for file in texts.files:
         for dataset in file.datasets if file.named and name.encode() in file.content else ():
             for i, reference in enumerate(REFERENCES.read(dataset.schema.extra) or ()):
                 place = dataset.origins.location(("extra", REFERENCES.key, i, "dataset"))
                 if reference.dataset == name and place is not None:
                     path = texts_of(file)[place.source.name]
-                    yield Occurrence.at(path, place.source, place.span, new, is_definition=False)
+                    yield Occurrence.at(path, place, new)
     for path, document in texts.overlays(name):
         if document.has(("datasets", name)):
-            yield _at_key(path, document, ("datasets", name), new)
+            yield Occurrence.at(path, document.location(("datasets", name), on_key=True), new)
     for path, document in texts.pipelines(name):
         value: Any = document.value
         schema, references = value.get("schema"), value.get("references")
         if isinstance(schema, str) and value.get("dataset") == name and file_at(path, schema) in manifests:
-            yield _at_scalar(path, document, ("dataset",), new)
+            yield Occurrence.at(path, document.location(("dataset",)), new)
         if isinstance(references, dict) and name in references:
-            yield _at_key(path, document, ("references", name), new)
+            yield Occurrence.at(path, document.location(("references", name), on_key=True), new)
 
 
 _BY_NAME = ("properties", "dependentRequired", "dependentSchemas")
@@ -333,7 +324,8 @@ def _vocabulary_occurrences(key: str, new: str, texts: ProjectTexts) -> Iterator
         value = document.value if isinstance(document.value, dict) else {}
         for word in _BY_NAME:
             if document.has((word, name)):
-                yield _at_key(path, document, (word, name), new_name, is_definition=word == "properties")
+                place, is_definition = document.location((word, name), on_key=True), word == "properties"
+                yield Occurrence.at(path, place, new_name, is_definition=is_definition)
         for at, text in strings_in({word: value.get(word) for word in _NAMES}):
             if text == name:
-                yield _at_scalar(path, document, at, new_name)
+                yield Occurrence.at(path, document.location(at), new_name)

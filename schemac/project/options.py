@@ -92,7 +92,7 @@ class CompileOptions:
 
     def name(self, dataset: str) -> str:
         """Return what a dataset is called in the output."""
-        return dataset if self.overlay is None else self.overlay.name(dataset)
+        return dataset if self.overlay is None else self.overlay.overlay.name(dataset)
 
     @cached_property
     def arrow_options(self) -> "ArrowOptions":

@@ -32,10 +32,6 @@ class RunOverlay:
     content: bytes
     overlay: Overlay = field(compare=False)
 
-    def name(self, dataset: str) -> str:
-        """Return what a dataset is called."""
-        return self.overlay.name(dataset)
-
     def over(
         self, dataset: LogicalDataset, locked: Locked | None, project: Project, report: Report
     ) -> tuple[LogicalDataset, Locked | None]:
@@ -59,10 +55,12 @@ class RunOverlay:
         """Report unknown datasets, and names that are used twice with the overlay."""
         used_names: dict[str, str] = {}
         for dataset in datasets:
-            first = used_names.setdefault(self.name(dataset).casefold(), dataset)
+            first = used_names.setdefault(self.overlay.name(dataset).casefold(), dataset)
             if first is not dataset:
                 dataset_name = dataset if dataset in self.overlay.file.datasets else first
-                message = f"{first} and {dataset} are both called '{self.name(dataset)}' with this overlay"
+                message = (
+                    f"{first} and {dataset} are both called '{self.overlay.name(dataset)}' with this overlay"
+                )
                 help = "rename one of the two"
                 self.overlay.add(
                     ("datasets", dataset_name, "name"), message, help, report, code=DUPLICATE_DATASET

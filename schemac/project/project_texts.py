@@ -20,8 +20,7 @@ from schemac.project.imported import FolderFiles
 from schemac.project.manifests import CompiledFile, read_manifests, with_distinct_datasets
 from schemac.text.source.diagnostics import Report
 from schemac.text.source.json_object import TreePath
-from schemac.text.source.text import decode_text
-from schemac.text.syntax.document import Document, parse
+from schemac.text.syntax.document import Document, documents_in
 
 
 class ProjectTexts:
@@ -53,8 +52,7 @@ class ProjectTexts:
         """Return the documents of a text; none where it is not there, or is not YAML."""
         if path not in self._documents:
             name, content = self._contents.get(path) or (self._name(path), self._read(path))
-            source = decode_text(content, name, Report()) if content is not None else None
-            self._documents[path] = parse(source, Report()) if source is not None else []
+            self._documents[path] = documents_in(content, name) if content is not None else []
         return self._documents[path]
 
     def groups(self, path: str) -> GroupScope | None:

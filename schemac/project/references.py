@@ -24,7 +24,7 @@ from schemac.project.locking import open_lock
 from schemac.project.manifests import CompiledFile, read_manifests
 from schemac.text.source.catalogue import UNKNOWN_REFERENCE
 from schemac.text.source.diagnostics import Report
-from schemac.text.source.phrases import closest
+from schemac.text.source.phrases import Help
 from schemac.text.source.text import read_file
 from schemac.versions.evolution.version_pair import SchemaVersion, locked_schema_version
 
@@ -116,13 +116,9 @@ def find_path(reference: str, report: Report) -> Path | None:
     path = Path(reference)
     if reference and os.path.exists(path):
         return path
-    near = closest(reference.partition(":")[0], ("lock", "git")) if reference else None
     message = f"there is nothing at '{reference}' to compare with"
-    help = (
-        f"did you mean `{near}`?"
-        if near
-        else "name a manifest, a folder of manifests or artifacts, `lock`, `lock:N` or `git:REF`"
-    )
+    otherwise = "name a manifest, a folder of manifests or artifacts, `lock`, `lock:N` or `git:REF`"
+    help = Help.nearest(reference.partition(":")[0], ("lock", "git"), otherwise)
     report.add(UNKNOWN_REFERENCE, message, help=help)
     return None
 

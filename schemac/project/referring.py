@@ -15,15 +15,15 @@ from typing import Any
 
 from schemac.language.attributes.attribute import Family
 from schemac.language.attributes.constraints import REFERENCES, UNIQUE, Reference
-from schemac.language.logical.dataset import LogicalDataset, named_key, primary_key
+from schemac.language.logical.dataset import Findings, LogicalDataset, named_key, primary_key
 from schemac.language.logical.model import LogicalType, dotted
 from schemac.project.configuration import Project
 from schemac.project.imported import NOTHING, FolderFiles
 from schemac.project.manifests import CompiledFile
 from schemac.project.options import CompileOptions
 from schemac.text.source.catalogue import REFERENCE_TO_NO_KEY, UNFIT_REFERENCE, UNKNOWN_REFERRED
-from schemac.text.source.diagnostics import Code, Label, Report, labels_at
-from schemac.text.source.phrases import Help, closest
+from schemac.text.source.diagnostics import Report, labels_at
+from schemac.text.source.phrases import Help
 
 _WORD = b"references"
 _COMPARED_BY: dict[Family, Callable[[Any], object]] = {
@@ -54,7 +54,12 @@ def check_across(
     if not report.has_errors:
         check_references(files, across)
     if is_whole:
-        _report_unused_groups(files, across)
+        around = [(FolderFiles(f.file.path, f.file.name), f.imported) for f in files if f.imported != NOTHING]
+        used = {(at.key(path), name) for at, imported in around for path, name in imported.used}
+        for at, imported in around:
+            across.extend(
+                diagnostic for name, diagnostic in imported.defined_groups if (at.key(""), name) not in used
+            )
         if options.has_rules:
             _report_unused_vocabularies(files, project, options.edited, across)
     if not across.diagnostics:
@@ -71,108 +76,65 @@ def check_references(files: Sequence[CompiledFile], report: Report) -> None:
     if not referring or report.has_errors:
         return
     holders = {named.name: file for file in files for named in file.named}
-    for file in referring:
-        for dataset in file.datasets:
-            _ReferenceChecks(dataset, holders, report).check()
-
-
-class _ReferenceChecks:
-    """Checks the references of one dataset."""
-
-    def __init__(self, dataset: LogicalDataset, holders: Mapping[str, CompiledFile], report: Report) -> None:
-        self._dataset = dataset
-        self._holders = holders
-        self._report = report
-
-    def check(self) -> None:
-        """Report what is wrong with the references."""
-        for i, reference in enumerate(REFERENCES.read(self._dataset.schema.extra) or ()):
+    for dataset in (one for file in referring for one in file.datasets):
+        findings = Findings(report, dataset.origins)
+        for i, reference in enumerate(REFERENCES.read(dataset.schema.extra) or ()):
             at = ("extra", REFERENCES.key, i)
-            holder = self._holders.get(reference.dataset)
-            if holder is None:
-                near = closest(reference.dataset, self._holders)
-                if near is not None:
-                    message = f"there is no dataset `{reference.dataset}`"
-                    self._report_at(
-                        UNKNOWN_REFERRED,
-                        message,
-                        (*at, "dataset"),
-                        help=Help.did_you_mean(near, reference.dataset),
-                    )
-                continue
-            other = next(one for one in holder.datasets if one.name == reference.dataset)
-            self._check_fields(reference, other, at)
-
-    def _check_fields(self, reference: Reference, other: LogicalDataset, at: tuple[str | int, ...]) -> None:
-        """Check that the fields of a reference exist, have types that compare, and are a key of the other dataset."""
-        from schemac.language.constraints.rows import named_fields  # for start-up time, as above
-
-        local_fields, theirs = named_fields(self._dataset.columns), named_fields(other.columns)
-        names = reference.to or reference.fields
-        is_sound = True
-        for j, (field, name) in enumerate(zip(reference.fields, names, strict=True)):
-            place = (*at, "to" if reference.to else "fields", j)
-            if name not in theirs or theirs[name].children:
-                help = Help.nearest(name, theirs, f"its fields are {', '.join(theirs)}")
-                message = f"{other.name} has no field `{name}` that can be referred to"
-                labels = labels_at(other.origins.name_location, "this dataset")
-                self._report_at(UNFIT_REFERENCE, message, place, labels=labels, help=help)
-                is_sound = False
-            elif field in local_fields and _comparable(local_fields[field].type) != _comparable(
-                theirs[name].type
-            ):
-                there = theirs[name]
-                message = f"{field} is {local_fields[field].type.type_text()}, but `{name}` of {other.name} is {there.type.type_text()}"
-                labels = labels_at(other.origins.location((*there.declared_at, "name")), "this field")
-                self._report_at(
-                    UNFIT_REFERENCE, message, place, labels=labels, help="give both fields one type"
-                )
-                is_sound = False
-        if is_sound and not _is_key(names, other):
-            message = f"{', '.join(names)} is not a key of {other.name}: several of its rows may have the same values"
-            fields = ", ".join(names)
-            help = f"make it the primary key there, or add `schemac.dev/unique: [[{fields}]]`"
-            labels = labels_at(other.origins.location((*theirs[names[0]].declared_at, "name")), "this field")
-            self._report_at(REFERENCE_TO_NO_KEY, message, at, labels=labels, help=help)
-
-    def _report_at(
-        self,
-        code: Code,
-        message: str,
-        path: tuple[str | int, ...],
-        *,
-        labels: tuple[Label, ...] = (),
-        help: str = "",
-    ) -> None:
-        """Report a finding at a path of the dataset's manifest."""
-        origins = self._dataset.origins
-        place = origins.location(path)
-        self._report.add(code, message, location=place, file=origins.file, labels=labels, help=help)
+            holder = holders.get(reference.dataset)
+            if holder is not None:
+                other = next(one for one in holder.datasets if one.name == reference.dataset)
+                _check_fields(reference, dataset, other, at, findings)
+            elif help := Help.nearest(reference.dataset, holders):
+                message = f"there is no dataset `{reference.dataset}`"
+                findings.at_schema(UNKNOWN_REFERRED, message, *at, "dataset", help=help)
 
 
-def _comparable(type_: LogicalType) -> tuple[Family, object]:
-    """Return what two fields of a reference must have alike: the family and, for some families, a property of it."""
-    return type_.family, _COMPARED_BY.get(type_.family, lambda _: None)(type_)
+def _check_fields(
+    reference: Reference,
+    dataset: LogicalDataset,
+    other: LogicalDataset,
+    at: tuple[str | int, ...],
+    findings: Findings,
+) -> None:
+    """Check that the fields of a reference exist, have types that compare, and are a key of the other dataset."""
+    from schemac.language.constraints.rows import named_fields  # for start-up time, as above
 
-
-def _is_key(names: Sequence[str], other: LogicalDataset) -> bool:
-    """Whether fields contain the primary key of a dataset, or others that are unique together."""
+    local_fields, theirs = named_fields(dataset.columns), named_fields(other.columns)
+    names = reference.to or reference.fields
+    is_sound = True
+    for j, (field, name) in enumerate(zip(reference.fields, names, strict=True)):
+        if name not in theirs or theirs[name].children:
+            help = Help.nearest(name, theirs, f"its fields are {', '.join(theirs)}")
+            message = f"{other.name} has no field `{name}` that can be referred to"
+            labels = labels_at(other.origins.name_location, "this dataset")
+        elif field in local_fields and _comparable(local_fields[field].type) != _comparable(
+            theirs[name].type
+        ):
+            mine, its = local_fields[field].type.type_text(), theirs[name].type.type_text()
+            message = f"{field} is {mine}, but `{name}` of {other.name} is {its}"
+            help = "give both fields one type"
+            labels = labels_at(other.origins.location((*theirs[name].declared_at, "name")), "this field")
+        else:
+            continue
+        place = (*at, "to" if reference.to else "fields", j)
+        findings.at_schema(UNFIT_REFERENCE, message, *place, help=help, labels=labels)
+        is_sound = False
     key_fields = primary_key(other.columns) or named_key(other)
     keys = [
         *(UNIQUE.read(other.schema.extra) or ()),
         [dotted(tuple(map(str, field.path))) for field in key_fields],
     ]
-    return any(key and set(key) <= set(names) for key in keys)
+    if is_sound and not any(key and set(key) <= set(names) for key in keys):
+        fields = ", ".join(names)
+        message = f"{fields} is not a key of {other.name}: several of its rows may have the same values"
+        help = f"make it the primary key there, or add `schemac.dev/unique: [[{fields}]]`"
+        labels = labels_at(other.origins.location((*theirs[names[0]].declared_at, "name")), "this field")
+        findings.at_schema(REFERENCE_TO_NO_KEY, message, *at, help=help, labels=labels)
 
 
-def _report_unused_groups(files: Iterable[CompiledFile], report: Report) -> None:
-    """Report the groups of these manifests that none of them uses."""
-    around = [(FolderFiles(f.file.path, f.file.name), f.imported) for f in files if f.imported != NOTHING]
-    used = {(at.key(path), name) for at, imported in around for path, name in imported.used}
-    for at, imported in around:
-        report.extend(
-            diagnostic for name, diagnostic in imported.defined_groups if (at.key(""), name) not in used
-        )
+def _comparable(type_: LogicalType) -> tuple[Family, object]:
+    """Return what two fields of a reference must have alike: the family and, for some families, a property of it."""
+    return type_.family, _COMPARED_BY.get(type_.family, lambda _: None)(type_)
 
 
 def _report_unused_vocabularies(

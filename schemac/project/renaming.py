@@ -35,6 +35,7 @@ from schemac.project.occurrences import (
     new_successor,
     occurrences_of,
     path_after,
+    place_in,
     place_of_name,
 )
 from schemac.project.options import CompileOptions
@@ -55,7 +56,7 @@ from schemac.project.rewriting import Renamed, Rewriting, Rewritten
 from schemac.text.source.catalogue import REFUSED_EDIT, UNKNOWN_COLUMN
 from schemac.text.source.diagnostics import Diagnostic, Report, Span
 from schemac.text.source.json_object import TreePath
-from schemac.text.source.phrases import closest
+from schemac.text.source.phrases import Help
 from schemac.text.syntax.events import scalar
 from schemac.versions.identity.freeze import freeze, identify
 from schemac.versions.identity.lock import Lock
@@ -78,28 +79,17 @@ def rename(
             return _renamed_field(target, new, texts, report)
         return _renamed_name(target, new, texts, report)
     except NoEditError as error:
-        if isinstance(target, FieldTarget):
-            _refuse(target.dataset_field, str(error), report)
-        else:
+        if not isinstance(target, FieldTarget):
             report.add(REFUSED_EDIT, str(error))
+            return None
+        _, dataset, field = target.dataset_field
+        place, path = place_of_name(dataset, field), field.path_text
+        help = (
+            f"edit the manifest yourself, write `schemac.dev/renamedFrom: {scalar(path)}` under the field's `extra:`,"
+            " and run `schemac lock`"
+        )
+        report.add(REFUSED_EDIT, str(error), location=place, path=path, help=help)
         return None
-
-
-def _refuse(target: DatasetField, message: str, report: Report) -> None:
-    """Report that the author has to edit a field by hand."""
-    _, dataset, field = target
-    place = place_of_name(dataset, field)
-    report.add(
-        REFUSED_EDIT,
-        message,
-        source=place.source,
-        span=place.span,
-        file=dataset.origins.file,
-        path=field.path_text,
-        labels=place.labels,
-        help=f"edit the manifest yourself, write `schemac.dev/renamedFrom: {scalar(field.path_text)}` under the field's "
-        "`extra:`, and run `schemac lock`",
-    )
 
 
 # Fields
@@ -111,9 +101,8 @@ def field_called(
     """Return a field by its path, never a part of a list or map; None after reporting that there is none."""
     fields = {field.path_text: field for field in preorder(dataset.columns) if field.is_member}
     if path_text not in fields:
-        near = closest(path_text, fields)
         message = f"{dataset.name} has no field {path_text}"
-        help = f"did you mean {near}?" if near else f"its fields are {', '.join(fields)}"
+        help = Help.nearest(path_text, fields, f"its fields are {', '.join(fields)}", mark="")
         report.add(UNKNOWN_COLUMN, message, file=dataset.origins.file, help=help)
         return None
     field = fields[path_text]
@@ -185,13 +174,9 @@ def _new_place(target: DatasetField, new: str, report: Report) -> tuple[SchemaFi
     structs = {one.path_text: one for one in preorder(dataset.columns) if one.type.family is Family.STRUCT}
     parent = structs.get(path_text)
     if parent is None:
-        near = closest(path_text, structs)
         message = f"{dataset.name} has no struct {path_text} to move {field.path_text} into"
-        help = (
-            f"did you mean {near}?"
-            if near
-            else "add the struct to the manifest and lock it first; if the dot is part of a name, put the name in backticks"
-        )
+        otherwise = "add the struct to the manifest and lock it first; if the dot is part of a name, put the name in backticks"
+        help = Help.nearest(path_text, structs, otherwise, mark="")
         report.add(UNKNOWN_COLUMN, message, file=dataset.origins.file, help=help)
         return None
     if field in (parent, *parent.ancestors):
@@ -261,8 +246,7 @@ def _siblings(dataset: LogicalDataset, parent: SchemaField | None) -> Sequence[S
 
 def _block(dataset: LogicalDataset, place: TreePath) -> Block:
     """Return the lines of a field's item in a list; refused with NoEditError for a field of a group."""
-    location = dataset.origins.location(place)
-    assert location is not None
+    location = place_in(dataset, place)
     if location.labels:
         raise NoEditError("it is defined in a group")
     return block_of(location.source.content, location.span)

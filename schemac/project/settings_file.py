@@ -17,7 +17,7 @@ from schemac.language.lint.settings import LintSettings
 from schemac.language.logical.dataset import Variant
 from schemac.registry.installed import default_targets
 from schemac.text.source.catalogue import INVALID_CONFIGURATION
-from schemac.text.source.diagnostics import WHOLE_FILE, Code, Edit, Fix, Region, Report, SourceText, Span
+from schemac.text.source.diagnostics import WHOLE_FILE, Code, Edit, Fix, Report, SourceText, Span
 from schemac.text.source.phrases import Help, quoted
 from schemac.text.source.text import read_file
 
@@ -28,8 +28,6 @@ _TOKEN = re.compile(
     re.DOTALL,
 )
 _PART = re.compile(r"\"(?:\\.|[^\"\\])*\"|'[^']*'|[^.\s\"']+")
-_TABLE = ("tool", "schemac")
-"""Where settings are in pyproject.toml."""
 
 
 @dataclass(frozen=True)
@@ -99,14 +97,11 @@ class SettingsFile:
     ) -> None:
         """Report a finding about a setting, or about its key; a help that names a fix becomes that fix."""
         fix = self._fix(keys, help, on_key=on_key)
-        report.add(code, message, file=self.name, at=self._region(keys), help=help, fix=fix)
-
-    def _region(self, keys: Sequence[str]) -> Region:
-        """Return where the innermost of these keys is that exists."""
-        for n in range(len(keys), 0, -1):
-            if (setting := self._settings.get(tuple(keys[:n]))) is not None:
-                return self._text.region(setting.key)
-        return WHOLE_FILE
+        # At the innermost of the keys that exists.
+        around = (self._settings.get(tuple(keys[:n])) for n in range(len(keys), 0, -1))
+        setting = next(filter(None, around), None)
+        at = self._text.region(setting.key) if setting is not None else WHOLE_FILE
+        report.add(code, message, file=self.name, at=at, help=help, fix=fix)
 
     def _fix(self, keys: Sequence[str], help: str, *, on_key: bool) -> Fix | None:
         """Return the fix for a finding about a setting or its key with this help; None if there is none."""
@@ -152,7 +147,7 @@ class SettingsFile:
     def _settings(self) -> dict[_Path, Setting]:
         """The places of settings by their paths without `tool.schemac`; of one that is there twice, the first."""
         settings: dict[_Path, Setting] = {}
-        root = _TABLE if self.path.name == "pyproject.toml" else ()
+        root = ("tool", "schemac") if self.path.name == "pyproject.toml" else ()
         for path, setting in _Reader(self._text.content).settings():
             if path[: len(root)] == root and len(path) > len(root):
                 settings.setdefault(path[len(root) :], setting)

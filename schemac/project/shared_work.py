@@ -132,18 +132,17 @@ class SharedWork(Generic[T]):
             return act(items) if items else []
         if self._work is not None:
             self._work.prepare()
-        tasks = [partial(self._with_entries, act, items[n::workers]) for n in range(workers)]
+
+        def act_on(part: Sequence[P]) -> tuple[list[R], Mapping[bytes, bytes]]:
+            # A process hands over what it has for the cache, too.
+            return act(part), self._checks.cache.new
+
+        tasks = [partial(act_on, items[n::workers]) for n in range(workers)]
         results_by_index: dict[int, R] = {}
         for n, (results, entries) in enumerate(share(tasks)):
             self._checks.cache.new.update(entries)
             results_by_index |= dict(zip(range(n, len(items), workers), results, strict=True))
         return [results_by_index[n] for n in range(len(items))]
-
-    def _with_entries(
-        self, act: Callable[[Sequence[P]], list[R]], part: Sequence[P]
-    ) -> tuple[list[R], Mapping[bytes, bytes]]:
-        """Return the results of a process, and what it has for the cache."""
-        return act(part), self._checks.cache.new
 
 
 @contextmanager

@@ -139,7 +139,8 @@ def _leave_out(
     target: ArtifactTarget, dataset: LogicalDataset, target_report: Report, report: Report
 ) -> Loss:
     """Report that a dataset is built without a target, with the first reason."""
-    assert target.left_out_code is not None
+    code = target.left_out_code
+    assert code is not None
     first = target_report.errors[0]
     others = ", ".join(name for name in default_targets() if name != target.name)
     message = f"{dataset.name} is built without {target.name}: {first.message}"
@@ -149,17 +150,9 @@ def _leave_out(
         (TARGETS_OF.key, f"[{others}]"),
     )
     place = dataset.origins.location(("fields",), on_key=True)
-    report.extend(
-        [
-            replace(
-                first,
-                code=target.left_out_code.id,
-                slug=target.left_out_code.slug,
-                severity=target.left_out_code.severity,
-                message=message,
-                help=help,
-                fix=place.fix(help) if place is not None else None,
-            )
-        ]
+    fix = place.fix(help) if place is not None else None
+    left_out = replace(
+        first, code=code.id, slug=code.slug, severity=code.severity, message=message, help=help, fix=fix
     )
+    report.extend([left_out])
     return Loss(target.name, first.path, "the dataset as a whole", f"nothing: {first.message}")

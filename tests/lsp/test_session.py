@@ -184,6 +184,23 @@ def changed(e: Editor, uri: str, type_: types.FileChangeType) -> None:
     e.client.workspace_did_change_watched_files(params)
 
 
+def test_follow_a_project_that_begins_around_an_open_text(tmp_path: Path) -> None:
+    folder, elsewhere = tmp_path / "opened", tmp_path / "elsewhere"
+    folder.mkdir()
+    elsewhere.mkdir()
+    (elsewhere / "a.yaml").write_text("name: a\nfields: [{name: x, type: Int}]\n")
+
+    async def act(e: Editor) -> None:
+        uri = e.open(elsewhere / "a.yaml")
+        await e.until(uri, ["SC201"])
+        (elsewhere / "schemac.toml").write_text("strict = true\n")
+        changed(e, uri_of(elsewhere / "schemac.toml"), types.FileChangeType.Created)
+        e.replace(uri, "Int", "Int8")
+        await e.until(uri, ["SC214"])
+
+    session(folder, act)
+
+
 def test_serve_texts_without_a_project_or_a_file(tmp_path: Path) -> None:
     (tmp_path / "alone.yaml").write_text("fields: [{name: x, type: Int}]\n")
     (tmp_path / "compose.yaml").write_text("services: {web: {image: nginx}}\n")

@@ -9,11 +9,12 @@ from pygls.workspace import PositionCodec
 from schemac.lsp.completion import complete
 from schemac.lsp.grammar import GrammarContext
 from schemac.lsp.locations import TextScope
-from schemac.lsp.navigation import Navigator, documents_of
+from schemac.lsp.navigation import Navigator
 from schemac.lsp.presentation import document_symbols, field_text, word_text, workspace_symbols
 from schemac.lsp.projects import ProjectFolder
 from schemac.lsp.texts import TextLines, line_edits
 from schemac.project.project_texts import FieldTarget
+from schemac.text.syntax.document import documents_in
 from tests.golden import CORPUS
 from tests.lsp.editor import applied
 
@@ -45,7 +46,7 @@ def walk(manifest: Path, folder: Path, stops: int) -> None:
                 field_text(target.dataset_field, checked)
         file = checked.file(path)
         if file is not None:
-            document_symbols(file, documents_of(file), lines)
+            document_symbols(file, documents_in(file.content, file.file.name), lines)
             list(workspace_symbols(checked, "a", lambda _, lines=lines: lines))  # type: ignore[misc]
 
 

@@ -25,8 +25,7 @@ from schemac.language.logical.model import FieldPath, dotted
 from schemac.language.physical import pa
 from schemac.text.source.diagnostics import Report
 from schemac.text.source.json_object import Json
-from schemac.text.source.text import decode_text
-from schemac.text.syntax.document import parse
+from schemac.text.syntax.document import documents_in
 
 _PROJECT = "dbt_project.yml"
 _PROFILES = "profiles.yml"
@@ -63,8 +62,7 @@ def _mapping(path: Path) -> dict[Any, Any]:
     """Return the mapping in a file; an empty one if there is none."""
     if not path.is_file() or path.stat().st_size > _LARGEST:
         return {}
-    source = decode_text(path.read_bytes(), path.name, Report())
-    documents = parse(source, Report()) if source is not None else []
+    documents = documents_in(path.read_bytes(), path.name)
     value: Any = documents[0].value if documents else None
     return value if isinstance(value, dict) else {}
 

@@ -212,10 +212,16 @@ class Findings:
             self.at_extra(field, DESCRIPTION.key, code, message, help=help)
 
     def at_schema(
-        self, code: Code, message: str, *steps: str | int, help: str = "", on_key: bool = False
+        self,
+        code: Code,
+        message: str,
+        *steps: str | int,
+        help: str = "",
+        on_key: bool = False,
+        labels: tuple[Label, ...] = (),
     ) -> None:
         """Report a finding about the schema as a whole, or about the part that `steps` lead to."""
-        self._add(None, steps, code, message, help, on_key=on_key)
+        self._add(None, steps, code, message, help, on_key=on_key, labels=labels)
 
     def _add(
         self,

@@ -55,7 +55,7 @@ from schemac.text.source.catalogue import (
 )
 from schemac.text.source.diagnostics import Report, SourceText
 from schemac.text.source.json_object import TreePath
-from schemac.text.source.phrases import Help, closest
+from schemac.text.source.phrases import Help
 from schemac.text.source.text import decode_text, read_text
 from schemac.text.syntax.document import Document, parse
 from schemac.text.syntax.model import model_errors
@@ -191,10 +191,8 @@ def _load_schema(
     matching = [dataset for dataset in datasets if job.dataset in (None, dataset.name)]
     if len(matching) != 1:
         names = [dataset.name for dataset in datasets]
-        near = closest(job.dataset, names) if job.dataset else None
-        help: str = f"write `dataset:` with one of: {', '.join(names)}"
-        if near:
-            help = Help.did_you_mean(near, str(job.dataset), mark="'")
+        otherwise = f"write `dataset:` with one of: {', '.join(names)}"
+        help = Help.nearest(job.dataset or "", names, otherwise, mark="'")
         what = f"no dataset '{job.dataset}'" if job.dataset else f"{len(names)} datasets"
         place = ("dataset",) if job.dataset else ("schema",)
         mistake = PipelineError(PIPELINE_FILE, f"{manifest} has {what}", help, place=place)

@@ -23,8 +23,8 @@ from types import NoneType, UnionType
 from typing import Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
 
 from schemac import version
+from schemac.project.discovery import content_of
 from schemac.registry.installed import distribution_names, engines, entry_points_of, outside_points
-from schemac.text.source.text import read_file
 
 T = TypeVar("T")
 _CODING = ("utf-8", "surrogatepass")
@@ -197,10 +197,7 @@ def fingerprint() -> bytes:
     # Of an installed schemac, the list of its files with their digests, which pip wrote; of a working tree, that of its files.
     package = os.path.dirname(os.path.realpath(version.__file__))
     record = f"{os.path.dirname(package)}/schemac-{version.__version__}.dist-info/RECORD"
-    try:
-        content = read_file(record)
-    except OSError:
-        content = b""
+    content = content_of(record) or b""
     digest.update(content if b"\nschemac/version.py,sha256=" in content else _code(f"{package}/__init__.py"))
     for point in (*outside_points(), *entry_points_of(_RULES)):
         from importlib.util import find_spec  # for start-up time: hardly anybody has other distributions
@@ -218,10 +215,7 @@ def _code(file: str) -> bytes:
     paths = sorted(_modules(folder)) if name == "__init__.py" else [file] if file else []
     digest = sha256()
     for path in paths:
-        try:
-            content = read_file(path)
-        except OSError:
-            content = b""
+        content = content_of(path) or b""
         digest.update(f"{path[len(folder) :]} {len(content)}\n".encode() + content)
     return digest.digest()
 

@@ -207,6 +207,11 @@ class Located:
     labels: tuple[Label, ...] = ()
     """Further locations that explain this one, such as where a group is used."""
 
+    @property
+    def region(self) -> Region:
+        """Its lines and columns."""
+        return self.source.region(self.span)
+
     def fix(self, help: str) -> Fix | None:
         """Return the fix that a help names; None if it names none, or the text here is written in a way that it would damage."""
         return None

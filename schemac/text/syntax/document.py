@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 
 from schemac.text.source.diagnostics import Code, Label, Report, SourceText, Span, label
 from schemac.text.source.json_object import Json, TreePath
+from schemac.text.source.text import decode_text
 from schemac.text.syntax.compose import Location, compose
 from schemac.text.syntax.entries import Entry, Positions
 from schemac.text.syntax.events import EventSource, YamlValue, fast_events, pure_events
@@ -182,6 +183,12 @@ def child_of(value: Any, step: str | int) -> Any:
         return value[step]
     except (KeyError, IndexError, TypeError):
         return None
+
+
+def documents_in(content: bytes, name: str) -> list[Document]:
+    """Return all documents of a text that could be read, whatever is wrong with the others; none if it is not a text."""
+    source = decode_text(content, name, Report())
+    return [] if source is None else parse(source, Report())
 
 
 def parse(
