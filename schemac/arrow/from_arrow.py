@@ -34,13 +34,7 @@ from schemac.language.attributes.registry import DOMAINS, domain_of, known, of_r
 from schemac.language.kinds.nested import Option
 from schemac.language.kinds.registry import ARROW_NAMES, BY_NAME, KINDS
 from schemac.language.kinds.sequences import ARROW_BUFFERS
-from schemac.language.logical.model import (
-    FieldPath,
-    LogicalType,
-    Part,
-    UnsupportedTypeError,
-    dotted,
-)
+from schemac.language.logical.model import FieldPath, LogicalType, Part, UnsupportedTypeError, dotted
 from schemac.language.physical import ArrowField, ArrowSchema, ArrowType, pa
 from schemac.text.source.catalogue import UNSUPPORTED_ARROW_TYPE
 from schemac.text.source.diagnostics import Report

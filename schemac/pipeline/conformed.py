@@ -23,7 +23,8 @@ from schemac.pipeline.conforming.row_constraints import reference_mistakes, rows
 from schemac.pipeline.conforming.validation import ValidationPlan
 from schemac.pipeline.declaration.job import FRAME, Job
 from schemac.pipeline.errors import PipelineError
-from schemac.pipeline.reading.source import Records, records_in_column, records_of_frame
+from schemac.pipeline.reading.records import Records
+from schemac.pipeline.reading.source import records_in_column, records_of_frame
 from schemac.pipeline.reports.run_html import conform_fragment, conformed_fragment
 from schemac.pipeline.session import DEFAULT_SETTINGS, RUN_SETTINGS, settings_of_a_run
 from schemac.pipeline.spark.executors import active, ship

@@ -22,7 +22,8 @@ from schemac.pipeline.conforming.validation import ValidationPlan
 from schemac.pipeline.declaration.job import FieldSource, Job
 from schemac.pipeline.errors import PipelineError, did_you_mean
 from schemac.pipeline.reading import inputs
-from schemac.pipeline.reading.source import JsonTexts, Records, open_records
+from schemac.pipeline.reading.records import JsonTexts, Records
+from schemac.pipeline.reading.source import open_records
 from schemac.pipeline.record_tasks import spark_type
 from schemac.pipeline.session import session_of, settings_of_a_run
 from schemac.pipeline.spark.executors import active

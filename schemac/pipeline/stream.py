@@ -24,7 +24,8 @@ from schemac.pipeline.declaration.job import AVAILABLE_NOW, Job, Source
 from schemac.pipeline.declaration.source_options import FORMS, OF_STREAMS
 from schemac.pipeline.errors import PipelineError
 from schemac.pipeline.reading import texts
-from schemac.pipeline.reading.source import Records, records_of_frame
+from schemac.pipeline.reading.records import Records
+from schemac.pipeline.reading.source import records_of_frame
 from schemac.pipeline.reading.table_source import stream_table
 from schemac.pipeline.reports.progress import Progress
 from schemac.pipeline.reruns.incremental import with_paths

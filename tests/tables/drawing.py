@@ -301,7 +301,7 @@ def is_refused(columns: list[Node]) -> bool:
 
 
 def has_misfit(columns: list[Node], rows: list[dict[str, Any]]) -> bool:
-    """Whether a null stands where the edit wants none."""
+    """Whether a null stands where the edit wants none, or a list of one length where it wants another."""
     return any(_misfit(node, _value_of(node, row), row) for row in rows for node in columns if node.name)
 
 
@@ -313,7 +313,7 @@ def _misfit(node: Node, value: Any, row: dict[str, Any]) -> bool:
     if node.kind == "Struct":
         return any(_misfit(child, value.get(child.was.name), {}) for child in node.children if child.was)
     if node.kind == "List":
-        return any(_misfit(node.children[0], item, {}) for item in value)
+        return node.is_refused or any(_misfit(node.children[0], item, {}) for item in value)
     if node.kind == "Map":
         return any(_misfit(node.children[1], item, {}) for _, item in value)
     return False

@@ -10,16 +10,7 @@ from schemac.language.kinds.plain import Bool
 from schemac.language.kinds.temporal import Date, Timestamp
 from schemac.language.lint import codes
 from schemac.language.lint.rule import Reporter, Subject, has_word, rule
-from schemac.language.lint.words import (
-    COUNTS,
-    DATE_WORDS,
-    FLAGS,
-    LARGE,
-    MEDIA,
-    MONEY,
-    TIME_WORDS,
-    UNITS,
-)
+from schemac.language.lint.words import COUNTS, DATE_WORDS, FLAGS, LARGE, MEDIA, MONEY, TIME_WORDS, UNITS
 from schemac.language.logical.model import Part
 from schemac.text.source.phrases import Help
 from schemac.text.syntax.events import written

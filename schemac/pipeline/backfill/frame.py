@@ -25,14 +25,8 @@ from schemac.pipeline.conforming.validation import ValidationPlan
 from schemac.pipeline.declaration.job import Job
 from schemac.pipeline.errors import PipelineError, did_you_mean, located
 from schemac.pipeline.reading.inputs import Json, TypedInput, parse_steps, value_sql
-from schemac.pipeline.reading.source import (
-    IN_RECORD,
-    RECORD,
-    Records,
-    TypedColumns,
-    open_records,
-    records_of_frame,
-)
+from schemac.pipeline.reading.records import IN_RECORD, RECORD, Records, TypedColumns
+from schemac.pipeline.reading.source import open_records, records_of_frame
 from schemac.pipeline.reading.table_source import TableReader, TableVersion, table_frame
 from schemac.pipeline.spark.packed import ADDRESS, ADDRESS_FIELD, ERRORS, RAW, ROW_ID, SOURCE
 from schemac.pipeline.spark.python_functions import PythonFunction, computed_column, type_of

@@ -42,14 +42,8 @@ from schemac.pipeline.reading.inputs import (
     typed_input,
     value_sql,
 )
-from schemac.pipeline.reading.source import (
-    IN_RECORD,
-    RECORD,
-    ComputedFields,
-    Records,
-    check_input,
-    open_records,
-)
+from schemac.pipeline.reading.records import IN_RECORD, RECORD, ComputedFields, Records
+from schemac.pipeline.reading.source import check_input, open_records
 from schemac.pipeline.spark.packed import ADDRESS, ADDRESS_FIELD, COUNTED, NOT_PACKED, PACKED
 from schemac.pipeline.spark.sql import literal, name, with_operator
 from schemac.rows.validation.validator import FieldInput, Validator

@@ -16,13 +16,7 @@ from pyspark.sql.types import IntegralType, StringType
 
 from schemac.arrow.constraints import constraints_of, key_columns
 from schemac.language.constraints.expressions import FieldNode
-from schemac.language.constraints.rows import (
-    DUPLICATE_RULE,
-    REFERENCE_RULE,
-    UNIQUE_RULE,
-    ReferenceTo,
-    Unique,
-)
+from schemac.language.constraints.rows import DUPLICATE_RULE, REFERENCE_RULE, UNIQUE_RULE, ReferenceTo, Unique
 from schemac.pipeline.declaration.job import FieldSource, Job, Keys
 from schemac.pipeline.errors import PipelineError, did_you_mean, leave_out, located
 from schemac.pipeline.reading.inputs import (

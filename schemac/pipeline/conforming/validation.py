@@ -33,7 +33,7 @@ from schemac.pipeline.reading.inputs import (
     unknown_column,
     value_sql,
 )
-from schemac.pipeline.reading.source import RECORD, JsonTexts, Records, TypedColumns
+from schemac.pipeline.reading.records import RECORD, JsonTexts, Records, TypedColumns
 from schemac.pipeline.record_tasks import RecordTask, column_type, spark_type
 from schemac.pipeline.spark.executors import mapped
 from schemac.pipeline.spark.packed import ERRORS, PACKED, RAW, SOURCE

@@ -19,7 +19,7 @@ from schemac.pipeline.declaration.job import FieldSource, Source
 from schemac.pipeline.errors import AbsentPath, did_you_mean
 from schemac.pipeline.reading.cutting import FAULT
 from schemac.pipeline.reading.inputs import Json, file_part, parse_steps
-from schemac.pipeline.reading.source import IN_RECORD, IS_RECORD, RECORD, Records
+from schemac.pipeline.reading.records import IN_RECORD, IS_RECORD, RECORD, Records
 from schemac.pipeline.spark.packed import DELETE, RAW
 from schemac.pipeline.spark.sql import name, parse_json_sql
 from schemac.rows.judging.settings import Step

@@ -38,7 +38,7 @@ from schemac.pipeline.spark.packed import SOURCE
 from schemac.text.source.catalogue import CHANGED_INPUT, DUPLICATE_COLUMN, EMPTY_INPUT, UNREADABLE_HEADER
 
 if TYPE_CHECKING:
-    from schemac.pipeline.reading.source import Records
+    from schemac.pipeline.reading.records import Records
 
 UNSOUND = "a quote is not escaped, is not closed, or is next to other text of its value"
 BYTES_WORTH_A_JOB = 32 << 20
@@ -56,7 +56,7 @@ class Header:
 
 def read_csv(spark: SparkSession, source: Source) -> "Records":
     """Read the records of a CSV source."""
-    from schemac.pipeline.reading.source import RecordColumns, Records  # the tasks need neither
+    from schemac.pipeline.reading.records import RecordColumns, Records  # the tasks need neither
 
     options = Options(source)
     dialect, encoding = dialect_of(options), codec_name(options.text("encoding", "UTF-8"))

@@ -39,7 +39,7 @@ from schemac.pipeline.spark.packed import RAW
 from schemac.rows.judging.tokens import BLANK, NotJsonError, parse, token_text
 
 if TYPE_CHECKING:
-    from schemac.pipeline.reading.source import Records
+    from schemac.pipeline.reading.records import Records
 
 BLANKS = re.compile(r"[ \t\r\n]*")
 BETWEEN = re.compile(r"[ \t\r\n,]*")
@@ -304,7 +304,7 @@ LONGEST_LINE_READ = 1 << 20
 
 def read_json(spark: SparkSession, source: Source) -> "Records":
     """Read the records of a JSON source, or the features of a GeoJSON source."""
-    from schemac.pipeline.reading.source import JsonTexts, Records  # the tasks need neither
+    from schemac.pipeline.reading.records import JsonTexts, Records  # the tasks need neither
 
     options = Options(source)
     encoding = codec_name(options.text("encoding", "UTF-8"))

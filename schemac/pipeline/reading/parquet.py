@@ -28,13 +28,7 @@ from schemac.pipeline.declaration.source_options import FILES
 from schemac.pipeline.errors import PipelineError
 from schemac.pipeline.reading import texts
 from schemac.pipeline.reading.cutting import FileBatches, RecordBatch, RecordFiles
-from schemac.pipeline.reading.files import (
-    FileSplit,
-    SourceFile,
-    open_bytes,
-    open_file,
-    read_errors_reported,
-)
+from schemac.pipeline.reading.files import FileSplit, SourceFile, open_bytes, open_file, read_errors_reported
 from schemac.pipeline.reading.inputs import counts_type, leaves, with_counts
 from schemac.rows.runs.plain_types import SIGNED, is_count
 from schemac.text.source.catalogue import AMBIGUOUS_COLUMN

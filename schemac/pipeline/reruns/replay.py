@@ -19,8 +19,9 @@ from schemac.pipeline.reading.cutting import FAULT
 from schemac.pipeline.reading.files import BAD_ENCODING
 from schemac.pipeline.reading.inputs import FILE, METADATA, Json, file_name, file_part, parse_steps
 from schemac.pipeline.reading.json_records import NO_LIST
+from schemac.pipeline.reading.records import IN_RECORD, JsonTexts, Records
 from schemac.pipeline.reading.row_texts import TYPES, UnreadableRowError, types_of_text
-from schemac.pipeline.reading.source import IN_RECORD, JsonTexts, Records, records_of_row_texts
+from schemac.pipeline.reading.source import records_of_row_texts
 from schemac.pipeline.reading.table_source import TableReader, TableVersion, table_frame
 from schemac.pipeline.spark.packed import ADDRESS, RAW, SOURCE
 from schemac.pipeline.spark.sql import literal, parse_json_sql

@@ -27,14 +27,7 @@ from schemac.rows.judging.arrays import (
     role_of,
     storage_type,
 )
-from schemac.rows.judging.proofs import (
-    Proof,
-    Proven,
-    SplitValues,
-    forbidden_nulls,
-    nested_proof,
-    numpy_mask,
-)
+from schemac.rows.judging.proofs import Proof, Proven, SplitValues, forbidden_nulls, nested_proof, numpy_mask
 from schemac.rows.judging.scalars import clock_zone
 from schemac.rows.judging.text_proofs import TextProof
 from schemac.rows.judging.typed_values import binary_width, is_same_but_range, range_of

@@ -41,13 +41,7 @@ from schemac.rows.judging.judge import (
     scalar_reader,
     unless_absent,
 )
-from schemac.rows.judging.scalars import (
-    Scalar,
-    clock_zone,
-    nanoseconds_of_years,
-    scalar_of,
-    shown_in,
-)
+from schemac.rows.judging.scalars import Scalar, clock_zone, nanoseconds_of_years, scalar_of, shown_in
 from schemac.rows.judging.settings import FIRST_DAY, LAST_DAY, ValidationSettings
 from schemac.rows.judging.tokens import is_uuid
 from schemac.rows.judging.value_texts import MILLIS_A_DAY, cast_text, count_text, json_text

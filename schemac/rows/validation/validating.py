@@ -33,13 +33,7 @@ from schemac.rows.judging.arrays import (
     storage_schema,
     to_batches,
 )
-from schemac.rows.judging.judge import (
-    Reader,
-    RecordReader,
-    RecordReasons,
-    add_unexpected,
-    malformed_reason,
-)
+from schemac.rows.judging.judge import Reader, RecordReader, RecordReasons, add_unexpected, malformed_reason
 from schemac.rows.judging.object_proofs import members_of, object_proof
 from schemac.rows.judging.reasons import REASONS, reason_array
 from schemac.rows.judging.settings import Unexpected, ValidationSettings

@@ -17,13 +17,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from schemac.arrow.constraints import SchemaConstraints, constraints_of
-from schemac.rows.judging.arrays import (
-    is_string,
-    nullable_type,
-    plain_layout,
-    storage_field,
-    storage_schema,
-)
+from schemac.rows.judging.arrays import is_string, nullable_type, plain_layout, storage_field, storage_schema
 from schemac.rows.judging.column_proofs import column_proof
 from schemac.rows.judging.judge import (
     Reader,
