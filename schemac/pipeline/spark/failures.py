@@ -14,7 +14,23 @@ from dataclasses import dataclass
 from py4j.protocol import Py4JError
 from pyspark.errors import PySparkException
 
-from schemac.pipeline import codes
+from schemac.pipeline.codes import (
+    DISK_FULL,
+    EXECUTOR_LOST,
+    EXECUTOR_PYTHON,
+    JAVA_GONE,
+    NO_FILE_SYSTEM,
+    OBJECT_STORE,
+    OUT_OF_MEMORY,
+    PIPELINE_FAILED,
+    RUN_CANCELLED,
+    SESSION_STOPPED,
+    SPARK_NOT_STARTED,
+    UNKNOWN_HOST,
+    UNKNOWN_JAVA_ZONE,
+    UNREACHABLE_MASTER,
+    WORKER_KILLED,
+)
 from schemac.pipeline.errors import PipelineError
 from schemac.pipeline.spark.startup import Master
 from schemac.text.source.catalogue import NOT_SHARED, SOURCE_TYPE_MISMATCH, UNREADABLE_INPUT
@@ -68,26 +84,26 @@ WHOLE = (
 CAUSES = (
     Cause(
         r"No module named '(?P<module>[\w.]+)'",
-        codes.EXECUTOR_PYTHON,
+        EXECUTOR_PYTHON,
         "the Python of the executors has no module `{module}`",
         PYTHON,
     ),
     Cause(
         r"PYTHON_VERSION_MISMATCH\] (?P<what>[^\n]+?)[.,] (?:PySpark|Please)",
-        codes.EXECUTOR_PYTHON,
+        EXECUTOR_PYTHON,
         "the executors have another Python than the program that runs the pipeline: {what}",
         PYTHON,
     ),
     Cause(
         r"Cannot run program \"(?P<program>[^\"]+)\": error=2",
-        codes.EXECUTOR_PYTHON,
+        EXECUTOR_PYTHON,
         "there is no `{program}` where the executors run",
         PYTHON,
     ),
     Cause(
         r"(?:ClassNotFoundException: Class |UnsupportedFileSystemException: No FileSystem for scheme )(?P<what>\"?[\w.]*fs\.(?!http)[\w.]+|\"?\w+\"?)"
         r"(?= not found|\n|\Z)",
-        codes.NO_FILE_SYSTEM,
+        NO_FILE_SYSTEM,
         "Spark has no file system for the address of the source ({what})",
         "add its jar, as `spark: {settings: {spark.jars.packages: org.apache.hadoop:hadoop-aws:<the version of Spark's"
         " hadoop-client jars>}}`; the tables of a run need none",
@@ -102,57 +118,57 @@ CAUSES = (
     Cause(
         r"(?P<what>SlowDown|(?:Status Code: |status code: )(?:503|403|401)[^,\n]*|InvalidAccessKeyId|SignatureDoesNotMatch|AccessDenied"
         r"|NoSuchBucket)",
-        codes.OBJECT_STORE,
+        OBJECT_STORE,
         "the object store refused the request: {what}",
         "check the section `storage` of the pipeline and its variables; if the store is busy, run it again later",
     ),
     Cause(
         r"OutOfMemoryError: (?P<what>[^\n]+)|GC overhead limit exceeded",
-        codes.OUT_OF_MEMORY,
+        OUT_OF_MEMORY,
         "Spark ran out of memory",
         MEMORY,
     ),
     Cause(
         r"System memory (?P<has>\d+) must be at least (?P<needed>\d+)",
-        codes.OUT_OF_MEMORY,
+        OUT_OF_MEMORY,
         "Spark needs {needed} bytes of memory for its driver, but may use only {has}",
         MEMORY,
     ),
     Cause(
         r"Could not reserve enough space for [^\n]*|There is insufficient memory for the Java Runtime|Too small maximum heap"
         r"|Too small initial heap|Invalid maximum heap size[^\n]*",
-        codes.OUT_OF_MEMORY,
+        OUT_OF_MEMORY,
         "Java cannot get the memory that is configured",
         "configure what this machine has, as `spark: {settings: {spark.driver.memory: 2g}}`",
     ),
     Cause(
         r"No space left on device",
-        codes.DISK_FULL,
+        DISK_FULL,
         "the disk is full",
         "free some space; Spark's temporary files are in the folder `spark.local.dir`",
     ),
     Cause(
         r"Python worker exited unexpectedly|Python worker \S* ?(?:crashed|died)",
-        codes.WORKER_KILLED,
+        WORKER_KILLED,
         "a Python worker of Spark was killed while it wrote; most often the system does that when memory runs out",
         FEWER_TASKS,
     ),
     Cause(
         r"ExecutorLostFailure \(executor (?P<executor>\S+) exited[^)]*\)(?: Reason: (?P<why>[^\n]+))?",
-        codes.EXECUTOR_LOST,
+        EXECUTOR_LOST,
         "Spark lost the executor {executor}: {why}",
         EXECUTORS_AGAIN,
     ),
     Cause(
         r"Master removed our application(?:: (?P<why>\w+))?|Application has been killed\. Reason: (?P<reason>[^\n]+)",
-        codes.EXECUTOR_LOST,
+        EXECUTOR_LOST,
         "the Spark master ended the run, because all of its executors had died ({why})",
         LOGS,
     ),
     Cause(
         r"stopped SparkContext|SparkContext (?:was|has been) (?:shut ?down|stopped)|Spark ?Session (?:was|has been) stopped"
         r"|after SparkContext was shutdown",
-        codes.SESSION_STOPPED,
+        SESSION_STOPPED,
         "the Spark session was stopped while the run was going on",
         f"on a cluster, its executors may all have died: {LOGS}; otherwise let the session live until the run has returned",
     ),
@@ -160,31 +176,31 @@ CAUSES = (
         r"Answer from Java side is empty|Error while (?:sending or receiving|obtaining a new communication channel)"
         rf"|{TO_JAVA}|JavaServer is not running|Java gateway process exited"
         r"|Connection refused.{0,200}py4j|NoneType' object has no attribute 'sc'",
-        codes.JAVA_GONE,
+        JAVA_GONE,
         "the Java process of Spark is gone: it was killed, or it could not go on",
         JAVA_AGAIN,
     ),
     Cause(
         r"Job \d+ cancelled(?: (?P<why>[^\n]+))?|cancelled as part of",
-        codes.RUN_CANCELLED,
+        RUN_CANCELLED,
         "the run was cancelled in Spark",
         "run it again",
     ),
     Cause(
         r"All masters are unresponsive|Failed to connect to master (?P<where>\S+)",
-        codes.UNREACHABLE_MASTER,
+        UNREACHABLE_MASTER,
         "the Spark master cannot be reached",
         "start it, or name another one as `spark: {master: ...}`",
     ),
     Cause(
         r"UnknownHostException: (?P<host>[^\s:]+)",
-        codes.UNKNOWN_HOST,
+        UNKNOWN_HOST,
         "this machine cannot resolve the host `{host}`",
         "check `spark: {master: ...}` and the paths of the pipeline",
     ),
     Cause(
         r"INVALID_TIMEZONE\] The timezone: (?P<zone>\S+) is invalid",
-        codes.UNKNOWN_JAVA_ZONE,
+        UNKNOWN_JAVA_ZONE,
         "the Java that runs Spark does not know the time zone `{zone}`: its time zone data are older than Python's",
         "use a newer Java, or name a zone that it knows and whose clocks show the same",
     ),
@@ -231,7 +247,7 @@ def error_of_text(text: str) -> PipelineError:
     known = known_cause(text)
     if known is not None:
         return PipelineError.uncommitted(known.code, known.message, known.way_out)
-    return PipelineError.uncommitted(codes.PIPELINE_FAILED, f"Spark stopped: {deepest(text)}")
+    return PipelineError.uncommitted(PIPELINE_FAILED, f"Spark stopped: {deepest(text)}")
 
 
 def not_started(text: str, log: str, master: Master) -> PipelineError:
@@ -239,14 +255,14 @@ def not_started(text: str, log: str, master: Master) -> PipelineError:
     if NO_KIND.search(log) or NO_KIND.search(text):
         return master.of_no_kind()
     known = known_cause(log) or known_cause(text)
-    if known is not None and known.code is not codes.JAVA_GONE:
-        place = master.place if known.code in (codes.UNREACHABLE_MASTER, codes.UNKNOWN_HOST) else ()
+    if known is not None and known.code is not JAVA_GONE:
+        place = master.place if known.code in (UNREACHABLE_MASTER, UNKNOWN_HOST) else ()
         return PipelineError(known.code, f"Spark did not start: {known.message}", known.help, place=place)
     lines = [line.strip() for line in log.splitlines() if line.strip() and not line.startswith(("\t", " "))]
     # What Java only warns of is no cause, unless it says nothing else.
     messages = [line for line in lines if not LOGGED.match(line)] or lines
     message = f"Spark did not start: {deepest(text)}"
-    return PipelineError(codes.SPARK_NOT_STARTED, message, "; ".join(messages[-3:])[:500])
+    return PipelineError(SPARK_NOT_STARTED, message, "; ".join(messages[-3:])[:500])
 
 
 def known_cause(text: str) -> PipelineError | None:
