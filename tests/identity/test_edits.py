@@ -584,6 +584,15 @@ def test_swap_members_of_two_structs() -> None:
     assert again is after
 
 
+def test_move_a_field_twice_by_one_declaration() -> None:
+    """The lock has the declaration from its first move; the field that makes it anew is not one that takes its name."""
+    from_b = {RENAMED_FROM: "b"}
+    nested = history(fields(b="Int8"), fields(s=struct(b=("Int8", from_b))))
+    back, _ = locked(fields(b=("Int8", from_b)), nested, {"b": "s.b"})
+    again, _ = locked(fields(t=struct(b=("Int8", from_b))), back)
+    assert ids(again)["t.b"] == ids(back)["b"] == ids(nested)["s.b"] == 1
+
+
 def test_give_one_id_to_one_field_whatever_is_declared() -> None:
     before = history(fields(a="Int8", b="Int8"))
     twice = fields(x=("Int8", {RENAMED_FROM: "a"}), y=("Int8", {RENAMED_FROM: "a"}), b="Int8")

@@ -93,7 +93,8 @@ class Matcher:
         if id is None and former is not None:
             return former
         if id is not None and id not in self._used_ids:
-            heir = next((s for s in siblings if s.segment == name), None) or self._new_fields.get(name)
+            others = (s for s in siblings if s.segment == name and s is not field)
+            heir = next(others, None) or self._new_fields.get(name)
             is_left = heir is None or _is_renamed_away(heir, self._by_id[id])
             is_new = heir is not None and RENAMED_FROM.key not in heir.extra
             if is_left or (is_new and same is None and former in (None, id)):
