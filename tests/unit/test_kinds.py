@@ -91,6 +91,14 @@ def test_equal_itself(variant: LogicalType) -> None:
     assert not list(variant.facts(variant))
 
 
+def test_ask_the_kind_whatever_facts_it_names(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A property that a kind forgets in its facts is not taken for one that is the same."""
+    decimal = BY_NAME["Decimal"]
+    monkeypatch.setattr(decimal, "facts", lambda _, __: iter(()))
+    old, new = (decimal.model_validate({"kind": "Decimal", "precision": n, "scale": 2}) for n in (9, 4))
+    assert castability(old, new) is Castability.DEPENDS
+
+
 def test_refuse_what_the_standard_does_not_have(monkeypatch: pytest.MonkeyPatch) -> None:
 
     monkeypatch.setattr(BY_NAME["Duration"], "standard_number", None)

@@ -167,4 +167,6 @@ class Map(WithoutValues):
 
     def castability(self, new: Self) -> Castability:
         """Return LOSSLESS from sorted keys to any, DEPENDS from any to sorted ones."""
+        if self.keys_sorted == new.keys_sorted:
+            return Castability.EQUAL
         return Castability.LOSSLESS if self.keys_sorted else Castability.DEPENDS

@@ -261,6 +261,8 @@ class Decimal(LogicalType):
 
     def castability(self, new: Self) -> Castability:
         """Return LOSSLESS if there is room for all digits on both sides of the point, else DEPENDS."""
+        if (self.precision, self.scale) == (new.precision, new.scale):
+            return Castability.EQUAL
         has_room = new.precision - new.scale >= self.precision - self.scale and new.scale >= self.scale
         return Castability.LOSSLESS if has_room else Castability.DEPENDS
 

@@ -91,6 +91,8 @@ def _layout_from_arrow(type_: Any, kind: str) -> AuthoredType | None:
 
 def _by_length(old: int | None, new: int | None) -> Castability:
     """Return how well values of one fixed length, or of any if None, fit another."""
+    if old == new:
+        return Castability.EQUAL
     if new is None:
         return Castability.LOSSLESS
     return Castability.DEPENDS if old is None else Castability.NEVER

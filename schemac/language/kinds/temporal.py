@@ -129,6 +129,8 @@ class Time(UnitType):
 
     def castability(self, new: Self) -> Castability:
         """Return LOSSLESS to a finer unit, for a time of day is within reach of every one; DEPENDS to a coarser one."""
+        if self.unit == new.unit:
+            return Castability.EQUAL
         return Castability.LOSSLESS if is_finer(new.unit, self.unit) else Castability.DEPENDS
 
     def samples(self) -> tuple[int, ...]:
@@ -207,9 +209,12 @@ class Timestamp(UnitType):
     def castability(self, new: Self) -> Castability:
         """Return LOSSLESS between zones, for an instant stays what it is; DEPENDS where a reading of a clock becomes one, or the unit changes."""
         # A finer unit does not reach as far.
-        # A finer unit does not reach as far.
-        is_instant = self.timezone is not None and new.timezone is not None
-        return Castability.LOSSLESS if is_instant and self.unit == new.unit else Castability.DEPENDS
+        unit = Castability.EQUAL if self.unit == new.unit else Castability.DEPENDS
+        if self.timezone == new.timezone:
+            return unit
+        if self.timezone is None or new.timezone is None:
+            return Castability.DEPENDS
+        return max(unit, Castability.LOSSLESS)
 
     @classmethod
     def variants(cls) -> tuple[Self, ...]:
@@ -247,7 +252,7 @@ class Duration(UnitType):
 
     def castability(self, new: Self) -> Castability:
         """Return DEPENDS for another unit: a finer one does not reach as far, a coarser one cuts."""
-        return Castability.DEPENDS
+        return Castability.EQUAL if self.unit == new.unit else Castability.DEPENDS
 
     def samples(self) -> tuple[int, ...]:
         """Return lengths around one and a thousand seconds, and the bounds of 64 bits."""

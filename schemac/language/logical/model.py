@@ -158,7 +158,7 @@ class LogicalType(AuthoredModel):
 
     @abstractmethod
     def castability(self, new: Self) -> Castability:
-        """Return how well values of this type fit another one of its kind, of which `facts` says that it changed; parts are separate fields."""
+        """Return how well values of this type fit another type of its kind; parts are separate fields."""
 
     @classmethod
     @abstractmethod

@@ -26,7 +26,7 @@ _REACH = {
 def castability(old: Any, new: Any) -> Castability:
     """Return how well values of the old type fit the new one; they do not fit if the table has no entry for both families."""
     if old.kind == new.kind:
-        within_kind: Castability = old.castability(new) if any(old.facts(new)) else Castability.EQUAL
+        within_kind: Castability = old.castability(new)
         return within_kind
     if old.family is Family.NULL:
         return Castability.LOSSLESS
