@@ -9,6 +9,7 @@ import random
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
 import pytest
 
 from schemac.engines.iceberg.artifact import fields_of, schema_of
@@ -74,6 +75,25 @@ def is_lax(change: Any, pair: VersionPair) -> bool:
     return words in LAX or all(word.startswith("decimal") for word in words)
 
 
+def is_unreadable(node: Node, value: Any) -> bool:
+    """Whether pyiceberg 0.12 cannot read a value of a list any more, since its items got a struct that has a required member."""
+    if not value:
+        return False
+    if node.kind == "Map":
+        return any(is_unreadable(node.children[1], item) for _, item in value)
+    if node.kind == "Struct":
+        return any(
+            child.was is not None and is_unreadable(child, value.get(child.was.name))
+            for child in node.children
+        )
+    if node.kind != "List":
+        return False
+    new = [child for child in node.children[0].children if child.was is None and child.kind == "Struct"]
+    return any(not inner.is_optional for child in new for inner in child.children) or any(
+        is_unreadable(node.children[0], item) for item in value
+    )
+
+
 def hold(seed: int, catalog: Any) -> set[Outcome]:
     """One pair: what the verdicts say is what happens. Returns the outcomes that occurred."""
     chance = random.Random(seed)
@@ -123,6 +143,10 @@ def hold(seed: int, catalog: Any) -> set[Outcome]:
     TABLES.verify(name, new.locked, new, report)
     assert not report.diagnostics
     handle = catalog.load_table(f"n.t{seed}")
+    if any(c.was is not None and is_unreadable(c, row[c.was.name]) for c in after for row in rows):
+        with pytest.raises(pa.ArrowInvalid, match="nulls in input cannot be viewed as non-nullable"):
+            handle.scan().to_arrow()
+        return outcomes
     read = handle.scan().to_arrow().to_pylist()
     expected = [told(row_after(after, row)) for row in rows]
     assert [told(row) for row in read] == expected
