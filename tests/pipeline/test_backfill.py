@@ -347,6 +347,8 @@ WRONG: dict[str, tuple[Code, str, dict[str, Any]]] = {
     "no join": (INPUT_NOT_FOUND, "none.parquet",
                 {"fields": {"city": "c.name"}, "joins": {"c": {"path": "none.parquet", "on": ["city_id"]}}}),
     "key of the table": (JOIN, "`city`", {"fields": {"city": "c.name"}, "joins": {"c": {"path": "@", "on": {"city": "id"}}}}),
+    "key of the table beside JSON": (JOIN, "names `town`",
+                                     {"fields": {"city": "c.name"}, "joins": {"c": {"path": "@json", "format": "json", "on": {"town": "id"}}}}),
     "key of the join": (INVALID_EXPRESSION, "`key`",
                         {"fields": {"city": "c.name"}, "joins": {"c": {"path": "@", "on": {"city_id": "key"}}}}),
     "type of the key": (JOIN, "try_cast(name as int)",
@@ -365,11 +367,13 @@ WRONG: dict[str, tuple[Code, str, dict[str, Any]]] = {
 
 def test_refuse_wrong_input(backfill: Backfill, table: str, tmp_path: Path) -> None:
     """Each with its code and the name of what is wrong, before anything is written; one session looks at all."""
+    (tmp_path / "cities.json").write_text('{"id": 1, "name": "Ulm"}\n')
     before = (lance.dataset(table).version, sorted(os.listdir(table)))
     told = {}
     for name, (_, what, settings) in WRONG.items():
         text = json.dumps({k: v for k, v in settings.items() if k not in ("form", "request")})
         text = text.replace('"@"', json.dumps(str(tmp_path / "cities.parquet")))
+        text = text.replace('"@json"', json.dumps(str(tmp_path / "cities.json")))
         given = {**settings, **json.loads(text)}
         try:
             backfill(given.pop("fields"), **given)

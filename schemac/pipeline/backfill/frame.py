@@ -71,12 +71,12 @@ def open_join(spark: SparkSession, job: Job, label: str, types: dict[str, DataTy
     for left, right in job.joins[label].on.items():
         with located(*place, "on", left):
             value, failed = scope.add(left, right)
-        if isinstance(value, Json):
-            raise _type_mismatch(label, left, types, "a variant", right)
-        right_type = value.type if isinstance(value, TypedInput) else StringType()
         if left not in types:
             message = f"`on` of `{label}` names `{left}`, but the table has no such column"
             raise PipelineError(JOIN, message, did_you_mean(left, types), place=(*place, "on", left))
+        if isinstance(value, Json):
+            raise _type_mismatch(label, left, types, "a variant", right)
+        right_type = value.type if isinstance(value, TypedInput) else StringType()
         are_integers = isinstance(types[left], IntegralType) and isinstance(right_type, IntegralType)
         if types[left] != right_type and not are_integers:
             raise _type_mismatch(label, left, types, right_type.simpleString(), right)
@@ -133,7 +133,7 @@ def _type_mismatch(
     label: str, left: str, types: dict[str, DataType], right_type: str, right: str
 ) -> PipelineError:
     """Return the error of a join whose two sides differ in type; its help is a cast to the table's type."""
-    left_type = types[left].simpleString() if left in types else "no column"
+    left_type = types[left].simpleString()
     if right_type in ("a variant", VariantType().simpleString()):
         cast = f"{right}::{left_type}"
     else:
