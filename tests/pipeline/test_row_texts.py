@@ -17,6 +17,7 @@ import schemac
 from schemac.pipeline import write
 from schemac.pipeline.declaration.job import Job
 from schemac.pipeline.errors import PipelineError
+from schemac.pipeline.reading import row_texts
 from schemac.pipeline.runner import run
 from schemac.rows.judging.reasons import QUARANTINE_SCHEMA
 from schemac.rows.runs.identity import Replay, RunRequest
@@ -207,6 +208,13 @@ def test_counts_and_odd_texts(spark: SparkSession, tmp_path: Path) -> None:
     table = table.append_column("twice", twice)
     raws = check(spark, tmp_path, table, stored(spark, tmp_path, table, "parquet"))
     assert {json.loads(raw)["row"]["odd"] for raw in raws} == {"\0\0ÿ", "plain", None}
+
+
+@pytest.mark.parametrize("text", ["", "NaT", "today", "now", "2024", "2024-01", "2024-01-01T00:00+02:00"])
+def test_read_no_text_as_a_moment_that_rows_never_have(text: str) -> None:
+    """Whoever edits a quarantine by hand gets no other value for it, least of all that of this day."""
+    with pytest.raises(AssertionError):
+        row_texts._since_epoch("us", text)
 
 
 def test_rows_of_several_schemas_and_of_folders(spark: SparkSession, tmp_path: Path) -> None:

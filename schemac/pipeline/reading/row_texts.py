@@ -11,6 +11,7 @@ Errors: UnreadableRowError for types that no rows can be made of.
 
 import base64
 import json
+import re
 from collections.abc import Callable, Iterator, Mapping
 from decimal import Decimal
 from functools import partial
@@ -56,6 +57,8 @@ COUNTED = {
         pa.duration("s"), pa.duration("ms"), pa.duration("us"), pa.duration("ns"),
     )
 }  # fmt: skip
+_MOMENT = re.compile(r"[-+]?[0-9]+-[0-9]{2}-[0-9]{2}(?: [0-9]{2}:[0-9]{2}:[0-9]{2}(?:\.[0-9]{1,6})?)?Z?")
+"""The only texts of a moment that rows have; numpy would read others too: `today`, `2024`, and nothing as not a time."""
 NOT_PLAIN = "\0"
 """What a text begins with that is shown as its bytes."""
 
@@ -193,6 +196,7 @@ def _unless_null(read: Read) -> Read:
 
 def _since_epoch(unit: Literal["D", "us"], text: str) -> int:
     """Return the days or microseconds since 1970-01-01; unlike `datetime`, numpy has years of any length, with a sign."""
+    assert _MOMENT.fullmatch(text) is not None, text
     return int(np.datetime64(text.removesuffix("Z"), unit).astype(np.int64))
 
 
