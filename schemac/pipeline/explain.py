@@ -167,8 +167,8 @@ def _field_plan(spark: SparkSession, job: Job, schema: pa.Schema, field: str) ->
     member = with_zones(schema, job).field(field)
     field_schema = pa.schema([schema.field(field)], metadata=schema.metadata)
     alone = ValidationPlan.of(records, field_schema, job, may_pack=True)
-    ((input_,), _) = alone.inputs
-    outcomes = _field_outcomes(input_, member, alone)
+    (field_input,), _ = alone.inputs
+    outcomes = _field_outcomes(field_input, member, alone)
     origin = job.fields.get(member.name) or FieldSource()
     settings = {
         "format": origin.format,

@@ -109,8 +109,13 @@ CAUSES = (
         " hadoop-client jars>}}`; the tables of a run need none",
     ),
     Cause(
-        r"(?:FILE_NOT_EXIST\] Encountered error while reading file |FileNotFoundException: (?:File )?(?=(?:file:)?/))"
-        r"(?P<uri>[^\n]+?)(?:\. File)?(?: does not exist| \()",
+        r"FILE_NOT_EXIST\] Encountered error while reading file (?P<uri>\S+)\. File does not exist",
+        NOT_SHARED,
+        "the tasks cannot see a file of the source: {uri}",
+        UNSEEN,
+    ),
+    Cause(
+        r"FileNotFoundException: (?:File )?(?P<uri>(?:file:)?/[^\n]+?)(?: does not exist| \()",
         NOT_SHARED,
         "the tasks cannot see a file of the source: {uri}",
         UNSEEN,
