@@ -67,8 +67,8 @@ class Steps:
 
     def watch_stages(self) -> None:
         """Count the stages of commits instead."""
-        for label in ("claim_commit", "_move_files", "_commit", "close_staging"):
-            setattr(transactions, label, self._counted(getattr(transactions, label), label))
+        for stage, step in transactions.STEPS.items():
+            transactions.STEPS[stage] = self._counted(step, stage.name)
 
     def _counted(self, step: Callable[..., Any], label: str) -> Any:
         def counted(*arguments: Any, **named: Any) -> Any:

@@ -1,10 +1,9 @@
-"""Lance's own JSON and file names, and how files that a run has written become a version.
+"""Lance's own JSON and file names, and the stages in which files that a run has written become a version.
 
 Layer: engines.
 Shape: no other module reads or changes metadata of fragments, what a schema is pickled as, or the names in a table's folder; the others
-       pass these texts on. A commit is claimed, its files are moved among the table's, a version names them, and the staging folder is
-       removed. A run that dies before it has a version never was; one that dies after that has happened, and only its folder is left
-       to remove.
+       pass these texts on. A commit goes through the stages of `STEPS`, in their order. A run that dies before `COMMITTED` never was;
+       one that dies after it has happened, and only its folder is left to remove.
 Source: pylance, in the version `PYLANCE`; `tests/engines/lance/test_transactions.py` fails where another one differs.
 """
 
@@ -15,6 +14,8 @@ import shutil
 import socket
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from enum import IntEnum, auto
 from functools import partial
 from itertools import chain
 from typing import Any
@@ -37,6 +38,47 @@ VALUES_REPLACED = -2
 """What Lance has in the place of a field's id in a data file, where another file has the field's values now."""
 SEED = pa.table({"schemac": pa.array([], pa.int8())})
 """A table for Lance to number and then to replace: what it makes, it numbers itself."""
+
+
+class CommitStage(IntEnum):
+    """How far a commit is."""
+
+    STAGED = auto()
+    """Its files wait in the staging folder, where tasks may still write."""
+    CLAIMED = auto()
+    """Nobody else may sweep the folder, and no other attempt of the run may commit."""
+    MOVED = auto()
+    """The files lie among the table's; their names are noted, because no version names them."""
+    COMMITTED = auto()
+    """A version names them."""
+    CLOSED = auto()
+    """The staging folder is gone."""
+
+
+@dataclass
+class Commit:
+    """The files that a run adds to a table, until they are in a version. In an object store they are written to their final place."""
+
+    place: WriteTarget
+    names: list[str]
+    """Data files."""
+    make: Callable[[], int] | None = None
+    """Makes the version; returns its number."""
+    source: str = ""
+    """The folder in which the files wait, if it is not the one that tasks write to."""
+    version: int = 0
+
+    def advance(self, stage: CommitStage) -> int:
+        """Take the steps of a commit up to a stage, from the one that its staging folder is at; return the version, 0 before it is made.
+
+        Raises PipelineError where another run is in the way.
+        """
+        is_claimed = self.place.is_staged and self.place.folder.state is StagingState.COMMITTING
+        start = CommitStage.CLAIMED if is_claimed else CommitStage.STAGED
+        for next_stage, step in STEPS.items():
+            if start < next_stage <= stage:
+                step(self)
+        return self.version
 
 
 def fragment_text(metadata: Any, *, is_numbered: bool = True) -> str:
@@ -257,48 +299,37 @@ def remove_if_empty(path: str) -> None:
             os.rmdir(folder)
 
 
-def claim_commit(place: WriteTarget) -> None:
-    """Begin a staged commit: nobody else may sweep the folder, and no other attempt of the run may commit.
-
-    Raises PipelineError for a conflicting one.
-    """
+def _claim(commit: Commit) -> None:
+    """Begin a staged commit. Raises PipelineError for a conflicting one."""
+    place = commit.place
     if place.is_staged:
         table_area(place.path).start_commit(place.folder, place.run)
 
 
-def commit_files(place: WriteTarget, names: list[str], make: Callable[[], int], source: str = "") -> int:
-    """Bring data files that a run has written into a version that `make` makes; return its number.
-
-    `source` is the folder in which they wait, if it is not the one that tasks write to. In an object store they were written to their
-    final place. A commit that was claimed goes on from there. Raises PipelineError where another run is in the way.
-    """
-    if place.is_staged:
-        if place.folder.state is not StagingState.COMMITTING:
-            claim_commit(place)
-        _move_files(place, names, source or os.path.join(place.staging, DATA))
-    return _commit(place, make)
-
-
-def _move_files(place: WriteTarget, names: list[str], source: str) -> None:
-    """Move staged data files into the table, and note their names, because no version names them. Raises PipelineError if some are missing."""
-    destination = os.path.join(place.path, DATA)
+def _move(commit: Commit) -> None:
+    """Move staged data files into the table. Raises PipelineError if some are missing."""
+    place = commit.place
+    if not place.is_staged:
+        return
+    source, destination = commit.source or os.path.join(place.staging, DATA), os.path.join(place.path, DATA)
     # With those that an earlier attempt has moved there.
-    place.folder.note_moved(sorted({*names, *place.folder.moved_files()}))
+    place.folder.note_moved(sorted({*commit.names, *place.folder.moved_files()}))
     folders = (source, destination)
-    lost = [n for n in names if not any(os.path.exists(os.path.join(f, n)) for f in folders)]
+    lost = [n for n in commit.names if not any(os.path.exists(os.path.join(f, n)) for f in folders)]
     if lost:
         message = f"files that tasks wrote are missing in `{place.staging}`: {len(lost)}"
         raise PipelineError(NOT_SHARED, message, "name a folder that all machines share")
-    move_data(source, destination, names)
+    move_data(source, destination, commit.names)
 
 
-def _commit(place: WriteTarget, make: Callable[[], int]) -> int:
-    """Make the version, and return its number. Raises PipelineError after another run's commit in between."""
+def _commit(commit: Commit) -> None:
+    """Make the version and record its number. Raises PipelineError after another run's commit in between."""
+    assert commit.make is not None
     try:
-        return make()
+        commit.version = commit.make()
     except OSError as error:
         if is_conflict(error):
-            message = f"another run has replaced the rows of `{place.path}` in the meantime"
+            message = f"another run has replaced the rows of `{commit.place.path}` in the meantime"
             raise PipelineError.uncommitted(CONCURRENT_RUN, message, AGAIN) from error
         raise
 
@@ -314,12 +345,27 @@ def commit_operation(
 ) -> int:
     """Commit an operation that adds data files to a version, with its properties; return the new version."""
     make = partial(commit_version, place, operation, read_version, **properties)
-    return commit_files(place, names, make, source)
+    return Commit(place, names, make, source).advance(CommitStage.COMMITTED)
 
 
 def close_staging(place: WriteTarget) -> None:
+    """Remove the folder that tasks wrote to, with everything that is still in it."""
+    STEPS[CommitStage.CLOSED](Commit(place, []))
+
+
+def _close(commit: Commit) -> None:
     """Remove the staging folder unless it is abandoned, and a new table's folder if it is empty."""
+    place = commit.place
     if place.is_staged:
         place.folder.close()
         if place.mode == "create":
             remove_if_empty(place.path)
+
+
+STEPS: dict[CommitStage, Callable[[Commit], None]] = {
+    CommitStage.CLAIMED: _claim,
+    CommitStage.MOVED: _move,
+    CommitStage.COMMITTED: _commit,
+    CommitStage.CLOSED: _close,
+}
+"""The step that leads to each stage."""

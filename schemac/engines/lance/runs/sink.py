@@ -27,7 +27,7 @@ from schemac.engines.lance.fields import NAME_KEY
 from schemac.engines.lance.runs import merge as merging
 from schemac.engines.lance.runs import recovery
 from schemac.engines.lance.tables.fields import differences, lance_fields_of
-from schemac.engines.lance.transactions import DATA, file_names
+from schemac.engines.lance.transactions import DATA, Commit, CommitStage, file_names
 from schemac.language.attributes.attribute import Extra
 from schemac.language.logical.model import SchemaField
 from schemac.language.physical import LoweredSchema, with_parts
@@ -117,7 +117,7 @@ class LanceSink(Sink):
 
     def claim(self, place: WriteTarget, fragments: list[str]) -> None:
         """Begin the commit of fragments. Raises PipelineError if another attempt of the run has begun one."""
-        transactions.claim_commit(place)
+        Commit(place, file_names(fragments)).advance(CommitStage.CLAIMED)
 
     def give_up(self, place: WriteTarget, fragments: list[str]) -> None:
         """Remove what an attempt wrote whose run another attempt has committed: no version names it, and none will."""
@@ -251,7 +251,7 @@ class LanceSink(Sink):
         # Lance itself gives a new table the ids from 0 on.
         if place.mode != "append" and any(f.id != i for i, f in enumerate(message.fields)):
             make = partial(_commit_with_ids, place, fragments, message)
-        return transactions.commit_files(place, file_names(fragments), make)
+        return Commit(place, file_names(fragments), make).advance(CommitStage.COMMITTED)
 
     def close_staging(self, place: WriteTarget) -> None:
         """Remove the folder that tasks wrote to."""
