@@ -125,10 +125,11 @@ class _Values:
             if following is None:
                 break
             batches.append(pa.RecordBatch.from_arrays(following.columns, schema=self.schema))
-        values = pa.concat_batches(batches)
-        count = int(np.searchsorted(values.column(0).to_numpy(), last, side="right"))
-        self.rest = values.slice(count)
-        return values.slice(0, count)
+        newest = batches.pop()
+        count = int(np.searchsorted(newest.column(0).to_numpy(), last, side="right"))
+        self.rest = newest.slice(count)
+        # What is left is not copied: it may be the rows of many fragments.
+        return pa.concat_batches([*batches, newest.slice(0, count)])
 
     def check_end(self) -> None:
         """Raise where values are left that belong to no row."""

@@ -67,13 +67,15 @@ def _values(rows: pa.Table, fields: tuple[tuple[str, ...], ...]) -> pa.Table:
     return values.drop_null()
 
 
-def _comparable(column: pa.ChunkedArray) -> pa.Array:
+def _comparable(column: pa.ChunkedArray) -> pa.ChunkedArray:
     """Return values in a type that Arrow can join by."""
-    values = plain_layout(column.combine_chunks())
+    # In chunks as they are: texts of more than 2 GiB do not fit in one. An empty column may have none.
+    values = pa.chunked_array(map(plain_layout, column.chunks or [column.combine_chunks()]))
     if pa.types.is_float16(values.type):
         return values.cast(pa.float32())
     if pa.types.is_nested(values.type):
-        return pa.array([None if value is None else repr(value) for value in values.to_pylist()], pa.string())
+        texts = [None if value is None else repr(value) for value in values.to_pylist()]
+        return pa.chunked_array([texts], pa.string())
     return values
 
 
