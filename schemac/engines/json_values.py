@@ -71,7 +71,12 @@ def integer_bounds(bits: int, *, is_signed: bool) -> tuple[int, int]:
 
 def own_tree(type_: LogicalType) -> Json:
     """Return a type as a manifest writes it, without its parts and their attributes, and without what is a default anyway."""
-    properties = type_.model_dump(mode="json", by_alias=True, exclude_defaults=True)
+    # Not by `exclude_defaults`, which leaves the kind out of a type that is a property of another one.
+    defaults = {
+        name: info.get_default(call_default_factory=True) for name, info in type(type_).model_fields.items()
+    }
+    changed = {name for name, default in defaults.items() if getattr(type_, name) != default}
+    properties = type_.model_dump(mode="json", by_alias=True, include=changed)
     own = {key: in_order(value) for key, value in properties.items() if key not in _PARTS}
     return {"kind": str(type_.kind), **own}
 
