@@ -34,7 +34,7 @@ from schemac.language.attributes.constraints import MAX_LENGTH
 from schemac.language.kinds.registry import BY_NAME
 from schemac.language.logical.model import FieldPath, Part, dotted
 from schemac.language.physical import ArrowField, ArrowType, pa
-from schemac.text.source.diagnostics import Report
+from schemac.text.source.diagnostics import Located, Report
 from schemac.text.syntax.type_text import MalformedTypeError
 
 
@@ -179,7 +179,7 @@ def _read_text(text: str, file: str, report: Report, dialect: SqlDialect) -> Imp
     try:
         script.read(source.content)
     except MalformedTypeError as error:
-        raise UnreadableSourceError(str(error), source=source, span=error.span) from error
+        raise UnreadableSourceError(str(error), Located(source, error.span)) from error
     names = script_names(script.tables, source)
     names_by_id = dict(zip(map(id, script.tables), names, strict=True))
     return together([_Reader(script, dialect, file, report, names_by_id).table(t) for t in script.tables])

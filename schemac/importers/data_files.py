@@ -25,7 +25,7 @@ from schemac.importers.datasets import MOST_DIGITS, decimal_type, from_arrow_sch
 from schemac.importers.sources import ALWAYS_NULL, described, read_sample
 from schemac.language.logical.model import FieldPath, Part
 from schemac.language.physical import ArrowField, ArrowType, pa, parts_of, with_parts
-from schemac.text.source.diagnostics import Report, SourceText, Span
+from schemac.text.source.diagnostics import Located, Report, SourceText, Span
 from schemac.text.source.json_object import Json
 from schemac.text.source.phrases import counted
 
@@ -158,7 +158,7 @@ def _records(source: SourceText, text: str, goes_on: bool) -> Iterator[Json]:
     def no_record(reason: str, at: int) -> importer.UnreadableSourceError:
         """Return the error for something that is not a record, at an offset."""
         reason = f"it has no JSON records: {reason}"
-        return importer.UnreadableSourceError(reason, source=source, span=Span(at, at))
+        return importer.UnreadableSourceError(reason, Located(source, Span(at, at)))
 
     features = _FEATURES.match(text) if '"FeatureCollection"' in text[:4096] else None
     is_array = features is not None or text.lstrip().startswith("[")

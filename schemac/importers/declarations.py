@@ -174,11 +174,10 @@ def read_documents(
         try:
             importeds += make(SourceNode(document.value, ()))
         except MisplacedError as error:
-            span = document.span(error.path)
             reason = f"it is not {title}: {error}"
-            raise UnreadableSourceError(reason, source=source, span=span, help=error.help) from error
+            raise UnreadableSourceError(reason, document.location(error.path), help=error.help) from error
     if not importeds:
-        raise UnreadableSourceError(f"it is {title} without a table", source=source)
+        raise UnreadableSourceError(f"it is {title} without a table")
     return together(importeds)
 
 

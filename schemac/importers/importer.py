@@ -16,7 +16,7 @@ from typing import Any, TypeVar
 
 from schemac.language.logical.model import FieldPath, Part, dotted
 from schemac.text.source.catalogue import UNREADABLE_SOURCE, UNSUPPORTED_ARROW_TYPE
-from schemac.text.source.diagnostics import WHOLE_FILE, Region, Report, SourceText, Span
+from schemac.text.source.diagnostics import WHOLE_FILE, Located, Region, Report, SourceText, Span
 from schemac.text.source.json_object import Json
 from schemac.versions.identity.lock import EngineData, Highest, Numbers
 
@@ -114,8 +114,7 @@ class UnreadableSourceError(Exception):
     """Why a source cannot be read, and the place if it is known."""
 
     reason: str
-    source: SourceText | None = None
-    span: Span | None = None
+    location: Located | None = None
     file: Path | str | None = None
     """The file in the source that is meant; None for the source itself."""
     at: Region = WHOLE_FILE
@@ -128,8 +127,7 @@ class UnreadableSourceError(Exception):
         """Report it of a source."""
         file = str(self.file or path)
         message, help = f"cannot read {file}: {self.reason}", self.help
-        source, span = self.source, self.span
-        report.add(UNREADABLE_SOURCE, message, source=source, span=span, file=file, at=self.at, help=help)
+        report.add(UNREADABLE_SOURCE, message, location=self.location, file=file, at=self.at, help=help)
 
 
 T = TypeVar("T")
@@ -280,5 +278,5 @@ def script_names(tables: Sequence[ScriptTable], source: SourceText) -> list[str 
         if full is None or folded.count(full.casefold()) == 1:
             continue
         reason = f"it creates the table {'.'.join(table.name)} more than once; keep one of the statements"
-        raise UnreadableSourceError(reason, source=source, span=table.name_span)
+        raise UnreadableSourceError(reason, Located(source, table.name_span))
     return names

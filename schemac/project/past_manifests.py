@@ -58,9 +58,8 @@ def with_inferred(
                     decode_raw_arrow(event[RAW_ARROW_SCHEMA]), source.name, report
                 )
             except MalformedArrowError as error:
-                span = document.span((*at, RAW_ARROW_SCHEMA))
-                problem = UnreadableSourceError(str(error), source=document.source, span=span)
-                problem.add_to(report, source.name)
+                place = document.location((*at, RAW_ARROW_SCHEMA))
+                UnreadableSourceError(str(error), place).add_to(report, source.name)
     options = replace(CompileOptions.of(project), strict=False)
     binder = Binder(source, is_named=False, stem=stem, reuse=reuse)
     datasets = check_documents(binder, documents, parsed, project, report, options)

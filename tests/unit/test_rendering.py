@@ -11,12 +11,13 @@ from schemac.text.source.ci_reports import render_github
 from schemac.text.source.diagnostics import (
     Diagnostic,
     Label,
+    Located,
     Report,
     Severity,
     SourceText,
     Span,
     findings_document,
-    label,
+    labels_at,
 )
 from schemac.text.source.rendering import count_summary, render_text
 
@@ -109,8 +110,8 @@ def test_show_label_with_its_line() -> None:
     source = SourceText("- a\n" * 9 + "- {name: a}\n", "a.yaml")
     report = Report()
     report.add(
-        DUPLICATE_FIELD_NAME, "the name 'a' is used twice", source=source, span=Span(45, 46),
-        labels=(label("first used here", source, Span(2, 3)),),
+        DUPLICATE_FIELD_NAME, "the name 'a' is used twice", location=Located(source, Span(45, 46)),
+        labels=labels_at(Located(source, Span(2, 3)), "first used here"),
     )  # fmt: skip
     assert render_text(report.diagnostics) == (
         "error[SC301]: the name 'a' is used twice\n"

@@ -29,7 +29,7 @@ from schemac.language.attributes.attribute import KEY_PATTERN
 from schemac.language.attributes.builtin import DEPRECATED, DESCRIPTION
 from schemac.language.attributes.constraints import ENUM
 from schemac.language.logical.model import FieldPath, Part
-from schemac.text.source.diagnostics import Report, Span
+from schemac.text.source.diagnostics import Located, Report, Span
 from schemac.text.source.json_object import Json
 from schemac.text.source.text import decode_text
 
@@ -65,11 +65,12 @@ def read(path: Path, report: Report) -> ImportedSchema | None:
         json.dumps(document, default=str, ensure_ascii=False).encode()
     except UnicodeEncodeError as error:
         reason = "a name or text in it is not valid Unicode"
-        raise UnreadableSourceError(reason, source=source) from error
+        raise UnreadableSourceError(reason) from error
     except (ValueError, RecursionError) as error:
-        span = Span(error.pos, error.pos + 1) if isinstance(error, json.JSONDecodeError) else None
+        at = error.pos if isinstance(error, json.JSONDecodeError) else None
+        place = None if at is None else Located(source, Span(at, at + 1))
         reason = f"it is not valid JSON: {first_line(error)}"
-        raise UnreadableSourceError(reason, source=source, span=span) from error
+        raise UnreadableSourceError(reason, place) from error
     if not isinstance(document, dict):
         raise UnreadableSourceError("it is not a JSON Schema of an object")
     return _Reader(document).table()

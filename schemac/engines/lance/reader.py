@@ -28,7 +28,7 @@ from schemac.importers.importer import (
 from schemac.language.logical.dataset import LogicalDataset, Origins
 from schemac.language.logical.model import Schema, columns
 from schemac.language.physical import ArrowField, ArrowSchema, pa, with_parts
-from schemac.text.source.diagnostics import Report, SourceText, Span
+from schemac.text.source.diagnostics import Located, Report, SourceText, Span
 from schemac.versions.identity.lock import Highest
 
 _KIND_OF_ERROR = re.compile(r"^lanceError\([^)]*\): ")
@@ -127,9 +127,8 @@ def _parsed(content: bytes, path: Path) -> pb.Schema:
         line, column = error.GetLine() or 1, error.GetColumn() or 1
         start = sum(len(text) + 1 for text in source.content.split("\n")[: line - 1]) + column - 1
         reason = first_line(error).partition(" : ")[2] or first_line(error)
-        raise UnreadableSourceError(
-            f"it is not a Lance schema: {reason}", source=source, span=Span(start, start)
-        ) from error
+        place = Located(source, Span(start, start))
+        raise UnreadableSourceError(f"it is not a Lance schema: {reason}", place) from error
 
 
 IMPORTER = Importer("lance", "Lance table, or a Lance schema message", read)

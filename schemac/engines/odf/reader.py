@@ -24,7 +24,7 @@ from schemac.language.logical.model import Schema
 from schemac.language.manifest.bind import Binder, read_datasets
 from schemac.language.manifest.foreign import flow, suggest_meaning
 from schemac.language.manifest.write import write_fields
-from schemac.text.source.diagnostics import Report, SourceText, Span
+from schemac.text.source.diagnostics import Located, Report, SourceText, Span
 from schemac.text.source.json_object import Json, TreePath
 from schemac.text.source.text import decode_text
 from schemac.text.syntax.document import Document, parse
@@ -85,7 +85,7 @@ def _edit(document: Document, at: TreePath, report: Report) -> tuple[Span, str] 
     if any(one is not None and content[one.start : one.start + 1] in ("{", "[") for one in around):
         if any(above):
             reason = "comments inside braces cannot be kept; write the list in block style first"
-            raise UnreadableSourceError(reason, source=document.source, span=whole)
+            raise UnreadableSourceError(reason, Located(document.source, whole))
         return Span(key.start, whole.end), f"schema: {flow({'fields': fields})}"
     indent = document.source.position(key.start).column - 1
     schema = Schema.model_validate({"fields": fields})
@@ -115,7 +115,8 @@ def _columns(
         return [_field(column, line, notes) for column in columns]
     except MalformedTypeError as error:
         reason = f"'{line}' is not a valid column: {error}"
-        UnreadableSourceError(reason, source=source, span=span).add_to(report, source.name)
+        location = None if span is None else Located(source, span)
+        UnreadableSourceError(reason, location).add_to(report, source.name)
     return []
 
 

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple, Self
 from schemac.engines.json_values import UUID_TYPE
 from schemac.importers.importer import UnreadableSourceError, first_line
 from schemac.language.attributes.builtin import DOMAIN
-from schemac.text.source.diagnostics import Region, Report, SourceText, Span
+from schemac.text.source.diagnostics import Located, Region, Report, SourceText, Span
 from schemac.text.source.json_object import Json
 from schemac.text.source.text import decode_text
 
@@ -241,10 +241,10 @@ class Module:
             at = sum(map(len, lines[: (error.lineno or 1) - 1])) + max((error.offset or 1) - 1, 0)
             span = Span(at, min(at + 1, len(source.content)))
             reason = f"it is not valid Python: {error.msg}"
-            raise UnreadableSourceError(reason, source=source, span=span) from error
+            raise UnreadableSourceError(reason, Located(source, span)) from error
         except (ValueError, RecursionError, MemoryError) as error:
             reason = f"it is not valid Python: {first_line(error)}"
-            raise UnreadableSourceError(reason, source=source) from error
+            raise UnreadableSourceError(reason) from error
 
     def _name(self, target: ast.expr | None, value: ast.expr | None) -> None:
         """Record the meaning of a name."""

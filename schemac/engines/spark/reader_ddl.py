@@ -32,7 +32,7 @@ from schemac.language.attributes.registry import roles
 from schemac.language.kinds.sequences import String
 from schemac.language.logical.model import FieldPath, Part
 from schemac.registry.installed import engines
-from schemac.text.source.diagnostics import Report
+from schemac.text.source.diagnostics import Located, Report
 from schemac.text.source.json_object import Json
 from schemac.text.syntax.type_text import ColumnText, MalformedTypeError, TypeText, TypeWord
 
@@ -95,8 +95,9 @@ def from_ddl(text: str, file: str, report: Report) -> importer.ImportedSchema | 
     except MalformedTypeError as error:
         formats = [format for engine in engines() for format in engine.formats]
         others = [one.name for one in formats if ".sql" in one.suffixes and one.name != _NAME]
+        place = Located(source, error.span)
         help = f"it is read as DDL of Spark; for another dialect, add --from {', --from '.join(others)}"
-        raise importer.UnreadableSourceError(str(error), source=source, span=error.span, help=help) from error
+        raise importer.UnreadableSourceError(str(error), place, help=help) from error
     names = importer.script_names(tables, source)
     datasets = [
         importer.read_or_report(partial(_imported, table, name, file, report), file, report)

@@ -31,7 +31,17 @@ from schemac.language.manifest.groups import GroupFile
 from schemac.registry.codes import builtin_codes
 from schemac.registry.engine import EngineError, load_as, reason_of
 from schemac.registry.installed import entry_points_of
-from schemac.text.source.diagnostics import Code, Diagnostic, Edit, Fix, Report, Severity, SourceText, Span
+from schemac.text.source.diagnostics import (
+    Code,
+    Diagnostic,
+    Edit,
+    Fix,
+    Located,
+    Report,
+    Severity,
+    SourceText,
+    Span,
+)
 from schemac.text.source.phrases import Help, closest
 from schemac.text.syntax.events import YAMLError, events
 
@@ -96,8 +106,7 @@ class Ignores:
                 self.report.add(
                     UNUSED_IGNORE,
                     f"there is no {name} {self._codes[name].slug} {place}",
-                    source=self._source,
-                    span=one.span,
+                    location=Located(self._source, one.span),
                     help="remove it",
                     fix=self._without(one, name),
                 )
@@ -155,7 +164,7 @@ class Ignores:
                 at = self._source.region(Span(*(span.start + end for end in matches[0].span())))
                 edit = Edit(self._source.name, *at, help.arguments["near"])
                 fix = Fix(str(help), (edit,), help.is_safe)
-        self.report.add(INVALID_IGNORE, message, source=self._source, span=span, help=help, fix=fix)
+        self.report.add(INVALID_IGNORE, message, location=Located(self._source, span), help=help, fix=fix)
 
     def _line(self, span: Span) -> int:
         """Return the line that a comment is about: its own, or the next one that has more than comments."""

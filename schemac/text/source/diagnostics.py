@@ -212,6 +212,11 @@ class Located:
         """Its lines and columns."""
         return self.source.region(self.span)
 
+    def label(self, message: str) -> Label:
+        """Return this place as one that explains another."""
+        region = self.region
+        return Label(message, self.source.name, *region, excerpt=self.source.line(region.line))
+
     def fix(self, help: str) -> Fix | None:
         """Return the fix that a help names; None if it names none, or the text here is written in a way that it would damage."""
         return None
@@ -229,8 +234,7 @@ class Report:
         code: Code,
         message: str,
         *,
-        source: SourceText | None = None,
-        span: Span | None = None,
+        location: Located | None = None,
         file: str = "",
         at: Region = WHOLE_FILE,
         path: str = "",
@@ -238,21 +242,16 @@ class Report:
         labels: tuple[Label, ...] = (),
         severity: Severity | None = None,
         fix: Fix | None = None,
-        location: Located | None = None,
     ) -> None:
-        """Record a finding at a location in a text, at a span of it, or at a line and column.
+        """Record a finding at a location in a text, or at a line and column of a file.
 
         A help that names a fix becomes that fix where there is a location.
         """
         excerpt: tuple[str, ...] = ()
         if location is not None:
-            source, span, labels = location.source, location.span, (*labels, *location.labels)
+            file, at, labels = location.source.name, location.region, (*labels, *location.labels)
+            excerpt = (location.source.line(at.line),)
             fix = location.fix(help) if fix is None else fix
-        if source is not None:
-            file = source.name
-            if span is not None:
-                at = source.region(span)
-                excerpt = (source.line(at.line),)
         about = (file, *at, path, str(help), labels, excerpt, fix)
         self.extend([Diagnostic(code.id, code.slug, severity or code.severity, message, *about)])
 
@@ -301,15 +300,9 @@ _MOST_LABELS = 5
 """Further places that are shown with one finding."""
 
 
-def label(message: str, source: SourceText, span: Span) -> Label:
-    """Return a secondary place in a source text."""
-    at = source.region(span)
-    return Label(message, source.name, *at, excerpt=source.line(at.line))
-
-
 def labels_at(location: Located | None, message: str) -> tuple[Label, ...]:
     """Return a label at a location, and those that explain it; none if there is no location."""
-    return () if location is None else (label(message, location.source, location.span), *location.labels)
+    return () if location is None else (location.label(message), *location.labels)
 
 
 _MEMBERS = [one.name for one in fields(Diagnostic) if one.name not in ("labels", "excerpt", "fix")]

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from schemac.text.source.catalogue import FILE_TOO_LARGE, NOT_TEXT, UNREADABLE_FILE, WRONG_ENCODING
-from schemac.text.source.diagnostics import Edit, Fix, Region, Report, SourceText, Span
+from schemac.text.source.diagnostics import Edit, Fix, Located, Region, Report, SourceText, Span
 
 MAX_BYTES = 32 * 1024 * 1024
 """Largest manifest that is read; a hundred thousand fields fit several times over."""
@@ -134,8 +134,7 @@ def is_printable(source: SourceText, report: Report) -> bool:
         NOT_TEXT,
         f"the {'lone surrogate' if is_surrogate else 'control character'} U+{code_point:04X} is not"
         " allowed in YAML",
-        source=source,
-        span=Span(match.start(), match.end()),
+        location=Located(source, Span(match.start(), match.end())),
         help="remove it" if is_surrogate else f'write it as an escape in a double-quoted text: "{escape}"',
     )
     return False

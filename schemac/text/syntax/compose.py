@@ -27,7 +27,7 @@ from ruamel.yaml.events import (
 )
 
 from schemac.text.source import catalogue as codes
-from schemac.text.source.diagnostics import Code, Fix, Report, SourceText, label
+from schemac.text.source.diagnostics import Code, Fix, Located, Report, SourceText
 from schemac.text.source.phrases import Help
 from schemac.text.source.text import is_printable
 from schemac.text.syntax.entries import MAX_DEPTH, EntryLocation, Positions, event_span
@@ -279,7 +279,7 @@ class _Composer:
             f"the key '{key}' is given twice",
             location=self.location(second, help),
             help=help,
-            labels=(label("first written here", self.source, event_span(first)),),
+            labels=(Located(self.source, event_span(first)).label("first written here"),),
         )
 
     def report_at(self, event: Any, code: Code, message: str, help: str = "") -> None:

@@ -14,7 +14,7 @@ from functools import reduce
 from operator import getitem
 from typing import Any, NamedTuple
 
-from schemac.text.source.diagnostics import Code, Label, Report, SourceText, Span, label
+from schemac.text.source.diagnostics import Code, Label, Report, SourceText, Span
 from schemac.text.source.json_object import Json, TreePath
 from schemac.text.source.text import decode_text
 from schemac.text.syntax.compose import Location, compose
@@ -111,7 +111,7 @@ class Via(NamedTuple):
     def label(self) -> Label:
         """The location as findings show it."""
         location = self.document.location(self.path)
-        return label(self.message, location.source, location.span)
+        return location.label(self.message)
 
 
 class ValueOrigin(NamedTuple):

@@ -19,7 +19,7 @@ from ruamel.yaml.events import ScalarEvent, StreamEndEvent
 from ruamel.yaml.reader import ReaderError
 
 from schemac.text.source.catalogue import INVALID_YAML, TAB_INDENTATION
-from schemac.text.source.diagnostics import Edit, Fix, Report, SourceText, Span
+from schemac.text.source.diagnostics import Edit, Fix, Located, Report, SourceText, Span
 from schemac.text.source.phrases import quoted
 
 try:
@@ -279,7 +279,7 @@ def report_syntax_error(error: YAMLError, source: SourceText, report: Report) ->
     edits = (Edit(source.name, *source.region(edit[0]), edit[1]),) if edit is not None else ()
     fix = Fix(help, edits, is_safe=False) if edits else None
     span = Span(offset, min(offset + 1, len(source.content)))
-    report.add(code, message, source=source, span=span, help=help, fix=fix)
+    report.add(code, message, location=Located(source, span), help=help, fix=fix)
 
 
 _LEVEL = "  "
