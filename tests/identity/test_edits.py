@@ -593,6 +593,17 @@ def test_move_a_field_twice_by_one_declaration() -> None:
     assert ids(again)["t.b"] == ids(back)["b"] == ids(nested)["s.b"] == 1
 
 
+def test_rename_a_member_beside_a_column_of_its_old_name() -> None:
+    """The column is not what has the member's name now, whatever it declares itself."""
+    from_a, from_b = ({RENAMED_FROM: old} for old in "ab")
+    before = history(fields(a="Int8", b="Int8", s=struct(a="Int8", b="Int8")))
+    swapped = struct(b=("Int8", from_a), a=("Int8", from_b))
+    both, _ = locked(fields(b=("Int8", from_a), a=("Int8", from_b), s=swapped), before)
+    renamed = struct(c=("Int8", from_b), a=("Int8", from_b))
+    after, _ = locked(fields(b=("Int8", from_a), a=("Int8", from_b), s=renamed), both)
+    assert ids(after)["s.c"] == ids(both)["s.b"] == ids(before)["s.a"]
+
+
 def test_give_one_id_to_one_field_whatever_is_declared() -> None:
     before = history(fields(a="Int8", b="Int8"))
     twice = fields(x=("Int8", {RENAMED_FROM: "a"}), y=("Int8", {RENAMED_FROM: "a"}), b="Int8")

@@ -94,7 +94,7 @@ class Matcher:
             return former
         if id is not None and id not in self._used_ids:
             others = (s for s in siblings if s.segment == name and s is not field)
-            heir = next(others, None) or self._new_fields.get(name)
+            heir = next(others, None) if sibling is not None else self._new_fields.get(name)
             is_left = heir is None or _is_renamed_away(heir, self._by_id[id])
             is_new = heir is not None and RENAMED_FROM.key not in heir.extra
             if is_left or (is_new and same is None and former in (None, id)):
