@@ -328,9 +328,9 @@ _WORDS: dict[str, tuple[tuple[Family, ...], str, str]] = {
 
 def types(compilation: Compilation, emission: Emission) -> dict[SchemaField, str]:
     """Return Paimon's types as its SQL writes them; not inside a type that Paimon has another one for."""
-    fields = to_table_schema(compilation, emission).fields
-    types = nested_types(compilation.dataset.columns, fields)
-    return {nested.schema_field: nested.type.full_type_text() for nested in types}
+    columns = [column.type for column in to_table_schema(compilation, emission).fields]
+    types = nested_types(compilation.dataset.columns, columns)
+    return {field: type_.full_type_text() for field, type_ in types}
 
 
 TARGET = ArtifactTarget("paimon", PAIMON_LOSS, emit, left_out_code=PAIMON_LEFT_OUT, types=types)

@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 from schemac.engines.paimon import changes, options
 from schemac.engines.paimon.attributes import PaimonFact
-from schemac.engines.paimon.live_table import errors_of, paimon_fields, table_schema
+from schemac.engines.paimon.live_table import errors_of, paimon_types, table_schema
 from schemac.engines.paimon.types import BITS, LONGEST, PARTS, PaimonType
 from schemac.language.logical.facts import AnyFact, Fact
 from schemac.language.logical.model import SchemaField
@@ -215,8 +215,8 @@ def _judge_rename(change: Change, pair: VersionPair) -> Judgement:
     if old.parent is None and str(old.segment) in table_schema(pair.old).partition_keys:
         reason = f"the table is partitioned by {old.path_text}, whose name is in its folders"
         return refused(reason, _NEW_TABLE)
-    paimon_field = paimon_fields(pair.old).get(old)
-    if paimon_field is not None and paimon_field.type.root == "BLOB":
+    type_ = paimon_types(pair.old).get(old)
+    if type_ is not None and type_.root == "BLOB":
         return refused("Paimon cannot rename a BLOB column", _NEW_FIELD_HELP)
     return Judgement(Outcome.METADATA)
 
@@ -352,8 +352,8 @@ def _paimon_types(
     pair: VersionPair, old: SchemaField, new: SchemaField
 ) -> tuple[PaimonType, PaimonType] | None:
     """Return Paimon's types of a field before and after; None if one of the two schemas has none, as inside a VARIANT."""
-    was, is_ = paimon_fields(pair.old).get(old), paimon_fields(pair.new).get(new)
-    return None if was is None or is_ is None else (was.type, is_.type)
+    was, is_ = paimon_types(pair.old).get(old), paimon_types(pair.new).get(new)
+    return None if was is None or is_ is None else (was, is_)
 
 
 def _without_parts(type_: PaimonType) -> tuple[object, ...]:
@@ -370,8 +370,8 @@ def _is_key_nullability_changed(was: PaimonType, is_: PaimonType) -> bool:
 
 def _is_in_vector(pair: VersionPair, field: SchemaField) -> bool:
     """Whether a field of the old version is the element of a VECTOR."""
-    above = paimon_fields(pair.old).get(field.parent) if field.parent is not None else None
-    return above is not None and above.type.root == "VECTOR"
+    above = paimon_types(pair.old).get(field.parent) if field.parent is not None else None
+    return above is not None and above.root == "VECTOR"
 
 
 def _short_text(type_: PaimonType) -> str:

@@ -17,7 +17,7 @@ from schemac.engines.paimon.artifact import compiled_table_schema
 from schemac.engines.paimon.options import is_true
 from schemac.engines.paimon.reader import member_ids, members, parts, read_schema_file
 from schemac.engines.paimon.table_schema import TableSchema, ids_of, number_fields, schema_files
-from schemac.engines.paimon.types import NestedType, PaimonType, nested_types
+from schemac.engines.paimon.types import PaimonType, nested_types
 from schemac.importers.importer import read_or_report
 from schemac.language.attributes.builtin import TABLE_IDS, TABLE_RECORD, TABLE_VERSION
 from schemac.language.logical.model import SchemaField, dotted, preorder
@@ -47,9 +47,9 @@ def errors_of(schema_version: SchemaVersion) -> tuple[Diagnostic, ...]:
     return schema_version.view(_compiled)[1]
 
 
-def paimon_fields(schema_version: SchemaVersion) -> Mapping[SchemaField, NestedType]:
-    """Return what Paimon has at every field that it knows of: not at the counts of a multiset, nor inside a VARIANT."""
-    return schema_version.view(_paimon_fields)
+def paimon_types(schema_version: SchemaVersion) -> Mapping[SchemaField, PaimonType]:
+    """Return the type that Paimon has at every field that it knows of: not at the counts of a multiset, nor inside a VARIANT."""
+    return schema_version.view(_paimon_types)
 
 
 def _compiled(schema_version: SchemaVersion) -> tuple[TableSchema, tuple[Diagnostic, ...]]:
@@ -59,9 +59,9 @@ def _compiled(schema_version: SchemaVersion) -> tuple[TableSchema, tuple[Diagnos
     return compiled_table_schema(schema_version.compilation, emission), report.errors
 
 
-def _paimon_fields(schema_version: SchemaVersion) -> Mapping[SchemaField, NestedType]:
-    types = nested_types(schema_version.dataset.columns, table_schema(schema_version).fields)
-    return {nested.schema_field: nested for nested in types}
+def _paimon_types(schema_version: SchemaVersion) -> Mapping[SchemaField, PaimonType]:
+    columns = [column.type for column in table_schema(schema_version).fields]
+    return dict(nested_types(schema_version.dataset.columns, columns))
 
 
 SCHEMAS = TableSchemas(
