@@ -37,7 +37,7 @@ from schemac.engines.iceberg.types import (
     default_error,
     fresh_ids,
 )
-from schemac.engines.sql_parsing import create_table, literal, quoted_name, table_name, without_substitution
+from schemac.engines.sql_text import create_table, literal, quoted_name, table_name, without_substitution
 from schemac.language.attributes import builtin
 from schemac.language.attributes.attribute import Family, Role
 from schemac.language.attributes.builtin import TABLE_VERSION

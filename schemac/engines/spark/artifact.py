@@ -24,7 +24,7 @@ from schemac.engines.spark import columns as lance_spark
 from schemac.engines.spark.columns import SparkField, SparkType, storage_version
 from schemac.engines.spark.connector import made_table, report_connector, report_differences
 from schemac.engines.spark.versions import NEWEST_KNOWN, Connector
-from schemac.engines.sql_parsing import create_table, quoted_name, table_name, without_substitution
+from schemac.engines.sql_text import create_table, quoted_name, table_name, without_substitution
 from schemac.language.attributes import builtin
 from schemac.language.attributes.attribute import Role
 from schemac.language.attributes.builtin import DESCRIPTION, TABLE_VERSION
