@@ -113,7 +113,7 @@ def _report_table(compilation: Compilation, fields: Sequence[SparkField], emissi
     """Report how the table that the statements make differs from the Lance artifact, and properties that contradict the schema."""
     extra, properties = compilation.dataset.schema.extra, schema_properties(compilation, fields)
     connector = Connector.of(compilation.versions.get("spark", NEWEST_KNOWN))
-    made = made_table(connector, fields, properties, storage_version(extra), key_columns(compilation))
+    made = made_table(connector, fields, properties, key_columns(compilation))
     paths = frozenset(loss.path for loss in emission.losses)
     lose = partial(emission.lose, artifact=DDL_FILE)
     for expected, column in zip(compilation.lowered.fields, made, strict=True):
