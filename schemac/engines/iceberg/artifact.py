@@ -377,8 +377,8 @@ def nested_fields(dataset: LogicalDataset, schema: IcebergSchema) -> dict[Schema
 def text_of(schema: IcebergSchema) -> str:
     """Return the file's text, one column a line."""
     tree = schema.to_json()
-    columns = ",\n    ".join([_compact(column) for column in tree.pop("fields")])
-    head = "".join([f'  "{key}": {_compact(value)},\n' for key, value in tree.items()])
+    columns = ",\n    ".join([json.dumps(column, ensure_ascii=False) for column in tree.pop("fields")])
+    head = "".join([f'  "{key}": {json.dumps(value)},\n' for key, value in tree.items()])
     fields = f"[\n    {columns}\n  ]" if columns else "[]"
     return f'{{\n{head}  "fields": {fields}\n}}\n'
 
@@ -396,11 +396,6 @@ def emit(compilation: Compilation, emission: Emission) -> list[Artifact]:
     if statements:
         made.append(Artifact(DDL_FILE, statements.encode()))
     return made
-
-
-def _compact(value: Any) -> str:
-    """Return a value as JSON on one line, with a space after each comma and colon."""
-    return json.dumps(value, ensure_ascii=False, separators=(", ", ": "))
 
 
 def types(compilation: Compilation, emission: Emission) -> dict[SchemaField, str]:

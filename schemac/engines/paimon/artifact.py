@@ -89,18 +89,13 @@ def emit(compilation: Compilation, emission: Emission) -> list[Artifact]:
     return made
 
 
-def compiled_table_schema(
-    compilation: Compilation, emission: Emission, time_millis: int = 0
-) -> table_schema.TableSchema:
-    """Return the schema with the ids of its lock; not to be used where the emission found an error.
-
-    `time_millis` is when the file is made; 0 for the time that the lock remembers of an imported version.
-    """
+def compiled_table_schema(compilation: Compilation, emission: Emission) -> table_schema.TableSchema:
+    """Return the schema with the ids of its lock, and the time of an imported version; not to be used where the emission found an error."""
     version = compilation.version
     if version is None:
-        return to_table_schema(compilation, emission, time_millis=time_millis)
+        return to_table_schema(compilation, emission)
     data, highest = version.data.of(table_schema.NAME), version.highest.of(table_schema.NAME)
-    made, ids = time_millis or data.get("timeMillis", 0), table_schema.ids_of(compilation.numbers or {})
+    ids, made = table_schema.ids_of(compilation.numbers or {}), data.get("timeMillis", 0)
     table = to_table_schema(
         compilation, emission, ids=ids, highest=highest, schema_id=data["schemaId"], time_millis=made
     )

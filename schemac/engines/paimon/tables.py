@@ -33,8 +33,6 @@ from schemac.versions.evolution.table_versions import VersionedTables, notes_of,
 from schemac.versions.evolution.version_pair import LockedSchemaVersion, locked_schema_version, pair_versions
 from schemac.versions.identity.lock import LockedDataset
 
-_NOTED_OUTCOMES = (Outcome.DATA, Outcome.REWRITE, Outcome.NEW_FILES)
-
 
 @dataclass(frozen=True)
 class PaimonStep:
@@ -114,7 +112,8 @@ def plan_paimon(
         if not table.has_ids_of_lock or table.is_part:
             expected = live_table.schema_in_table(expected, ids, schema.highest_field_id)
             ids |= live_table.SCHEMAS.ids_between(live_table.table_schema(after), expected)
-        changes, notes = changes_between(schema, expected), notes_of(judged, _NOTED_OUTCOMES)
+        notes = notes_of(judged, (Outcome.DATA, Outcome.REWRITE, Outcome.NEW_FILES))
+        changes = changes_between(schema, expected)
         version, schema = after, replace(expected, schema_id=schema.schema_id + 1, time_millis=0)
         steps.append(PaimonStep(after, changes, notes, schema))
     return PaimonPlan(table, tuple(steps))
