@@ -138,7 +138,7 @@ def is_lossless(old: PaimonType, new: PaimonType) -> bool:
     return (old.root, new.root) == ("BINARY", "VARBINARY") and new.parameters[0] >= old.parameters[0]
 
 
-_OPTIONS = frozenset({PaimonFact.OPTION_SET, PaimonFact.OPTION_REMOVED})
+OPTION_FACTS = frozenset({PaimonFact.OPTION_SET, PaimonFact.OPTION_REMOVED})
 _FIELD_FACTS = frozenset({PaimonFact.TYPE_CHANGED, PaimonFact.DEFAULT_VALUE_CHANGED})
 _NEW_FIELD_HELP = "add a new field next to it, fill it, and drop the old one"
 _NEW_TABLE = "copy the rows into a new table"
@@ -151,8 +151,6 @@ class PaimonRow(NamedTuple):
     judge: Rule | Judgement
     steps: tuple[changes.Step, ...] = ()
     """The steps of an alteration that may be needed for it; none where there is nothing to do."""
-    is_free_when_empty: bool = False
-    """Whether a table without a snapshot takes it, whatever it means for others."""
 
 
 def _judge_schemas(change: Change, pair: VersionPair | None) -> Judgement | None:
@@ -165,7 +163,7 @@ def _judge_schemas(change: Change, pair: VersionPair | None) -> Judgement | None
     for error in errors_of(pair.new):
         # Only what is this change's doing.
         is_about_columns = change.fact in (Fact.FIELD_DROPPED, Fact.FIELD_RENAMED) and not error.path
-        if error.path == change.path or is_about_columns or change.fact in _OPTIONS:
+        if error.path == change.path or is_about_columns or change.fact in OPTION_FACTS:
             return refused(f"Paimon cannot represent the new schema: {error.message}", _ELSEWHERE)
     return None
 
@@ -397,7 +395,7 @@ ROWS: Mapping[AnyFact, PaimonRow] = {
     **dict.fromkeys(
         (PaimonFact.PRIMARY_KEYS_CHANGED, PaimonFact.PARTITION_KEYS_CHANGED), PaimonRow(_judge_keys)
     ),
-    **dict.fromkeys(_OPTIONS, PaimonRow(_judge_option, (changes.set_options,), is_free_when_empty=True)),
+    **dict.fromkeys(OPTION_FACTS, PaimonRow(_judge_option, (changes.set_options,))),
     PaimonFact.COMMENT_CHANGED: PaimonRow(_judge_field, (changes.set_comment,)),
     Fact.FIELD_ADDED: PaimonRow(guarded(_refuse_in_key, _judge_addition), (changes.add, changes.alter)),
     Fact.FIELD_DROPPED: PaimonRow(guarded(_refuse_in_key, _judge_drop), (changes.drop,)),
