@@ -14,8 +14,7 @@ from pathlib import Path
 from schemac.artifacts.targets import Emission
 from schemac.engines.paimon import PAIMON_LOSS
 from schemac.engines.paimon.artifact import compiled_table_schema
-from schemac.engines.paimon.options import is_true
-from schemac.engines.paimon.reader import member_ids, members, parts, read_schema_file
+from schemac.engines.paimon.reader import columns_of, member_ids, members, parts, read_schema_file
 from schemac.engines.paimon.table_schema import TableSchema, ids_of, number_fields, schema_files
 from schemac.engines.paimon.types import PaimonType, nested_types
 from schemac.importers.importer import read_or_report
@@ -195,14 +194,7 @@ def differences(expected: TableSchema, actual: TableSchema) -> Iterator[str]:
 
 
 def _fields(schema: TableSchema) -> dict[int, TableField]:
-    """Return columns and members by id, those of the primary key as NOT NULL, with what is compared of each."""
-    # Paimon reads the columns of a primary key as NOT NULL unless an option says otherwise.
-    is_key_nullable = is_true(schema.options, "primary-key.nullable")
-    required = () if is_key_nullable else schema.primary_keys
-    columns = [
-        replace(field, type=field.type.required()) if field.name in required else field
-        for field in schema.fields
-    ]
+    """Return columns and members by id, as Paimon reads them, with what is compared of each."""
     return {
         field.id: TableField(
             dotted(path),
@@ -213,7 +205,7 @@ def _fields(schema: TableSchema) -> dict[int, TableField]:
                 "the default value is": field.default_value,
             },
         )
-        for path, field in members(columns)
+        for path, field in members(columns_of(schema))
     }
 
 
