@@ -201,13 +201,11 @@ def _comments(log: Log, metadata: Metadata, columns: DeltaColumns) -> list[str]:
     if log.clustering:
         paths = [columns.physical.get(names, names) for names in log.clustering]
         comments.append(f"not kept: CLUSTER BY ({', '.join('.'.join(map(str, path)) for path in paths)})")
-    properties = dict(metadata.properties)
-    for key in sorted(properties):
+    for key, value in sorted(metadata.properties.items()):
+        lost = f"the table property {key}={value}"
         if key.startswith(_CONSTRAINT):
-            rule = f"CONSTRAINT {key.removeprefix(_CONSTRAINT)} CHECK ({properties[key]})"
-            comments.append(f"not kept: {rule}")
-        else:
-            comments.append(f"not kept: the table property {key}={properties[key]}")
+            lost = f"CONSTRAINT {key.removeprefix(_CONSTRAINT)} CHECK ({value})"
+        comments.append(f"not kept: {lost}")
     return comments
 
 

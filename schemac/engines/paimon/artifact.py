@@ -8,6 +8,7 @@ Source: github.com/apache/paimon, `SchemaSerializer`, `ArrowFieldTypeConversion`
 
 from collections.abc import Mapping
 from dataclasses import replace
+from types import MappingProxyType
 from typing import Any
 
 from schemac.artifacts.targets import Artifact, ArtifactTarget, Emission
@@ -42,7 +43,7 @@ def to_table_schema(
     compilation: Compilation,
     emission: Emission,
     *,
-    ids: Mapping[SchemaField, int] | None = None,
+    ids: Mapping[SchemaField, int] = MappingProxyType({}),
     highest: int = -1,
     schema_id: int = 0,
     time_millis: int = 0,
@@ -52,10 +53,8 @@ def to_table_schema(
     `ids` are the known ones, and `highest` is the highest that a field ever had. Columns and members without an id are numbered as
     Paimon numbers them.
     """
-    known_ids = ids or {}
-    start = max([highest, *known_ids.values()])
     columns, extra = compilation.dataset.columns, compilation.dataset.schema.extra
-    field_ids, highest = table_schema.number_fields(columns, known_ids, start)
+    field_ids, highest = table_schema.number_fields(columns, ids, max([highest, *ids.values()]))
     writer = _Writer(compilation.lowered, emission, field_ids)
     fields = [writer.member(column) for column in columns]
     for key in sorted(extra):
