@@ -125,10 +125,7 @@ class Dataset(CheckedDataset):
 
     def to_spark(self) -> dict[str, Any]:
         """Return Spark's StructType as JSON text. Raises SchemaError if Spark cannot hold the schema."""
-        from schemac.engines.spark import artifact as spark  # for start-up time, as above
-
-        emission = self._emit("spark")
-        return spark.struct_type(spark.to_fields(self._compilation.lowered, emission))
+        return self._json("spark")
 
     def to_spark_ddl(self) -> str:
         """Return the statements for a catalog of lance-spark as one text, each with a semicolon at the end of its last line."""
@@ -143,21 +140,16 @@ class Dataset(CheckedDataset):
 
     def to_paimon(self, *, time_millis: int = 0) -> dict[str, Any]:
         """Return Paimon's schema file as a dict, with the keys in Paimon's order. Raises SchemaError if Paimon cannot hold the schema."""
-        from schemac.engines.paimon import artifact as paimon  # for start-up time, as above
-
-        emission = self._emit("paimon")
-        return paimon.compiled_table_schema(self._compilation, emission, time_millis).to_dict()
+        schema = self._json("paimon")
+        return {**schema, "timeMillis": time_millis} if time_millis else schema
 
     def to_iceberg(self) -> dict[str, Any]:
         """Return Iceberg's schema as a dict for `pyiceberg.schema.Schema.model_validate`. Raises SchemaError if Iceberg cannot hold it."""
-        from schemac.engines.iceberg import artifact as iceberg  # for start-up time, as above
-
-        return iceberg.to_schema(self._compilation, self._emit("iceberg")).to_json()
+        return self._json("iceberg")
 
     def to_jsonschema(self) -> dict[str, Any]:
         """Return the JSON Schema (2020-12) of a record. Raises SchemaError if a type cannot be written as JSON."""
-        document: dict[str, Any] = json.loads(self._text("jsonschema"))
-        return document
+        return self._json("jsonschema")
 
     def to_python(self) -> str:
         """Return the source of a Python module with the Spark and Arrow schemas and the column names."""
@@ -169,17 +161,20 @@ class Dataset(CheckedDataset):
 
     def to_avro(self) -> dict[str, Any]:
         """Return the Avro record as a dict for `fastavro.parse_schema`. Raises SchemaError if Avro cannot hold the schema."""
-        record: dict[str, Any] = json.loads(self._text("avro"))
-        return record
+        return self._json("avro")
 
     def to_protobuf(self) -> str:
         """Return the text of a `.proto` file with the message. Raises SchemaError if Protobuf cannot hold the schema."""
         return self._text("protobuf")
 
+    def _json(self, target: str) -> dict[str, Any]:
+        """Return the object in the first file of a target."""
+        document: dict[str, Any] = json.loads(self._text(target))
+        return document
+
     def _text(self, target: str) -> str:
-        """Return the one file of a target as text."""
-        (content,) = self.artifacts(target).values()
-        return content.decode()
+        """Return the first file of a target as text, which is the one that holds the schema."""
+        return next(iter(self.artifacts(target).values())).decode()
 
     def to_odf(self, form: OdfForm = "event") -> str:
         """Return the schema in the standard's YAML with all defaults: the bare schema, its event, or a whole document.

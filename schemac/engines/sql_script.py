@@ -1,23 +1,193 @@
 """Scripts of SQL in those dialects that sqlglot parses: the tables that they make, and what is said of them.
 
-Layer: engines, below their folders.
+Layer: engines, below their folders. Only whoever reads a script loads this module: sqlglot is an extra that may not be there.
 Shape: tables in the order of the script; types stay sqlglot's, for the reader of the dialect to judge. A statement that
-makes no table is named in the comments of the first one, several that begin alike by their number.
+makes no table is named in the comments of the first one, several that begin alike by their number. A clause of a column that
+sqlglot does not know is cut out of its statement, and handed over next to it.
 Units: places are zero-based and half-open, in code points of the text.
 Errors: raises MalformedError, at the very word if that is known.
 Source: sqlglot's parsers; pg_dump for what is not SQL in its scripts.
 """
 
 import dataclasses
+import logging
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
+from itertools import groupby
 from typing import Any
 
-from schemac.engines.sql_parsing import CLAUSES, SqlParser, span_of
+from sqlglot import exp
+from sqlglot.dialects.dialect import Dialect
+from sqlglot.errors import ParseError, SqlglotError
+
 from schemac.importers.importer import ScriptTable
+from schemac.language.attributes.constraints import CONDITION_WORDS
 from schemac.text.source.diagnostics import Span
 from schemac.text.syntax.type_text import MalformedTypeError
+
+_TOKEN = re.compile(
+    r"--[^\n]*|/\*.*?\*/|(\$\w*\$).*?\1|'(?:\\.|''|[^'\\])*'|\"[^\"]*\"|`[^`]*`|[^'\"`$/]|\$(?!\w*\$)|/(?!\*)",
+    re.DOTALL,
+)
+"""Whole texts, names and comments of any dialect, and single signs outside of them."""
+CLAUSES = frozenset(
+    {"NOT", "NULL", "DEFAULT", "PRIMARY", "UNIQUE", "CHECK", "REFERENCES", "CONSTRAINT", "COLLATE", "COMMENT"}
+)
+"""Words that begin a clause of a column."""
+_MOST_CUTS = 1000
+
+
+class SqlParser:
+    """Parses statements in one dialect of sqlglot."""
+
+    def __init__(self, dialect: str) -> None:
+        self._dialect = Dialect.get_or_raise(dialect)
+
+    def sql(self, expression: Any) -> str:
+        """Return an expression in the words of the dialect, on one line."""
+        with _without_logging():
+            return " ".join(expression.sql(dialect=self._dialect, comments=False).split())
+
+    def condition(self, expression: Any, name_of: Callable[[Any], str]) -> str:
+        """Return a condition over columns in the words of all SQL; empty if that is not possible.
+
+        Names are in backticks where they need them. Casts of values that are written out are left out: the other side of
+        the comparison decides what they are.
+        """
+
+        def plain(node: Any) -> Any:
+            if isinstance(node, exp.Cast):
+                inside = _without_casts(node.this)
+                is_redundant = isinstance(inside, exp.Literal) or node.to.this.name in ("TEXT", "VARCHAR")
+                return inside if is_redundant else node
+            if isinstance(node, exp.EQ) and isinstance(node.expression, exp.Any):
+                values = _without_casts(node.expression.this)
+                is_list = isinstance(values, exp.Array)
+                return exp.In(this=node.this, expressions=values.expressions) if is_list else node
+            if isinstance(node, exp.Identifier):
+                name = name_of(node)
+                is_plain = re.fullmatch(r"[^\W\d]\w*", name) and name.lower() not in CONDITION_WORDS
+                return exp.Identifier(this=name, quoted=not is_plain)
+            return node
+
+        if expression.find(exp.Select) is not None:
+            return ""
+        try:
+            with _without_logging():
+                transformed = expression.copy().transform(plain).transform(plain)
+                transformed = transformed.this if isinstance(transformed, exp.Paren) else transformed
+                return " ".join(transformed.sql(dialect="spark", comments=False).split())
+        except (AttributeError, ValueError, RecursionError):
+            return ""
+
+    def tokens(self, text: str) -> list[Any]:
+        """Return the tokens of a text. Raises MalformedTypeError."""
+        try:
+            return list(self._dialect.tokenize(text))
+        except SqlglotError:
+            # Behind all that is whole, a quote or a comment has no end.
+            at = 0
+            while at < len(text) and (match := _TOKEN.match(text, at)):
+                at = match.end()
+            at = min(at, len(text) - 1)
+            raise MalformedTypeError(f"{text[at]} is opened and never closed", Span(at, at + 1)) from None
+
+    def statements(self, text: str) -> Iterator[list[Any]]:
+        """Yield the tokens of each statement, without its semicolon. Raises MalformedTypeError."""
+        for is_end, tokens in groupby(self.tokens(text), lambda token: token.token_type.name == "SEMICOLON"):
+            if not is_end:
+                yield list(tokens)
+
+    def parse_statement(self, tokens: list[Any], text: str) -> Any:
+        """Return sqlglot's expression of a statement; None for one that it does not know. Raises MalformedTypeError."""
+        try:
+            with _without_logging():
+                expressions = self._dialect.parser().parse(list(tokens), text)
+        except ParseError as error:
+            details = error.errors[0] if error.errors else {}
+            line_and_column = (details.get("line"), details.get("col"))
+            index = next(
+                (i for i, t in enumerate(tokens) if (t.line, t.col) == line_and_column), len(tokens) - 1
+            )
+            at = tokens[index]
+            reason = str(details.get("description") or "it cannot be parsed").strip().rstrip(".")
+            # The library names its own classes here.
+            reason = "something is missing" if "required keyword" in reason.lower() else reason
+            message = f"{reason[:1].lower()}{reason[1:]}, at {text[at.start : at.end + 1]}"
+            raise _NotParsedError(message, Span(at.start, at.end + 1), index) from None
+        except RecursionError:
+            raise MalformedTypeError("it is nested too deeply", span_of(tokens)) from None
+        expression = expressions[0] if expressions else None
+        return None if isinstance(expression, exp.Command) else expression
+
+    def parse_table(self, tokens: list[Any], text: str, cuts: dict[str, list[str]]) -> Any:
+        """Return sqlglot's expression of a CREATE TABLE; clauses of columns that it does not know are moved to `cuts`, as notes by the column."""
+        for _ in range(_MOST_CUTS):
+            try:
+                return self.parse_statement(tokens, text)
+            except _NotParsedError as error:
+                cut = _unknown_clause(tokens, error.index)
+                if cut is None:
+                    raise
+                name, end = cut
+                clause = " ".join(text[tokens[error.index].start : tokens[end - 1].end + 1].split())
+                cuts.setdefault(name, []).append(f"not kept: {clause}")
+                tokens = [*tokens[: error.index], *tokens[end:]]
+        raise MalformedTypeError("it has too many clauses that are not known", span_of(tokens))
+
+
+class _NotParsedError(MalformedTypeError):
+    """A word that sqlglot does not expect, by its index."""
+
+    def __init__(self, reason: str, span: Span, index: int) -> None:
+        super().__init__(reason, span)
+        self.index = index
+
+
+def _without_casts(node: Any) -> Any:
+    """Return an expression without the parentheses and casts around it."""
+    while isinstance(node, exp.Paren | exp.Cast):
+        node = node.this
+    return node
+
+
+def _unknown_clause(tokens: list[Any], index: int) -> tuple[str, int] | None:
+    """Return the column that a word behind its type belongs to, and the index behind the clause that the word begins; None if there is no such column."""
+    depth, first = 0, None
+    for i, token in enumerate(tokens[:index]):
+        depth += (token.text == "(") - (token.text == ")")
+        if depth == 1 and token.text in ("(", ","):
+            first = i + 1
+    if first is None or depth < 1 or index < first + 2:
+        return None
+    inner = 0
+    for end in range(index, len(tokens)):
+        word = tokens[end].text.upper()
+        is_end = inner == 0 and (word in (")", ",") or (end > index and word in CLAUSES))
+        if is_end:
+            return (tokens[first].text, end) if end > index else None
+        inner += (word == "(") - (word == ")")
+    return None
+
+
+def span_of(tokens: list[Any]) -> Span:
+    """Return the span of the first of some tokens."""
+    return Span(tokens[0].start, tokens[0].end + 1)
+
+
+@contextmanager
+def _without_logging() -> Iterator[None]:
+    """Turn off what sqlglot logs about words that it does not know: they are reported at their places instead."""
+    logger = logging.getLogger("sqlglot")
+    level = logger.level
+    logger.setLevel(logging.CRITICAL)
+    try:
+        yield
+    finally:
+        logger.setLevel(level)
+
 
 Expression = Any
 """Of sqlglot."""
@@ -77,10 +247,6 @@ class SqlScript:
 
     def __init__(self, dialect: str, fold: Callable[[str], str]) -> None:
         self.parser = SqlParser(dialect)
-        # Imported here because sqlglot is an extra that may not be there.
-        from sqlglot import exp
-
-        self._exp = exp
         self._fold = fold
         self.tables: list[SqlTable] = []
         self.types: dict[str, Expression] = {}
@@ -120,7 +286,6 @@ class SqlScript:
 
     def _create(self, tokens: list[Any], text: str) -> None:
         """Read CREATE TABLE into a new table; a partition of another table is skipped. Raises MalformedError."""
-        exp = self._exp
         cuts: dict[str, list[str]] = {}
         statement = self.parser.parse_table(tokens, text, cuts)
         schema = statement.this if statement is not None else None
@@ -167,7 +332,6 @@ class SqlScript:
 
     def column(self, element: Expression) -> SqlColumn:
         """Return a column, or a member of a struct."""
-        exp = self._exp
         column = SqlColumn(self._text(element.this), element.args.get("kind"))
         for constraint in element.args.get("constraints") or ():
             kind = constraint.args.get("kind") if isinstance(constraint, exp.ColumnConstraint) else constraint
@@ -187,14 +351,13 @@ class SqlScript:
             elif (rule := self._row_constraint(kind, constraint, column.name)) is not None:
                 column.constraints.append(rule)
             else:
-                is_identity = isinstance(kind, exp.GeneratedAsIdentityColumnConstraint)
-                column.is_counter |= is_identity and kind.args.get("expression") is None
+                if isinstance(kind, exp.GeneratedAsIdentityColumnConstraint):
+                    column.is_counter |= kind.args.get("expression") is None
                 column.losses.append(f"not kept: {self.parser.sql(constraint)}")
         return column
 
     def _enter_constraint(self, element: Expression, table: SqlTable) -> None:
         """Enter a primary key or another constraint; what has no counterpart becomes a comment of the table."""
-        exp = self._exp
         inner = element.expressions[0] if isinstance(element, exp.Constraint) else element
         if isinstance(inner, exp.PrimaryKey):
             # Some versions have each column of a key in an expression of its order.
@@ -212,7 +375,6 @@ class SqlScript:
         self, kind: Expression, written: Expression, column: str = ""
     ) -> SqlConstraint | None:
         """Return a UNIQUE, FOREIGN KEY or CHECK constraint; None for any other one, or one that a manifest cannot have."""
-        exp = self._exp
         text = self.parser.sql(written)
         if isinstance(kind, exp.CheckColumnConstraint):
             condition = self.parser.condition(kind.this, self._text)
@@ -230,7 +392,6 @@ class SqlScript:
 
     def _reference(self, reference: Expression, text: str, columns: tuple[str, ...]) -> SqlConstraint | None:
         """Return a foreign key; None if it refers to no table."""
-        exp = self._exp
         target = reference.this
         table = target.this if isinstance(target, exp.Schema) else target
         if not isinstance(table, exp.Table):
@@ -265,7 +426,6 @@ class SqlScript:
 
     def _alter(self, tokens: list[Any], text: str) -> None:
         """Read ALTER TABLE, and skip what leaves columns unchanged. Raises MalformedError for changes that it cannot read."""
-        exp = self._exp
         words = [token.text.upper() for token in tokens]
         structural = {"ADD", "DROP", "RENAME", "ALTER", "MODIFY", "SWAP"}.intersection(words[1:])
         statement = self.parser.parse_statement(tokens, text) if structural else None
@@ -297,7 +457,6 @@ class SqlScript:
 
     def _comment(self, tokens: list[Any], text: str) -> None:
         """Take COMMENT ON for the description of a table or a column that the script makes."""
-        exp = self._exp
         statement = self.parser.parse_statement(tokens, text)
         comment = statement.expression if isinstance(statement, exp.Comment) else None
         if isinstance(comment, exp.Literal) and isinstance(statement.this, exp.Table):

@@ -11,11 +11,10 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from schemac.arrow.from_arrow import from_arrow
 from schemac.arrow.metadata import compact
-from schemac.engines.sql_script import SqlColumn, SqlConstraint, SqlScript, SqlTable
 from schemac.importers import datasets
 from schemac.importers.importer import (
     ImportedSchema,
@@ -36,6 +35,9 @@ from schemac.language.logical.model import FieldPath, Part, dotted
 from schemac.language.physical import ArrowField, ArrowType, pa
 from schemac.text.source.diagnostics import Located, Report
 from schemac.text.syntax.type_text import MalformedTypeError
+
+if TYPE_CHECKING:
+    from schemac.engines.sql_script import SqlColumn, SqlConstraint, SqlScript, SqlTable
 
 
 class TypeMapping(NamedTuple):
@@ -175,6 +177,8 @@ def importer(dialect: SqlDialect, title: str) -> Importer:
 def _read_text(text: str, file: str, report: Report, dialect: SqlDialect) -> ImportedSchema:
     """Return the schemas of the CREATE TABLE statements in a text; notes are of one table each."""
     source = script_source(text, file)
+    from schemac.engines.sql_script import SqlScript  # which loads sqlglot
+
     script = SqlScript(dialect.name, dialect.fold)
     try:
         script.read(source.content)
@@ -189,7 +193,7 @@ def _read_text(text: str, file: str, report: Report, dialect: SqlDialect) -> Imp
 class _Reader:
     """Reads the columns of one table."""
 
-    _script: SqlScript
+    _script: "SqlScript"
     _dialect: SqlDialect
     _file: str
     _report: Report
@@ -200,7 +204,7 @@ class _Reader:
         self._notes = ImportNotes()
         self._constraints = datasets.Constraints(self._notes)
 
-    def table(self, table: SqlTable) -> ImportedSchema:
+    def table(self, table: "SqlTable") -> ImportedSchema:
         """Return a table's schema; columns without a kind are in the report."""
         fields: list[ArrowField] = []
         for column in table.columns:
@@ -226,7 +230,7 @@ class _Reader:
         head += self._constraints.put(tree)
         return ImportedSchema(tree, tuple(head), self._names[id(table)], self._notes)
 
-    def _enter_constraint(self, one: SqlConstraint) -> None:
+    def _enter_constraint(self, one: "SqlConstraint") -> None:
         """Enter a UNIQUE, FOREIGN KEY or CHECK constraint of the table."""
         fields = [dotted((name,)) for name in one.columns]
         if one.condition:
@@ -239,7 +243,7 @@ class _Reader:
             to = one.to or (table.key if table is not None else ()) or one.columns
             self._constraints.add_reference(fields, name or "", [dotted((part,)) for part in to], one.text)
 
-    def _field(self, column: SqlColumn, holder: FieldPath) -> ArrowField:
+    def _field(self, column: "SqlColumn", holder: FieldPath) -> ArrowField:
         """Return a column as an Arrow field; note what is lost. Raises UnsupportedColumnError."""
         path = (*holder, column.name)
         for loss in (*column.losses, *(f"not kept: {one.text}" for one in column.constraints if holder)):

@@ -134,7 +134,7 @@ def made(dataset: schemac.Dataset) -> pa.Schema:
     columns = to_fields(compilation.lowered, Emission(compilation.dataset, "spark", SPARK_LOSS, Report()))
     properties = schema_properties(compilation, columns)
     key = key_columns(compilation)
-    return pa.schema(made_table(KNOWN, columns, properties, properties["file_format_version"], key))
+    return pa.schema(made_table(KNOWN, columns, properties, key))
 
 
 def test_find_drift_where_the_losses_name_it_and_nowhere_else(capsys: pytest.CaptureFixture[str]) -> None:

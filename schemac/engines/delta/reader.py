@@ -56,17 +56,24 @@ class DeltaColumns:
         """Paths by those of the names in data files."""
         self._notes = notes
 
-    def struct(self, tree: Any, path: FieldPath = (), physical: tuple[str, ...] = (), depth: int = 0) -> Any:
-        """Return a StructType without what only Delta has there."""
-        if not isinstance(tree, dict) or not isinstance(tree.get("fields"), list):
+    def type(self, tree: Any, path: FieldPath = (), physical: tuple[str, ...] = ()) -> Any:
+        """Return a type without Delta's metadata in its fields; one that is malformed, or nested too deep, may keep some."""
+        if not isinstance(tree, dict) or len(path) > _DEEPEST:
             return tree
-        return {**tree, "fields": [self._field(f, path, physical, depth) for f in tree["fields"]]}
+        if tree.get("type") == "struct" and isinstance(tree.get("fields"), list):
+            return {**tree, "fields": [self._field(field, path, physical) for field in tree["fields"]]}
+        changed = {
+            f"{name}Type": self.type(tree[f"{name}Type"], (*path, part), physical)
+            for name, part in _NESTED_PARTS.items()
+            if f"{name}Type" in tree
+        }
+        return {**tree, **changed}
 
-    def _field(self, field: Any, holder: FieldPath, above: tuple[str, ...], depth: int) -> Any:
+    def _field(self, field: Any, holder: FieldPath, above: tuple[str, ...]) -> Any:
         """Return a field without Delta's metadata, and record its ids and physical name; a malformed one stays as it is."""
         if not isinstance(field, dict) or not isinstance(field.get("name"), str):
             return field
-        if not isinstance(field.get("metadata", {}), dict) or depth > _DEEPEST:
+        if not isinstance(field.get("metadata", {}), dict):
             return field
         path = (*holder, field["name"])
         metadata = dict(field.get("metadata") or {})
@@ -80,26 +87,13 @@ class DeltaColumns:
             self.ids[path] = id
         nested = metadata.pop(_NESTED_IDS, None)
         self._note_rules(metadata, path)
-        type_ = self._type(field.get("type"), path, physical, depth)
+        type_ = self.type(field.get("type"), path, physical)
         type_ = self._with_length(type_, metadata, path)
         for key, id in nested.items() if isinstance(nested, dict) else ():
             steps = key.removeprefix(f"{name}.").split(".")
             if _is_id(id) and all(step in _NESTED_PARTS for step in steps):
                 self.ids[*path, *(_NESTED_PARTS[step] for step in steps)] = id
         return {**field, "type": type_, "metadata": metadata}
-
-    def _type(self, tree: Any, path: FieldPath, physical: tuple[str, ...], depth: int) -> Any:
-        """Return a type without Delta's metadata in its fields; one that is nested too deep stays as it is."""
-        if not isinstance(tree, dict) or depth > _DEEPEST:
-            return tree
-        if tree.get("type") == "struct":
-            return self.struct(tree, path, physical, depth + 1)
-        changed = {
-            f"{name}Type": self._type(tree[f"{name}Type"], (*path, part), physical, depth + 1)
-            for name, part in _NESTED_PARTS.items()
-            if f"{name}Type" in tree
-        }
-        return {**tree, **changed}
 
     def _with_length(self, type_: Any, metadata: Json, path: FieldPath) -> Any:
         """Return the type with the length that Spark has next to it; below the column it stays a note."""
@@ -156,8 +150,6 @@ def _expression(invariants: Any) -> str:
         return str(invariants)
 
 
-_STRUCT_TYPES = "spark"
-"""The format that schemas of Delta have inside."""
 _MODE = "delta.columnMapping.mode"
 _HIGHEST_ID = "delta.columnMapping.maxColumnId"
 _MANAGED = frozenset({"catalogManaged", "catalogOwned-preview"})
@@ -191,7 +183,7 @@ def _schema(metadata: Metadata, columns: DeltaColumns, path: Path, report: Repor
     except (ValueError, RecursionError) as error:
         reason = f"the schema of its version {metadata.version} is not valid JSON: {error}"
         raise UnreadableSourceError(reason) from error
-    return import_value(_STRUCT_TYPES, columns.struct(document), str(path), report)
+    return import_value("spark", columns.type(document), str(path), report)
 
 
 def _described(tree: Json, metadata: Metadata) -> Json:
@@ -209,13 +201,11 @@ def _comments(log: Log, metadata: Metadata, columns: DeltaColumns) -> list[str]:
     if log.clustering:
         paths = [columns.physical.get(names, names) for names in log.clustering]
         comments.append(f"not kept: CLUSTER BY ({', '.join('.'.join(map(str, path)) for path in paths)})")
-    properties = dict(metadata.properties)
-    for key in sorted(properties):
+    for key, value in sorted(metadata.properties.items()):
+        lost = f"the table property {key}={value}"
         if key.startswith(_CONSTRAINT):
-            rule = f"CONSTRAINT {key.removeprefix(_CONSTRAINT)} CHECK ({properties[key]})"
-            comments.append(f"not kept: {rule}")
-        else:
-            comments.append(f"not kept: the table property {key}={properties[key]}")
+            lost = f"CONSTRAINT {key.removeprefix(_CONSTRAINT)} CHECK ({value})"
+        comments.append(f"not kept: {lost}")
     return comments
 
 

@@ -13,7 +13,7 @@ Source: the Iceberg table specification, "Appendix C: JSON serialization" and "I
 """
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -37,7 +37,7 @@ from schemac.engines.iceberg.types import (
     default_error,
     fresh_ids,
 )
-from schemac.engines.sql_parsing import create_table, literal, quoted_name, table_name, without_substitution
+from schemac.engines.sql_text import create_table, literal, quoted_name, table_name, without_substitution
 from schemac.language.attributes import builtin
 from schemac.language.attributes.attribute import Family, Role
 from schemac.language.attributes.builtin import TABLE_VERSION
@@ -115,7 +115,7 @@ _WORDS = {
 def ddl(compilation: Compilation, schema: IcebergSchema, emission: Emission) -> str:
     """Return the file of statements, each with a semicolon at the end of its last line; empty where Spark has no words for it."""
     dataset = compilation.dataset
-    fields = nested_fields(dataset, schema).items()
+    fields = list(nested_fields(dataset.columns, schema.columns))
     wordless = [(schema_field, field) for schema_field, field in fields if field.type.name not in _WORDS]
     if wordless:
         for schema_field, field in wordless:
@@ -355,30 +355,25 @@ def to_schema(compilation: Compilation, emission: Emission) -> IcebergSchema:
         message = f"Iceberg calls both {both} '{name}'"
         help = "rename one of them; a dot in a name cannot be distinguished from the dot between names"
         emission.findings.at_name(by_id[second.id], ICEBERG_NAME, message, help=help)
-    fields = nested_fields(dataset, schema)
+    fields = dict(nested_fields(dataset.columns, columns))
     return replace(schema, identifier_ids=identifier_ids(dataset, fields, emission))
 
 
-def nested_fields(dataset: LogicalDataset, schema: IcebergSchema) -> dict[SchemaField, NestedField]:
-    """Return the Iceberg field of each field of a manifest; fields inside a variant have none."""
-    by_schema_field: dict[SchemaField, NestedField] = {}
-
-    def enter(schema_fields: tuple[SchemaField, ...], fields: tuple[NestedField, ...]) -> None:
-        """Enter fields and all below them, in parallel."""
-        for schema_field, field in zip(schema_fields, fields, strict=True):
-            by_schema_field[schema_field] = field
-            if field.type.fields:
-                enter(schema_field.children, field.type.fields)
-
-    enter(dataset.columns, schema.columns)
-    return by_schema_field
+def nested_fields(
+    schema_fields: Sequence[SchemaField], fields: Sequence[NestedField]
+) -> Iterator[tuple[SchemaField, NestedField]]:
+    """Yield the fields of a manifest and all below them with their Iceberg fields; fields inside a variant have none."""
+    for schema_field, field in zip(schema_fields, fields, strict=True):
+        yield schema_field, field
+        if field.type.fields:
+            yield from nested_fields(schema_field.children, field.type.fields)
 
 
 def text_of(schema: IcebergSchema) -> str:
     """Return the file's text, one column a line."""
     tree = schema.to_json()
-    columns = ",\n    ".join([_compact(column) for column in tree.pop("fields")])
-    head = "".join([f'  "{key}": {_compact(value)},\n' for key, value in tree.items()])
+    columns = ",\n    ".join([json.dumps(column, ensure_ascii=False) for column in tree.pop("fields")])
+    head = "".join([f'  "{key}": {json.dumps(value)},\n' for key, value in tree.items()])
     fields = f"[\n    {columns}\n  ]" if columns else "[]"
     return f'{{\n{head}  "fields": {fields}\n}}\n'
 
@@ -398,14 +393,9 @@ def emit(compilation: Compilation, emission: Emission) -> list[Artifact]:
     return made
 
 
-def _compact(value: Any) -> str:
-    """Return a value as JSON on one line, with a space after each comma and colon."""
-    return json.dumps(value, ensure_ascii=False, separators=(", ", ": "))
-
-
 def types(compilation: Compilation, emission: Emission) -> dict[SchemaField, str]:
     """Return Iceberg's types; not inside a variant."""
-    fields = nested_fields(compilation.dataset, to_schema(compilation, emission)).items()
+    fields = nested_fields(compilation.dataset.columns, to_schema(compilation, emission).columns)
     return {key: field.type.type_text() + (" not null" if field.required else "") for key, field in fields}
 
 
@@ -445,4 +435,4 @@ def _compiled(version: SchemaVersion) -> tuple[IcebergSchema, tuple[Diagnostic, 
 
 
 def _nested_fields(version: SchemaVersion) -> Mapping[SchemaField, NestedField]:
-    return nested_fields(version.dataset, schema_of(version))
+    return dict(nested_fields(version.dataset.columns, schema_of(version).columns))

@@ -100,18 +100,6 @@ class IcebergTable(LockedTable):
         return cls(schema_version.label, schema_version, ids, metadata)
 
 
-def is_table(name: str) -> bool:
-    """Whether a name is that of an Iceberg table."""
-    if name.startswith(SCHEME):
-        return True
-    path = Path(name)
-    try:
-        is_named = path.is_dir() or path.name.endswith((".json", ".json.gz"))
-        return is_named and metadata_file(path) is not None
-    except (OSError, ValueError):
-        return False
-
-
 def open_metadata(name: str, report: Report) -> tuple[TableMetadata, Any] | None:
     """Return a table's metadata, and pyiceberg's table if there is a catalog; None after reporting what is wrong."""
     if not name.startswith(SCHEME):
@@ -222,8 +210,15 @@ class IcebergRows(RowReader):
     """Opens the rows of tables in a catalog, and of tables by their metadata."""
 
     def is_of(self, path: str) -> bool:
-        """Return whether it is a table."""
-        return is_table(path)
+        """Return whether it is a table in a catalog, or the metadata of one."""
+        if path.startswith(SCHEME):
+            return True
+        file = Path(path)
+        try:
+            is_named = file.is_dir() or file.name.endswith((".json", ".json.gz"))
+            return is_named and metadata_file(file) is not None
+        except (OSError, ValueError):
+            return False
 
     def open(self, path: str) -> IcebergTableRows:
         """Open a table."""

@@ -162,7 +162,7 @@ class IcebergTables(VersionedTables[live_table.IcebergTable]):
 
     def is_table(self, path: str) -> bool:
         """Return whether a path is a table in a catalog, or the metadata of one."""
-        return live_table.is_table(path)
+        return live_table.ROW_READER.is_of(path)
 
     def planned(
         self, table: live_table.IcebergTable, change: tables.TableChange, report: Report

@@ -162,12 +162,11 @@ def with_fields(
     )
 
 
-Path = Sequence[str]
 NAME_MAPPING = "schema.name-mapping.default"
 """The table property that says which field a column of a file without ids is."""
 
 
-def full_name(path: Path) -> str:
+def full_name(path: Sequence[str]) -> str:
     """Return the name by which Iceberg finds a field."""
     return ".".join(path)
 

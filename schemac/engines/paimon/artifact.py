@@ -8,6 +8,7 @@ Source: github.com/apache/paimon, `SchemaSerializer`, `ArrowFieldTypeConversion`
 
 from collections.abc import Mapping
 from dataclasses import replace
+from types import MappingProxyType
 from typing import Any
 
 from schemac.artifacts.targets import Artifact, ArtifactTarget, Emission
@@ -42,7 +43,7 @@ def to_table_schema(
     compilation: Compilation,
     emission: Emission,
     *,
-    ids: Mapping[SchemaField, int] | None = None,
+    ids: Mapping[SchemaField, int] = MappingProxyType({}),
     highest: int = -1,
     schema_id: int = 0,
     time_millis: int = 0,
@@ -52,10 +53,8 @@ def to_table_schema(
     `ids` are the known ones, and `highest` is the highest that a field ever had. Columns and members without an id are numbered as
     Paimon numbers them.
     """
-    known_ids = ids or {}
-    start = max([highest, *known_ids.values()])
     columns, extra = compilation.dataset.columns, compilation.dataset.schema.extra
-    field_ids, highest = table_schema.number_fields(columns, known_ids, start)
+    field_ids, highest = table_schema.number_fields(columns, ids, max([highest, *ids.values()]))
     writer = _Writer(compilation.lowered, emission, field_ids)
     fields = [writer.member(column) for column in columns]
     for key in sorted(extra):
@@ -89,18 +88,13 @@ def emit(compilation: Compilation, emission: Emission) -> list[Artifact]:
     return made
 
 
-def compiled_table_schema(
-    compilation: Compilation, emission: Emission, time_millis: int = 0
-) -> table_schema.TableSchema:
-    """Return the schema with the ids of its lock; not to be used where the emission found an error.
-
-    `time_millis` is when the file is made; 0 for the time that the lock remembers of an imported version.
-    """
+def compiled_table_schema(compilation: Compilation, emission: Emission) -> table_schema.TableSchema:
+    """Return the schema with the ids of its lock, and the time of an imported version; not to be used where the emission found an error."""
     version = compilation.version
     if version is None:
-        return to_table_schema(compilation, emission, time_millis=time_millis)
+        return to_table_schema(compilation, emission)
     data, highest = version.data.of(table_schema.NAME), version.highest.of(table_schema.NAME)
-    made, ids = time_millis or data.get("timeMillis", 0), table_schema.ids_of(compilation.numbers or {})
+    ids, made = table_schema.ids_of(compilation.numbers or {}), data.get("timeMillis", 0)
     table = to_table_schema(
         compilation, emission, ids=ids, highest=highest, schema_id=data["schemaId"], time_millis=made
     )
@@ -328,9 +322,9 @@ _WORDS: dict[str, tuple[tuple[Family, ...], str, str]] = {
 
 def types(compilation: Compilation, emission: Emission) -> dict[SchemaField, str]:
     """Return Paimon's types as its SQL writes them; not inside a type that Paimon has another one for."""
-    fields = to_table_schema(compilation, emission).fields
-    types = nested_types(compilation.dataset.columns, fields)
-    return {nested.schema_field: nested.type.full_type_text() for nested in types}
+    columns = [column.type for column in to_table_schema(compilation, emission).fields]
+    types = nested_types(compilation.dataset.columns, columns)
+    return {field: type_.full_type_text() for field, type_ in types}
 
 
 TARGET = ArtifactTarget("paimon", PAIMON_LOSS, emit, left_out_code=PAIMON_LEFT_OUT, types=types)

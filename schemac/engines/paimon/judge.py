@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 from schemac.engines.paimon import changes, options
 from schemac.engines.paimon.attributes import PaimonFact
-from schemac.engines.paimon.live_table import errors_of, paimon_fields, table_schema
+from schemac.engines.paimon.live_table import errors_of, paimon_types, table_schema
 from schemac.engines.paimon.types import BITS, LONGEST, PARTS, PaimonType
 from schemac.language.logical.facts import AnyFact, Fact
 from schemac.language.logical.model import SchemaField
@@ -138,7 +138,7 @@ def is_lossless(old: PaimonType, new: PaimonType) -> bool:
     return (old.root, new.root) == ("BINARY", "VARBINARY") and new.parameters[0] >= old.parameters[0]
 
 
-_OPTIONS = frozenset({PaimonFact.OPTION_SET, PaimonFact.OPTION_REMOVED})
+OPTION_FACTS = frozenset({PaimonFact.OPTION_SET, PaimonFact.OPTION_REMOVED})
 _FIELD_FACTS = frozenset({PaimonFact.TYPE_CHANGED, PaimonFact.DEFAULT_VALUE_CHANGED})
 _NEW_FIELD_HELP = "add a new field next to it, fill it, and drop the old one"
 _NEW_TABLE = "copy the rows into a new table"
@@ -151,8 +151,6 @@ class PaimonRow(NamedTuple):
     judge: Rule | Judgement
     steps: tuple[changes.Step, ...] = ()
     """The steps of an alteration that may be needed for it; none where there is nothing to do."""
-    is_free_when_empty: bool = False
-    """Whether a table without a snapshot takes it, whatever it means for others."""
 
 
 def _judge_schemas(change: Change, pair: VersionPair | None) -> Judgement | None:
@@ -165,7 +163,7 @@ def _judge_schemas(change: Change, pair: VersionPair | None) -> Judgement | None
     for error in errors_of(pair.new):
         # Only what is this change's doing.
         is_about_columns = change.fact in (Fact.FIELD_DROPPED, Fact.FIELD_RENAMED) and not error.path
-        if error.path == change.path or is_about_columns or change.fact in _OPTIONS:
+        if error.path == change.path or is_about_columns or change.fact in OPTION_FACTS:
             return refused(f"Paimon cannot represent the new schema: {error.message}", _ELSEWHERE)
     return None
 
@@ -215,8 +213,8 @@ def _judge_rename(change: Change, pair: VersionPair) -> Judgement:
     if old.parent is None and str(old.segment) in table_schema(pair.old).partition_keys:
         reason = f"the table is partitioned by {old.path_text}, whose name is in its folders"
         return refused(reason, _NEW_TABLE)
-    paimon_field = paimon_fields(pair.old).get(old)
-    if paimon_field is not None and paimon_field.type.root == "BLOB":
+    type_ = paimon_types(pair.old).get(old)
+    if type_ is not None and type_.root == "BLOB":
         return refused("Paimon cannot rename a BLOB column", _NEW_FIELD_HELP)
     return Judgement(Outcome.METADATA)
 
@@ -352,8 +350,8 @@ def _paimon_types(
     pair: VersionPair, old: SchemaField, new: SchemaField
 ) -> tuple[PaimonType, PaimonType] | None:
     """Return Paimon's types of a field before and after; None if one of the two schemas has none, as inside a VARIANT."""
-    was, is_ = paimon_fields(pair.old).get(old), paimon_fields(pair.new).get(new)
-    return None if was is None or is_ is None else (was.type, is_.type)
+    was, is_ = paimon_types(pair.old).get(old), paimon_types(pair.new).get(new)
+    return None if was is None or is_ is None else (was, is_)
 
 
 def _without_parts(type_: PaimonType) -> tuple[object, ...]:
@@ -370,8 +368,8 @@ def _is_key_nullability_changed(was: PaimonType, is_: PaimonType) -> bool:
 
 def _is_in_vector(pair: VersionPair, field: SchemaField) -> bool:
     """Whether a field of the old version is the element of a VECTOR."""
-    above = paimon_fields(pair.old).get(field.parent) if field.parent is not None else None
-    return above is not None and above.type.root == "VECTOR"
+    above = paimon_types(pair.old).get(field.parent) if field.parent is not None else None
+    return above is not None and above.root == "VECTOR"
 
 
 def _short_text(type_: PaimonType) -> str:
@@ -397,7 +395,7 @@ ROWS: Mapping[AnyFact, PaimonRow] = {
     **dict.fromkeys(
         (PaimonFact.PRIMARY_KEYS_CHANGED, PaimonFact.PARTITION_KEYS_CHANGED), PaimonRow(_judge_keys)
     ),
-    **dict.fromkeys(_OPTIONS, PaimonRow(_judge_option, (changes.set_options,), is_free_when_empty=True)),
+    **dict.fromkeys(OPTION_FACTS, PaimonRow(_judge_option, (changes.set_options,))),
     PaimonFact.COMMENT_CHANGED: PaimonRow(_judge_field, (changes.set_comment,)),
     Fact.FIELD_ADDED: PaimonRow(guarded(_refuse_in_key, _judge_addition), (changes.add, changes.alter)),
     Fact.FIELD_DROPPED: PaimonRow(guarded(_refuse_in_key, _judge_drop), (changes.drop,)),

@@ -23,7 +23,8 @@ from schemac.engines.paimon import (
 )
 from schemac.engines.paimon import attributes as paimon
 from schemac.engines.paimon.options import OPTION_OF, TableOptions, default_error
-from schemac.engines.paimon.types import DataField, NestedType, PaimonType, nested_types
+from schemac.engines.paimon.types import DataField, PaimonType, nested_types
+from schemac.language.attributes.builtin import DESCRIPTION
 from schemac.language.logical.model import Part, SchemaField
 from schemac.text.source.diagnostics import Code
 from schemac.text.source.phrases import Help, closest
@@ -57,7 +58,7 @@ class PaimonLimits:
         self._types = {field.name: field.type for field in fields}
         self._table = table
         self._findings = emission.findings
-        self._nested_types = list(nested_types(columns, fields))
+        self._nested_types = dict(nested_types(columns, [field.type for field in fields]))
 
     def check(self) -> None:
         """Report everything that Paimon would refuse."""
@@ -71,58 +72,57 @@ class PaimonLimits:
                     help = Help.rewrite(f"rename it, such as '{plain}'", plain)
             if reserved:
                 self._findings.at_name(field, PAIMON_NAME, f"Paimon reserves {reserved}", help=help)
-        for nested_type in self._nested_types:
-            self._check_type(nested_type)
+        for field, type_ in self._nested_types.items():
+            self._check_type(field, type_)
         self._check_keys()
         self._check_buckets()
         self._check_options()
 
-    def _check_type(self, nested_type: NestedType) -> None:
+    def _check_type(self, field: SchemaField, type_: PaimonType) -> None:
         """Report what a type, description or default value of a field cannot be, and what files of the table's format cannot store."""
-        schema_field, field = nested_type.schema_field, nested_type.field
-        if field is not None and field.description is not None and field.description.startswith(DIRECTIVES):
-            description = f"the description of {schema_field.path_text}"
+        text = field.extra.get(DESCRIPTION.key) if field.is_member else None
+        if text is not None and text.startswith(DIRECTIVES):
+            description = f"the description of {field.path_text}"
             message = f"Paimon reads {description} as a directive to change its type"
             help = "start it with another word, and set the type with `paimon.apache.org/type`"
-            self._findings.at_description(schema_field, PAIMON_DESCRIPTION, message, help=help)
-        if paimon.DEFAULT_VALUE.key in schema_field.extra:
-            self._check_default(schema_field, nested_type.type, field)
-        if nested_type.type.root == "BLOB":
-            self._check_blob(nested_type)
-        if nested_type.type.root == "VECTOR" and paimon.TYPE.key not in schema_field.extra:
+            self._findings.at_description(field, PAIMON_DESCRIPTION, message, help=help)
+        if paimon.DEFAULT_VALUE.key in field.extra:
+            self._check_default(field, type_)
+        if type_.root == "BLOB":
+            self._check_blob(field)
+        if type_.root == "VECTOR" and paimon.TYPE.key not in field.extra:
             # Who writes `VECTOR` knows; who writes a list of fixed length may not. Java's 1.4.2 refused the schema file.
-            message = f"{schema_field.path_text} becomes a VECTOR, and Paimon before 2.0.0 cannot open a table that has one"
+            message = f"{field.path_text} becomes a VECTOR, and Paimon before 2.0.0 cannot open a table that has one"
             help = f"write `{paimon.TYPE.key}: ARRAY` for older readers, or `VECTOR` if all readers are new enough"
-            self._at_type(schema_field, PAIMON_RELEASE, message, help=help)
+            self._at_type(field, PAIMON_RELEASE, message, help=help)
         format = self._table.options.get("file.format", "parquet").strip().lower()
-        unsupported = _unstorable_type(format, nested_type.type, self._table.options)
+        unsupported = _unstorable_type(format, type_, self._table.options)
         if unsupported is not None:
-            message = f"{format} files cannot store {unsupported} ({schema_field.path_text})"
+            message = f"{format} files cannot store {unsupported} ({field.path_text})"
             other = "orc" if format == "parquet" else "parquet"
             help = "give it a member, or leave it out"
-            if nested_type.type.root != "ROW":
+            if type_.root != "ROW":
                 text = f"write `file.format: {other}` under `{paimon.OPTIONS.key}`"
                 help = Help.add_to_schema(text, (paimon.OPTIONS.key,), ("file.format", other))
-            self._at_type(schema_field, PAIMON_FORMAT, message, help=help)
+            self._at_type(field, PAIMON_FORMAT, message, help=help)
 
-    def _check_default(self, schema_field: SchemaField, type_: PaimonType, field: DataField | None) -> None:
+    def _check_default(self, field: SchemaField, type_: PaimonType) -> None:
         """Report a default value that its type does not accept, or that an item, key or value cannot have."""
-        if field is None:
-            reason = "only columns and members of structs have default values"
-        else:
-            text = str(field.default_value)
+        key = paimon.DEFAULT_VALUE.key
+        reason = "only columns and members of structs have default values"
+        if field.is_member:
+            text = str(field.extra[key])
             error = default_error(type_, text)
             if error is None:
                 return
-            reason = f"'{text}' cannot be the default value of {schema_field.path_text} in Paimon: {error}"
-        key = paimon.DEFAULT_VALUE.key
+            reason = f"'{text}' cannot be the default value of {field.path_text} in Paimon: {error}"
         help = Help.remove_attribute("change or remove it", key)
-        self._findings.at_extra(schema_field, key, PAIMON_DEFAULT, reason, help=help)
+        self._findings.at_extra(field, key, PAIMON_DEFAULT, reason, help=help)
 
-    def _check_blob(self, nested_type: NestedType) -> None:
+    def _check_blob(self, field: SchemaField) -> None:
         """Report a BLOB that is nested too deep, lacks data evolution, or is in a table of BLOBs alone."""
-        field = nested_type.schema_field
-        if nested_type.around not in ((), ("ARRAY",), ("MAP",)) or field.segment is Part.KEY:
+        above = [self._nested_types[holder].root for holder in field.ancestors]
+        if above not in ([], ["ARRAY"], ["MAP"]) or field.segment is Part.KEY:
             places = "as columns, and as list items and map values of columns"
             message = f"Paimon allows BLOBs only {places}, not as {field.path_text}"
             self._at_type(field, PAIMON_TYPE, message, help="move it to the top level")

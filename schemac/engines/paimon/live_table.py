@@ -14,10 +14,9 @@ from pathlib import Path
 from schemac.artifacts.targets import Emission
 from schemac.engines.paimon import PAIMON_LOSS
 from schemac.engines.paimon.artifact import compiled_table_schema
-from schemac.engines.paimon.options import is_true
-from schemac.engines.paimon.reader import member_ids, members, parts, read_schema_file
+from schemac.engines.paimon.reader import columns_of, member_ids, members, parts, read_schema_file
 from schemac.engines.paimon.table_schema import TableSchema, ids_of, number_fields, schema_files
-from schemac.engines.paimon.types import NestedType, PaimonType, nested_types
+from schemac.engines.paimon.types import PaimonType, nested_types
 from schemac.importers.importer import read_or_report
 from schemac.language.attributes.builtin import TABLE_IDS, TABLE_RECORD, TABLE_VERSION
 from schemac.language.logical.model import SchemaField, dotted, preorder
@@ -47,9 +46,9 @@ def errors_of(schema_version: SchemaVersion) -> tuple[Diagnostic, ...]:
     return schema_version.view(_compiled)[1]
 
 
-def paimon_fields(schema_version: SchemaVersion) -> Mapping[SchemaField, NestedType]:
-    """Return what Paimon has at every field that it knows of: not at the counts of a multiset, nor inside a VARIANT."""
-    return schema_version.view(_paimon_fields)
+def paimon_types(schema_version: SchemaVersion) -> Mapping[SchemaField, PaimonType]:
+    """Return the type that Paimon has at every field that it knows of: not at the counts of a multiset, nor inside a VARIANT."""
+    return schema_version.view(_paimon_types)
 
 
 def _compiled(schema_version: SchemaVersion) -> tuple[TableSchema, tuple[Diagnostic, ...]]:
@@ -59,9 +58,9 @@ def _compiled(schema_version: SchemaVersion) -> tuple[TableSchema, tuple[Diagnos
     return compiled_table_schema(schema_version.compilation, emission), report.errors
 
 
-def _paimon_fields(schema_version: SchemaVersion) -> Mapping[SchemaField, NestedType]:
-    types = nested_types(schema_version.dataset.columns, table_schema(schema_version).fields)
-    return {nested.schema_field: nested for nested in types}
+def _paimon_types(schema_version: SchemaVersion) -> Mapping[SchemaField, PaimonType]:
+    columns = [column.type for column in table_schema(schema_version).fields]
+    return dict(nested_types(schema_version.dataset.columns, columns))
 
 
 SCHEMAS = TableSchemas(
@@ -195,14 +194,7 @@ def differences(expected: TableSchema, actual: TableSchema) -> Iterator[str]:
 
 
 def _fields(schema: TableSchema) -> dict[int, TableField]:
-    """Return columns and members by id, those of the primary key as NOT NULL, with what is compared of each."""
-    # Paimon reads the columns of a primary key as NOT NULL unless an option says otherwise.
-    is_key_nullable = is_true(schema.options, "primary-key.nullable")
-    required = () if is_key_nullable else schema.primary_keys
-    columns = [
-        replace(field, type=field.type.required()) if field.name in required else field
-        for field in schema.fields
-    ]
+    """Return columns and members by id, as Paimon reads them, with what is compared of each."""
     return {
         field.id: TableField(
             dotted(path),
@@ -213,7 +205,7 @@ def _fields(schema: TableSchema) -> dict[int, TableField]:
                 "the default value is": field.default_value,
             },
         )
-        for path, field in members(columns)
+        for path, field in members(columns_of(schema))
     }
 
 

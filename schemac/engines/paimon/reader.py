@@ -10,6 +10,7 @@ Source: `ArrowFieldTypeConversion`, `SchemaSerializer` and `TableSchema.fromJson
 """
 
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -183,12 +184,15 @@ def _nullable_keys(table: TableSchema) -> list[str]:
     ]
 
 
+def columns_of(table: TableSchema) -> list[DataField]:
+    """Return the columns as Paimon reads them: those of the primary key as NOT NULL, unless an option says otherwise."""
+    nullable = _nullable_keys(table)
+    return [replace(f, type=f.type.required()) if f.name in nullable else f for f in table.fields]
+
+
 def _version(table: TableSchema, conversion: "_FromPaimon") -> importer.ImportedVersion:
     """Return one schema file as a version, with the ids of its fields and its schema id."""
-    required = _nullable_keys(table)
-    fields = [
-        conversion.member(field, (field.name,), is_required=field.name in required) for field in table.fields
-    ]
+    fields = [conversion.member(column, (column.name,)) for column in columns_of(table)]
     options = {key: table.options[key] for key in sorted(table.options) if key not in TABLE_RECORD}
     entries = {
         DESCRIPTION.key: table.comment,
@@ -198,7 +202,7 @@ def _version(table: TableSchema, conversion: "_FromPaimon") -> importer.Imported
     }
     extra = {key: value for key, value in entries.items() if value is not None}
     return importer.ImportedVersion(
-        with_attributes({"fields": [f for f in fields if f is not None]}, extra),
+        with_attributes({"fields": fields}, extra),
         {path: Numbers.make({NAME: (id,)}) for path, id in member_ids(table.fields)},
         Highest.make({NAME: table.highest_field_id}),
         EngineData.make({NAME: compact(data_of(table.schema_id, table.time_millis))}),
@@ -212,40 +216,32 @@ class _FromPaimon:
         self._file = file
         self._report = report
 
-    def member(self, field: DataField, path: FieldPath, *, is_required: bool = False) -> Json | None:
-        """Return a column, or a member of a struct; None if there is no kind for its type."""
-        converted = self._field(field.type.required() if is_required else field.type, path)
-        if converted is None:
-            return None
-        type_, extra = converted
+    def member(self, field: DataField, path: FieldPath) -> Json:
+        """Return a column, or a member of a struct."""
+        type_, extra = self._field(field.type, path)
         extra = {DESCRIPTION.key: field.description, **extra, paimon.DEFAULT_VALUE.key: field.default_value}
         return member(field.name, type_, {key: value for key, value in extra.items() if value is not None})
 
-    def _field(self, type_: PaimonType, path: FieldPath) -> tuple[Json, Json] | None:
-        """Return a type's tree and attributes, in an Option if nullable; None after reporting one without a kind."""
+    def _field(self, type_: PaimonType, path: FieldPath) -> tuple[Json, Json]:
+        """Return a type's tree and attributes, in an Option if nullable; of a type without a kind, which is reported, any tree."""
         if type_.root in ("GEOMETRY", "GEOGRAPHY"):
             message = f"{dotted(path)}: there is no kind for Paimon's {type_.type_text()}"
             importer.refuse_column(path, message, self._file, self._report)
-            return None
-        converted = _leaf(type_) or self._nested(type_, path)
-        if converted is None:
-            return None
-        tree, extra = converted
+            return {"kind": "Binary"}, {}
+        tree, extra = _leaf(type_) or self._nested(type_, path)
         return optional(tree, is_required=not type_.is_nullable), extra
 
-    def _nested(self, type_: PaimonType, path: FieldPath) -> tuple[Json, Json] | None:
-        """Return the tree and attributes of a type with parts; None if an item, key or value has no kind."""
+    def _nested(self, type_: PaimonType, path: FieldPath) -> tuple[Json, Json]:
+        """Return the tree and attributes of a type with parts."""
         if type_.root == "ROW":
-            members = [self.member(field, (*path, field.name)) for field in type_.fields]
-            return struct([m for m in members if m is not None]), {}
+            return struct([self.member(field, (*path, field.name)) for field in type_.fields]), {}
         # A key is not an Option; an attribute of its map says if it may be null.
-        inner = {
-            part: self._field(child.required() if part is Part.KEY else child, (*path, part))
+        trees = {
+            part: with_attributes(
+                *self._field(child.required() if part is Part.KEY else child, (*path, part))
+            )
             for part, child in parts(type_)
         }
-        trees = {part: with_attributes(*pair) for part, pair in inner.items() if pair is not None}
-        if len(trees) < len(inner):
-            return None
         if Part.KEY in trees:
             extra: Json = {paimon.TYPE.key: "MULTISET"} if type_.root == "MULTISET" else {}
             if type_.parts[0].is_nullable:

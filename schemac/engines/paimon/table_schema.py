@@ -115,7 +115,6 @@ def _text(value: Any, line: str) -> str:
     return f"{{{','.join(items)}{line}}}" if items else "{ }"
 
 
-_SPECIAL = re.compile(r'[\x00-\x1f"\\]')
 _ESCAPES = {code: f"\\u{code:04X}" for code in range(32)} | str.maketrans(
     {'"': '\\"', "\\": "\\\\", "\b": "\\b", "\t": "\\t", "\n": "\\n", "\f": "\\f", "\r": "\\r"}
 )
@@ -123,7 +122,7 @@ _ESCAPES = {code: f"\\u{code:04X}" for code in range(32)} | str.maketrans(
 
 def _quoted(text: str) -> str:
     """Return a text as JSON in quotes, with only control characters, quotes and backslashes escaped."""
-    return f'"{text.translate(_ESCAPES) if _SPECIAL.search(text) else text}"'
+    return f'"{text.translate(_ESCAPES)}"'
 
 
 NAME = "paimon"

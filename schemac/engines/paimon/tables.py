@@ -18,7 +18,7 @@ from pathlib import Path
 
 from schemac.engines.paimon import live_table
 from schemac.engines.paimon.changes import SchemaChange, changes_between
-from schemac.engines.paimon.judge import ROWS
+from schemac.engines.paimon.judge import OPTION_FACTS
 from schemac.engines.paimon.table_schema import TableSchema, schema_files
 from schemac.language.attributes.builtin import TABLE_VERSION
 from schemac.text.source.catalogue import REFUSED_CHANGE, TABLE_CHANGED, TABLE_DRIFT, WRITE_FAILED
@@ -26,14 +26,12 @@ from schemac.text.source.diagnostics import Report
 from schemac.text.source.json_object import Json
 from schemac.text.source.text import reason_of
 from schemac.versions.evolution import tables
-from schemac.versions.evolution.changes import Change, Outcome
+from schemac.versions.evolution.changes import Outcome
 from schemac.versions.evolution.diff import diff_of
 from schemac.versions.evolution.judge import judge_change
 from schemac.versions.evolution.table_versions import VersionedTables, notes_of, report_refused, report_unread
 from schemac.versions.evolution.version_pair import LockedSchemaVersion, locked_schema_version, pair_versions
 from schemac.versions.identity.lock import LockedDataset
-
-_NOTED_OUTCOMES = (Outcome.DATA, Outcome.REWRITE, Outcome.NEW_FILES)
 
 
 @dataclass(frozen=True)
@@ -101,7 +99,8 @@ def plan_paimon(
         pair = pair_versions(version, after)
         judged = [(change, judge_change("paimon", change, pair)) for change in diff_of(pair)]
         if table.is_empty:
-            judged = [(change, judgement) for change, judgement in judged if not _is_free_when_empty(change)]
+            # Options are fixed from the first snapshot on, but for the type of the table.
+            judged = [(c, j) for c, j in judged if c.fact not in OPTION_FACTS or c.key == "type"]
         is_refused = any(judgement.outcome is Outcome.REFUSED for _, judgement in judged)
         if is_refused or live_table.errors_of(after):
             if number == target:
@@ -114,17 +113,11 @@ def plan_paimon(
         if not table.has_ids_of_lock or table.is_part:
             expected = live_table.schema_in_table(expected, ids, schema.highest_field_id)
             ids |= live_table.SCHEMAS.ids_between(live_table.table_schema(after), expected)
-        changes, notes = changes_between(schema, expected), notes_of(judged, _NOTED_OUTCOMES)
+        notes = notes_of(judged, (Outcome.DATA, Outcome.REWRITE, Outcome.NEW_FILES))
+        changes = changes_between(schema, expected)
         version, schema = after, replace(expected, schema_id=schema.schema_id + 1, time_millis=0)
         steps.append(PaimonStep(after, changes, notes, schema))
     return PaimonPlan(table, tuple(steps))
-
-
-def _is_free_when_empty(change: Change) -> bool:
-    """Whether a table without a snapshot takes a change, whatever it means for others."""
-    row = ROWS.get(change.fact)
-    # Options are fixed from the first snapshot on, but for the type of the table.
-    return row is not None and row.is_free_when_empty and change.key != "type"
 
 
 _NO_LINKS = frozenset({errno.EPERM, errno.ENOSYS, errno.ENOTSUP, errno.EOPNOTSUPP})

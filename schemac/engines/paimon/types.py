@@ -9,9 +9,9 @@ the canonical ones are those that Java reads, and those that pypaimon writes.
 
 import dataclasses
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple, Self
+from typing import Any, Self
 
 from schemac.importers.importer import MalformedDocumentError, expect
 from schemac.language.logical.model import SchemaField
@@ -23,19 +23,14 @@ BITS = {"TINYINT": 8, "SMALLINT": 16, "INT": 32, "BIGINT": 64}
 """Of integers."""
 VECTOR_ELEMENTS = frozenset({"BOOLEAN", *BITS, "FLOAT", "DOUBLE"})
 
-_BOUNDS: dict[str, tuple[tuple[int, int], ...]] = {
+_PARAMETERS: dict[str, tuple[tuple[int, int, int], ...]] = {
     **dict.fromkeys((*sorted(VECTOR_ELEMENTS), "DATE", "VARIANT", "BLOB"), ()),
-    "DECIMAL": ((1, 38), (0, 38)),
-    **dict.fromkeys(("CHAR", "VARCHAR", "BINARY", "VARBINARY"), ((1, LONGEST),)),
-    **dict.fromkeys(("TIME", "TIMESTAMP", "TIMESTAMP_LTZ"), ((0, 9),)),
+    "DECIMAL": ((1, 38, 10), (0, 38, 0)),
+    **dict.fromkeys(("CHAR", "VARCHAR", "BINARY", "VARBINARY"), ((1, LONGEST, 1),)),
+    "TIME": ((0, 9, 0),),
+    **dict.fromkeys(("TIMESTAMP", "TIMESTAMP_LTZ"), ((0, 9, 6),)),
 }
-"""The least and the greatest of each parameter, by root."""
-_DEFAULTS: dict[str, tuple[int, ...]] = {
-    "DECIMAL": (10, 0),
-    **dict.fromkeys(("CHAR", "VARCHAR", "BINARY", "VARBINARY"), (1,)),
-    "TIME": (0,),
-    **dict.fromkeys(("TIMESTAMP", "TIMESTAMP_LTZ"), (6,)),
-}
+"""The least and the greatest value of each parameter and its default, by root."""
 _UNLIMITED = {"STRING": "VARCHAR", "BYTES": "VARBINARY"}
 _ALIASES = {"INTEGER": "INT", "DEC": "DECIMAL", "NUMERIC": "DECIMAL"}
 
@@ -133,29 +128,16 @@ class DataField:
         return tree | {key: text for key, text in texts.items() if text is not None}
 
 
-class NestedType(NamedTuple):
-    """A type, its field, and the enclosing types, outermost first."""
-
-    schema_field: SchemaField
-    type: PaimonType
-    around: tuple[str, ...]
-    field: DataField | None
-    """The column or member; None for an item, key or value."""
-
-
 def nested_types(
-    schema_fields: Sequence[SchemaField],
-    fields: Sequence[DataField | PaimonType],
-    around: tuple[str, ...] = (),
-) -> Iterator[NestedType]:
-    """Yield the types of columns, or of the parts of a type, and all below them, parents first.
+    fields: Sequence[SchemaField], types: Iterable[PaimonType]
+) -> Iterator[tuple[SchemaField, PaimonType]]:
+    """Yield the fields of a manifest and all below them with their types, parents first.
 
     A multiset has no type for its counts; nor has what is inside of a type that Paimon has another one for.
     """
-    for schema_field, field in zip(schema_fields, fields, strict=False):
-        type_ = field.type if isinstance(field, DataField) else field
-        yield NestedType(schema_field, type_, around, field if isinstance(field, DataField) else None)
-        yield from nested_types(schema_field.children, type_.fields or type_.parts, (*around, type_.root))
+    for field, type_ in zip(fields, types, strict=False):
+        yield field, type_
+        yield from nested_types(field.children, type_.children)
 
 
 def parse_type(written: Any, location: str = "type") -> PaimonType:
@@ -251,13 +233,14 @@ def _parse_text(text: str, location: str) -> PaimonType:
             return PaimonType(_UNLIMITED[words], (LONGEST,))
         match = _PLAIN.fullmatch(words)
         root = _ALIASES.get(match["word"], match["word"]) if match is not None else ""
-        if match is None or root not in _BOUNDS or (match["precision"] and root != "DOUBLE"):
+        known = _PARAMETERS.get(root)
+        if match is None or known is None or (match["precision"] and root != "DOUBLE"):
             raise unreadable()
         numbers = list(map(int, match["numbers"].split(" , "))) if match["numbers"] else []
-        if len(numbers) > len(_BOUNDS[root]) or (match["zone"] and match["zone"] not in _ZONES.get(root, ())):
+        if len(numbers) > len(known) or (match["zone"] and match["zone"] not in _ZONES.get(root, ())):
             raise unreadable()
-        parameters = (*numbers, *_DEFAULTS.get(root, ())[len(numbers) :])
-        for value, (least, greatest) in zip(parameters, _BOUNDS[root], strict=True):
+        parameters = (*numbers, *[default for _, _, default in known[len(numbers) :]])
+        for value, (least, greatest, _) in zip(parameters, known, strict=True):
             if not least <= value <= greatest:
                 raise unreadable(f"{value} is not between {least} and {greatest}")
         if root == "DECIMAL" and parameters[1] > parameters[0]:

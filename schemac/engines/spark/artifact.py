@@ -24,7 +24,7 @@ from schemac.engines.spark import columns as lance_spark
 from schemac.engines.spark.columns import SparkField, SparkType, storage_version
 from schemac.engines.spark.connector import made_table, report_connector, report_differences
 from schemac.engines.spark.versions import NEWEST_KNOWN, Connector
-from schemac.engines.sql_parsing import create_table, quoted_name, table_name, without_substitution
+from schemac.engines.sql_text import create_table, quoted_name, table_name, without_substitution
 from schemac.language.attributes import builtin
 from schemac.language.attributes.attribute import Role
 from schemac.language.attributes.builtin import DESCRIPTION, TABLE_VERSION
@@ -113,7 +113,7 @@ def _report_table(compilation: Compilation, fields: Sequence[SparkField], emissi
     """Report how the table that the statements make differs from the Lance artifact, and properties that contradict the schema."""
     extra, properties = compilation.dataset.schema.extra, schema_properties(compilation, fields)
     connector = Connector.of(compilation.versions.get("spark", NEWEST_KNOWN))
-    made = made_table(connector, fields, properties, storage_version(extra), key_columns(compilation))
+    made = made_table(connector, fields, properties, key_columns(compilation))
     paths = frozenset(loss.path for loss in emission.losses)
     lose = partial(emission.lose, artifact=DDL_FILE)
     for expected, column in zip(compilation.lowered.fields, made, strict=True):

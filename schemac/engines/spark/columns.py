@@ -16,7 +16,7 @@ from pydantic import ValidationError
 
 from schemac.arrow.metadata import ArrowForm
 from schemac.engines.spark import ENGINE
-from schemac.engines.sql_parsing import literal, quoted_name
+from schemac.engines.sql_text import literal, quoted_name
 from schemac.language.attributes.attribute import Attribute, Extra, Role
 from schemac.language.attributes.registry import roles
 from schemac.registry.installed import engine

@@ -45,11 +45,7 @@ BLOB_SINCE = "2.2"
 
 
 def made_table(
-    connector: Connector,
-    columns: Sequence[SparkField],
-    properties: Mapping[str, str],
-    version: str,
-    key: Sequence[str],
+    connector: Connector, columns: Sequence[SparkField], properties: Mapping[str, str], key: Sequence[str]
 ) -> list[ArrowField]:
     """Return the columns of the table as Lance gets them from a version of the connector, without what DDL cannot express."""
     made = []
@@ -57,7 +53,7 @@ def made_table(
     for column in columns:
         metadata = _comment(column.comment)
         type_ = _type(connector, column.type.json, column.is_nullable)
-        type_ = _with_properties(connector, column.name, type_, metadata, properties, version)
+        type_ = _with_properties(connector, column.name, type_, metadata, properties)
         if column.name in key_positions:
             # The second statement marks the key.
             metadata[lance_spark.PRIMARY_KEY] = "true"
@@ -71,12 +67,7 @@ def _comment(text: str | None) -> dict[str, str]:
 
 
 def _with_properties(
-    connector: Connector,
-    name: str,
-    type_: Any,
-    metadata: dict[str, str],
-    properties: Mapping[str, str],
-    version: str,
+    connector: Connector, name: str, type_: Any, metadata: dict[str, str], properties: Mapping[str, str]
 ) -> ArrowType:
     """Return the type of a column after its table properties, some of which become metadata."""
 
@@ -98,7 +89,7 @@ def _with_properties(
         return pa.large_string()
     if property_of("lance.encoding") != "blob":
         return type_
-    if version >= BLOB_SINCE:
+    if properties[lance_spark.FILE_FORMAT_VERSION] >= BLOB_SINCE:
         metadata[EXTENSION_NAME] = lance_spark.BLOB_EXTENSION
         return blob_type()
     metadata[lance_spark.BLOB] = "true"

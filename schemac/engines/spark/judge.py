@@ -22,7 +22,7 @@ from schemac.engines.spark.artifact import to_fields
 from schemac.engines.spark.attributes import SparkFact
 from schemac.engines.spark.columns import COMMENT, SparkField
 from schemac.engines.spark.versions import KNOWN, NEXT, Connector
-from schemac.engines.sql_parsing import literal, quoted_name, table_name, without_substitution
+from schemac.engines.sql_text import literal, quoted_name, table_name, without_substitution
 from schemac.language.attributes.builtin import DESCRIPTION
 from schemac.language.logical.dataset import LogicalDataset
 from schemac.language.logical.facts import AnyFact, Fact

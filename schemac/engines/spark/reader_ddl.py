@@ -23,7 +23,6 @@ from schemac.engines.spark.attributes import TABLE_PROPERTIES
 from schemac.engines.spark.columns import storage_attribute
 from schemac.engines.spark.ddl_statement import CreateTable, read_script
 from schemac.engines.spark.reader import from_struct_type
-from schemac.engines.sql_parsing import SqlParser
 from schemac.importers import importer
 from schemac.language.attributes import arrow
 from schemac.language.attributes.attribute import Role
@@ -41,6 +40,8 @@ _TOKEN = re.compile(r"\w+|\S")
 
 def split_words(text: str) -> list[TypeWord]:
     """Return all words of an SQL text, without comments. Raises MalformedTypeError."""
+    from schemac.engines.sql_script import SqlParser  # which loads sqlglot, an extra that may not be there
+
     words: list[TypeWord] = []
     for token in SqlParser("spark").tokens(text):
         start, end = token.start, token.end + 1

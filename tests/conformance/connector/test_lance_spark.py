@@ -71,8 +71,8 @@ def assert_made_as_said(cases: list[tuple[str, schemac.Dataset]], folder: Path) 
         spark.emit(compilation, emission)
         properties = schema_properties(compilation, columns)
         assert table.data_storage_version == properties["file_format_version"]
-        version, key = table.data_storage_version, key_columns(compilation)
-        made_schema = pa.schema(made_table(Connector(VERSION), columns, properties, version, key))
+        key = key_columns(compilation)
+        made_schema = pa.schema(made_table(Connector(VERSION), columns, properties, key))
         assert differences(lance_fields_of(made_schema), table.lance_schema, ids=False) == (), name
         wanted = dataset.to_lance().fields
         # A view is lost by the JSON alone: Lance stores it as a text in any case.
