@@ -115,11 +115,8 @@ def _open_by_format(spark: SparkSession, job: Job) -> Records:
     if source.format == "parquet":
         files = files_for_arrow(spark, source) if source.explode is None else None
         if files is not None:
-            types = {
-                part.name: from_arrow_type(part.type, prefer_timestamp_ntz=True)
-                for part in files.reader.raw_type
-            }
-            columns = _typed_columns(types)
+            rows = from_arrow_type(files.reader.raw_type, prefer_timestamp_ntz=True)
+            columns = _typed_columns({field.name: field.dataType for field in rows.fields})
             return Records(lambda: with_file(read_parquet(spark, source)[0]), columns, files=files)
         return records_of_frame(*read_parquet(spark, source), explode=source.explode)
     options = {**texts.file_options(source), **source.options}
