@@ -83,7 +83,7 @@ def open_join(spark: SparkSession, job: Job, label: str, types: dict[str, DataTy
         keys[left] = f"__{label}_{len(keys)}"
         columns.append(f"{value_sql(value)} as {name(keys[left])}")
         failures.append(failed)
-    broken = " or ".join(["false", *failures, *filter(None, [records.is_broken])])
+    broken = " or ".join([records.is_broken, *failures])
     columns += [f"{_record_sql(records)} as {name(label)}", f"{broken} as __broken"]
     frame = scope.added().frame.selectExpr(*columns)
     _check_rows(label, frame, list(keys.values()))
