@@ -270,9 +270,8 @@ def check_constants(job: Job, schema: pa.Schema) -> None:
     inputs = [FieldInput(label, "json", label) for label in origins]
     texts = {label: [constant_text(origin.value)] for label, origin in origins.items()}
     batch = pa.RecordBatch.from_pydict(texts, pa.schema([(label, pa.string()) for label in origins]))
-    for why in (
-        Validator(constant_fields, settings_of(job), inputs).validate(batch).reasons.by_row().get(0, ())
-    ):
+    reasons = Validator(constant_fields, settings_of(job), inputs).validate(batch).reasons
+    for why in reasons.by_row().get(0, ()):
         path = why.path
         label = next(one for one in origins if path == one or path.startswith((f"{one}.", f"{one}[")))
         message = f"the constant of `{label}` does not fit its field, {schema.field(label).type}: {why.rule}"
