@@ -197,18 +197,17 @@ class SourceRecords(NamedTuple):
             raise lost.error()
 
 
-def source_records(
-    spark: SparkSession,
-    job: Job,
-    schema: pa.Schema,
-    given: Sequence[Records] | None = None,
-    *,
-    may_pack: bool = False,
+def conform_sources(
+    spark: SparkSession, job: Job, schema: pa.Schema, opened: Opened | None, *, may_pack: bool = False
 ) -> SourceRecords:
-    """Conform the records of each source, or those that are `given` in place of the only source.
+    """Conform the records of all sources, and compare their keys; `opened` gives them in place of the job's sources.
 
     With `may_pack` some rows of the frame may stand for many records (see `packed`).
     """
+    given = None if opened is None else opened()
+    if isinstance(given, DataFrame):
+        observation, rows = Observation("records read"), functions.count(functions.lit(1)).alias("rows")
+        return SourceRecords(given.observe(observation, rows), [observation], [])
     frames, readers, counts, absent = [], list[str](), list[Observation](), list[AbsentPath]()
     is_replay = any(ADDRESS in records.partitions for records in given or ())
     for i, part in enumerate(job.parts):
@@ -216,9 +215,9 @@ def source_records(
             check_constants(part, schema)
             marked, read = with_delete_marker(part, schema)
             read = read.append(ADDRESS_FIELD) if is_replay else read
-            for opened in [open_records(spark, part)] if given is None else given:
+            for unconformed in [open_records(spark, part)] if given is None else given:
                 observation = Observation(f"records read from source {i}, {len(counts)}")
-                records = with_computed_fields(opened, part)
+                records = with_computed_fields(unconformed, part)
                 if given is None:
                     missing = absent_paths(records, part.source, marked.fields)
                     absent += [replace(one, place=job.place_of(i, one.place)) for one in missing]
@@ -230,20 +229,9 @@ def source_records(
                 counts.append(observation)
     if any(PACKED in frame.columns for frame in frames):
         frames = [frame if PACKED in frame.columns else frame.selectExpr("*", NOT_PACKED) for frame in frames]
-    return SourceRecords(reduce(DataFrame.union, frames), counts, absent, "; ".join(dict.fromkeys(readers)))
-
-
-def conform_sources(
-    spark: SparkSession, job: Job, schema: pa.Schema, opened: Opened | None, *, may_pack: bool = False
-) -> SourceRecords:
-    """Conform the records of all sources, and compare their keys; `opened` gives them in place of the job's sources."""
-    records = None if opened is None else opened()
-    if isinstance(records, DataFrame):
-        observation, rows = Observation("records read"), functions.count(functions.lit(1)).alias("rows")
-        return SourceRecords(records.observe(observation, rows), [observation], [])
-    conformed_rows = source_records(spark, job, schema, records, may_pack=may_pack)
-    frame = without_other_reasons(conformed_rows.frame, job, schema)
-    return conformed_rows._replace(frame=with_warnings(rows_checked(frame, schema, job), job))
+    frame = without_other_reasons(reduce(DataFrame.union, frames), job, schema)
+    frame = with_warnings(rows_checked(frame, schema, job), job)
+    return SourceRecords(frame, counts, absent, "; ".join(dict.fromkeys(readers)))
 
 
 def records_read(counts: Sequence[Observation]) -> int:
