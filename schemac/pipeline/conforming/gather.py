@@ -168,11 +168,10 @@ def expression_mistakes(job: Job) -> Iterator[PipelineError]:
         if origin.expr is not None:
             try:
                 _ = spark.range(0).select(functions.expr(origin.expr)).schema
-            except ParseException as error:
-                yield expression_error(label, origin.expr, error)
-            except PySparkException:
+            except PySparkException as error:
                 # Without a source its columns are not there.
-                pass
+                if isinstance(error, ParseException):
+                    yield expression_error(label, origin.expr, error)
 
 
 Opened = Callable[[], Any]

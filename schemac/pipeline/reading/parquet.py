@@ -112,8 +112,7 @@ def _spark_field(spark: SparkSession, field: pa.Field) -> StructField | None:
             schema = spark.read.parquet(str(path)).schema
         except PySparkException:
             return None
-    spark_field: StructField = schema.fields[0]
-    return spark_field
+    return schema.fields[0]
 
 
 MOST_FILES = 10_000

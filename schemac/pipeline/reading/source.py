@@ -82,10 +82,10 @@ def open_records(spark: SparkSession, job: Job) -> Records:
 @contextmanager
 def _spark_errors_as_unreadable(job: Job) -> Iterator[None]:
     """Raise Spark's errors as errors of reading the source."""
+    help = f"format is `{job.source.format}`"
     try:
         yield
     except PySparkException as error:
-        help = f"format is `{job.source.format}`"
         if error.getCondition() == WIDE_DECIMAL:
             help = "Spark reads decimals of up to 38 digits from files: write the column as text"
         message = str(error).strip().splitlines()[0]
@@ -95,7 +95,6 @@ def _spark_errors_as_unreadable(job: Job) -> Iterator[None]:
         reason = error_of_text(str(error))
         if reason.code is not PIPELINE_FAILED:
             raise reason from error
-        help = f"format is `{job.source.format}`"
         raise PipelineError(UNREADABLE_INPUT, deepest(str(error)), help, place=("source",)) from error
 
 
