@@ -266,10 +266,9 @@ def known_cause(text: str) -> PipelineError | None:
     for cause in CAUSES:
         match = re.search(cause.pattern, text, re.IGNORECASE)
         if match is not None:
-            groups = {
-                name: (group or "it gave no reason").rstrip() for name, group in match.groupdict().items()
-            }
-            return PipelineError(cause.code, cause.message.format(**groups), cause.help)
+            groups = match.groupdict("it gave no reason")
+            message = cause.message.format(**{name: group.rstrip() for name, group in groups.items()})
+            return PipelineError(cause.code, message, cause.help)
     return None
 
 
