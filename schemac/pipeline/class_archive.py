@@ -12,7 +12,6 @@ from typing import Any
 
 import pyarrow as pa
 from pyspark import SparkContext
-from pyspark.sql import SparkSession
 
 from schemac.pipeline.declaration.job import Job
 from schemac.pipeline.runner import run
@@ -49,21 +48,14 @@ def make_class_archive() -> Path:
         made = Path(folder, path.name)
         spark = start_session(settings={"spark.driver.extraJavaOptions": dump_options(made)})
         gateway: Any = SparkContext._gateway
-        run_sample(spark, Path(folder))
+        # Java loads the classes that runs use.
+        records = Path(folder, "records.json")
+        records.write_text("".join(f"{json.dumps(record)}\n" for record in RECORDS), encoding="utf-8")
+        target = {"path": str(Path(folder, "table")), "mode": "overwrite"}
+        job = Job.model_validate({"source": {"path": str(records), "format": "json"}, "target": target})
+        run(job, SCHEMA, spark=spark)
         spark.stop()
         # Java ends when nobody can write to it any more, and writes the archive before that.
         gateway.proc.stdin.close()
         gateway.proc.wait(LONGEST_DUMP_SECONDS)
         return publish_archive(made)
-
-
-def run_sample(spark: SparkSession, folder: Path) -> None:
-    """Run a small pipeline, so that Java loads the classes that runs use."""
-    records = folder / "records.json"
-    records.write_text("".join(f"{json.dumps(record)}\n" for record in RECORDS), encoding="utf-8")
-    target = {"path": str(folder / "table"), "mode": "overwrite"}
-    run(
-        Job.model_validate({"source": {"path": str(records), "format": "json"}, "target": target}),
-        SCHEMA,
-        spark=spark,
-    )

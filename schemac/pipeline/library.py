@@ -8,7 +8,7 @@ Errors: SchemaError with all findings of a pipeline file and its manifest; Pipel
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from itertools import chain
+from itertools import chain, repeat
 from os import PathLike
 from pathlib import Path
 from typing import Any, Literal, Protocol, Unpack
@@ -240,12 +240,9 @@ def rows_in_file(source: Batches, fields: pa.Schema) -> Iterator[tuple[Path, lis
         reader = pa.RecordBatchReader.from_stream(source)
         schema, batches = reader.schema, iter(reader)
     else:
-        rest = iter([source] if isinstance(source, pa.RecordBatch) else source)
+        rest = iter(source)
         head = next(rest, None)
-        if head is None:
-            schema, batches = pa.schema([]), iter(())
-        else:
-            schema, batches = head.schema, chain([head], rest)
+        schema, batches = (pa.schema([]), rest) if head is None else (head.schema, chain([head], rest))
     twice = sorted({one for one in schema.names if schema.names.count(one) > 1})
     if twice:
         raise PipelineError(DUPLICATE_COLUMN, f"the batches have two columns `{twice[0]}`")
@@ -300,12 +297,8 @@ def _with_field_units(type_: Any, target: Any, leaf: Callable[[Any], Any]) -> An
         is_alike = target is not None and any(
             is_kind(type_) and is_kind(target) for is_kind in (is_list, is_.is_map)
         )
-        types = (
-            [storage_type(part.type) for part in parts_of(target)]
-            if is_alike
-            else [None for _ in parts_of(type_)]
-        )
-    remaining = iter(types)
+        types = [storage_type(part.type) for part in parts_of(target)] if is_alike else []
+    remaining = chain(types, repeat(None))
     return with_parts(type_, lambda part: part.with_type(_with_field_units(part.type, next(remaining), leaf)))
 
 

@@ -112,17 +112,16 @@ class RecordTask:
             yield self._batch([*columns, errors, batch.raw.take(shown), batch.origin.take(shown)])
 
     def of_frame(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        """Do the same with batches that Spark brings, which have `_raw`, `_source` and maybe `_fault` next to what fields are read from."""
-        yield from self(self._frame_batches(batches))
+        """Do the same with batches that Spark brings, which have `_raw`, `_source` and maybe `_fault` next to what fields are read from.
 
-    def _frame_batches(self, batches: Iterator[pa.RecordBatch]) -> Iterator[RecordBatch]:
-        """Yield what Spark brings as batches of at most `MOST_BYTES`."""
+        Of larger ones `MOST_BYTES` at a time.
+        """
         for whole in batches:
             step = max(1, whole.num_rows * MOST_BYTES // max(whole.nbytes, MOST_BYTES))
             for start in range(0, whole.num_rows, step):
                 batch = whole.slice(start, step)
                 faults = batch.column(FAULT) if FAULT in batch.schema.names else None
-                yield RecordBatch(batch, batch.column(RAW), batch.column(SOURCE), faults)
+                yield from self(iter([RecordBatch(batch, batch.column(RAW), batch.column(SOURCE), faults)]))
 
     def _packed(self, batch: RecordBatch, judged: JudgedBatch) -> Iterator[pa.RecordBatch]:
         """Pack good records, and the others with their reasons; texts that Spark has yet to make need a row each."""
@@ -172,8 +171,7 @@ def column_type(field: pa.Field) -> pa.DataType:
     data_type = storage_type(data_type)
     if is_.is_null(data_type) or (is_.is_decimal(data_type) and not has_decimal(data_type)):
         return pa.string()
-    plain: pa.DataType = pa.int64() if is_count(data_type) else plain_type(data_type)
-    return plain
+    return pa.int64() if is_count(data_type) else plain_type(data_type)
 
 
 def spark_column(values: pa.Array, field: pa.Field) -> pa.Array:

@@ -23,7 +23,7 @@ import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession
 
 import schemac
-from schemac.pipeline.conforming.gather import source_records
+from schemac.pipeline.conforming.gather import conform_sources
 from schemac.pipeline.declaration.job import Job
 from schemac.pipeline.runner import run
 from schemac.pipeline.session import settings_of_a_run, start_session
@@ -162,7 +162,7 @@ def cases_of(
 
     def enforced(out: Path) -> None:
         with settings_of_a_run(spark, job(out)):
-            to_nothing(source_records(spark, job(out), schema, may_pack=True)[0])
+            to_nothing(conform_sources(spark, job(out), schema, None, may_pack=True)[0])
 
     return {
         "native read": lambda _: to_nothing(native(spark, form, folder)),

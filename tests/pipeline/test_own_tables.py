@@ -226,6 +226,17 @@ def test_references_of_another_unit_are_refused(spark: SparkSession, tmp_path: P
         go(spark, one.to_arrow(metadata=True), told)
 
 
+def test_tables_of_different_units_are_refused(spark: SparkSession, tmp_path: Path) -> None:
+    """Both are counts for Spark, which would take the seconds of one for milliseconds of the other."""
+    paths = [str(tmp_path / f"{unit}.lance") for unit in ("s", "ms")]
+    for path, unit in zip(paths, ("s", "ms"), strict=True):
+        lance.write_dataset(pa.table({"t": pa.array([1], pa.time32(unit))}), path)
+    (one,) = schemac.compile_text("fields:\n  - {name: t, type: {kind: Time, unit: Millisecond}}\n")
+    told = {"source": {"path": paths, "format": "lance"}, "target": {"path": str(tmp_path / "x.lance")}}
+    with pytest.raises(PipelineError, match="have timestamps, times or durations of other units"):
+        go(spark, one.to_arrow(metadata=True), told)
+
+
 @pytest.mark.parametrize("name", [name for name, one in TYPES.items() if one["kind"] == "Decimal"])
 def test_a_required_decimal_below_null_comes_back_from_rows_of_spark(name: str) -> None:
     """Spark has text in place of some decimals; below null it is empty, which is no decimal."""

@@ -83,7 +83,7 @@ def open_join(spark: SparkSession, job: Job, label: str, types: dict[str, DataTy
         keys[left] = f"__{label}_{len(keys)}"
         columns.append(f"{value_sql(value)} as {name(keys[left])}")
         failures.append(failed)
-    broken = " or ".join(["false", *failures, *filter(None, [records.is_broken])])
+    broken = " or ".join([records.is_broken, *failures])
     columns += [f"{_record_sql(records)} as {name(label)}", f"{broken} as __broken"]
     frame = scope.added().frame.selectExpr(*columns)
     _check_rows(label, frame, list(keys.values()))
@@ -218,11 +218,10 @@ class BackfillFrames:
                 all_parts = self._source.parts(self.job.target.path, version, self.job.storage_options)
                 columns = tuple(one for one in self._needed_columns(version) if one not in self.new)
                 rows = self._rows(version, tuple(all_parts), columns)
-                chosen = rows if self.job.where is None else rows.where(functions.expr(self.job.where))
+                chosen = rows.where(functions.expr(self.job.where or "true"))
                 check_exact(joined, rows.select(*map(name, keys)), chosen.select(*map(name, keys)))
         rows = self._rows(version, parts, self._needed_columns(version))
-        if self.job.where is not None:
-            rows = rows.where(functions.expr(self.job.where))
+        rows = rows.where(functions.expr(self.job.where or "true"))
         for label in self.functions:
             table_columns = [one for one in rows.columns if one in self.schema.names]
             columns, function = self._arguments(label, table_columns), self.functions[label]

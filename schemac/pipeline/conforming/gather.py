@@ -168,11 +168,10 @@ def expression_mistakes(job: Job) -> Iterator[PipelineError]:
         if origin.expr is not None:
             try:
                 _ = spark.range(0).select(functions.expr(origin.expr)).schema
-            except ParseException as error:
-                yield expression_error(label, origin.expr, error)
-            except PySparkException:
+            except PySparkException as error:
                 # Without a source its columns are not there.
-                pass
+                if isinstance(error, ParseException):
+                    yield expression_error(label, origin.expr, error)
 
 
 Opened = Callable[[], Any]
@@ -197,18 +196,17 @@ class SourceRecords(NamedTuple):
             raise lost.error()
 
 
-def source_records(
-    spark: SparkSession,
-    job: Job,
-    schema: pa.Schema,
-    given: Sequence[Records] | None = None,
-    *,
-    may_pack: bool = False,
+def conform_sources(
+    spark: SparkSession, job: Job, schema: pa.Schema, opened: Opened | None, *, may_pack: bool = False
 ) -> SourceRecords:
-    """Conform the records of each source, or those that are `given` in place of the only source.
+    """Conform the records of all sources, and compare their keys; `opened` gives them in place of the job's sources.
 
     With `may_pack` some rows of the frame may stand for many records (see `packed`).
     """
+    given = None if opened is None else opened()
+    if isinstance(given, DataFrame):
+        observation, rows = Observation("records read"), functions.count(functions.lit(1)).alias("rows")
+        return SourceRecords(given.observe(observation, rows), [observation], [])
     frames, readers, counts, absent = [], list[str](), list[Observation](), list[AbsentPath]()
     is_replay = any(ADDRESS in records.partitions for records in given or ())
     for i, part in enumerate(job.parts):
@@ -216,9 +214,9 @@ def source_records(
             check_constants(part, schema)
             marked, read = with_delete_marker(part, schema)
             read = read.append(ADDRESS_FIELD) if is_replay else read
-            for opened in [open_records(spark, part)] if given is None else given:
+            for unconformed in [open_records(spark, part)] if given is None else given:
                 observation = Observation(f"records read from source {i}, {len(counts)}")
-                records = with_computed_fields(opened, part)
+                records = with_computed_fields(unconformed, part)
                 if given is None:
                     missing = absent_paths(records, part.source, marked.fields)
                     absent += [replace(one, place=job.place_of(i, one.place)) for one in missing]
@@ -230,20 +228,9 @@ def source_records(
                 counts.append(observation)
     if any(PACKED in frame.columns for frame in frames):
         frames = [frame if PACKED in frame.columns else frame.selectExpr("*", NOT_PACKED) for frame in frames]
-    return SourceRecords(reduce(DataFrame.union, frames), counts, absent, "; ".join(dict.fromkeys(readers)))
-
-
-def conform_sources(
-    spark: SparkSession, job: Job, schema: pa.Schema, opened: Opened | None, *, may_pack: bool = False
-) -> SourceRecords:
-    """Conform the records of all sources, and compare their keys; `opened` gives them in place of the job's sources."""
-    records = None if opened is None else opened()
-    if isinstance(records, DataFrame):
-        observation, rows = Observation("records read"), functions.count(functions.lit(1)).alias("rows")
-        return SourceRecords(records.observe(observation, rows), [observation], [])
-    conformed_rows = source_records(spark, job, schema, records, may_pack=may_pack)
-    frame = without_other_reasons(conformed_rows.frame, job, schema)
-    return conformed_rows._replace(frame=with_warnings(rows_checked(frame, schema, job), job))
+    frame = without_other_reasons(reduce(DataFrame.union, frames), job, schema)
+    frame = with_warnings(rows_checked(frame, schema, job), job)
+    return SourceRecords(frame, counts, absent, "; ".join(dict.fromkeys(readers)))
 
 
 def records_read(counts: Sequence[Observation]) -> int:
@@ -270,9 +257,8 @@ def check_constants(job: Job, schema: pa.Schema) -> None:
     inputs = [FieldInput(label, "json", label) for label in origins]
     texts = {label: [constant_text(origin.value)] for label, origin in origins.items()}
     batch = pa.RecordBatch.from_pydict(texts, pa.schema([(label, pa.string()) for label in origins]))
-    for why in (
-        Validator(constant_fields, settings_of(job), inputs).validate(batch).reasons.by_row().get(0, ())
-    ):
+    reasons = Validator(constant_fields, settings_of(job), inputs).validate(batch).reasons
+    for why in reasons.by_row().get(0, ()):
         path = why.path
         label = next(one for one in origins if path == one or path.startswith((f"{one}.", f"{one}[")))
         message = f"the constant of `{label}` does not fit its field, {schema.field(label).type}: {why.rule}"

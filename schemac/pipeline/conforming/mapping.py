@@ -323,9 +323,14 @@ def _origin_mistakes(label: str, origin: FieldSource, member: pa.Field) -> Itera
     elif (
         origin.format is not None
         and is_.is_timestamp(stored_type)
-        and (half := _half_zone(origin.format, member))
+        and not (member.type.tz is None or clock_zone(member) == "UTC")
+        and has_optional_zone(origin.format)
     ):
-        yield half.at(*place, "format")
+        message = (
+            f"the pattern `{origin.format}` reads a zone only sometimes, and Spark would assume UTC otherwise"
+        )
+        help = "move the zone out of the brackets, or remove it from the pattern"
+        yield PipelineError(MISPLACED_FORMAT, message, help, place=(*place, "format"))
     elif origin.format is not None and (mistake := pattern_mistake(origin.format)) is not None:
         message = f"the pattern `{origin.format}` cannot be used: {mistake}"
         help = "see https://spark.apache.org/docs/latest/sql-ref-datetime-pattern.html"
@@ -334,15 +339,6 @@ def _origin_mistakes(label: str, origin: FieldSource, member: pa.Field) -> Itera
     if origin.zone is not None and not has_clocks:
         message = f"`{label}` is {member.type}: `zone` is for timestamps"
         yield PipelineError(MISPLACED_ZONE, message, leave_out("zone"), place=(*place, "zone"))
-
-
-def _half_zone(pattern: str, member: pa.Field) -> PipelineError | None:
-    """Refuse a pattern that reads a zone where there is one, for a field whose clocks are not those of UTC."""
-    if member.type.tz is None or clock_zone(member) == "UTC" or not has_optional_zone(pattern):
-        return None
-    message = f"the pattern `{pattern}` reads a zone only sometimes, and Spark would assume UTC otherwise"
-    help = "move the zone out of the brackets, or remove it from the pattern"
-    return PipelineError(MISPLACED_FORMAT, message, help)
 
 
 NO_QUARANTINE = (

@@ -352,13 +352,11 @@ class Job(JobModel):
     @model_validator(mode="after")
     def _one_or_several(self) -> "Job":
         """Return the job. Raises ValueError unless it has one of `source` and `sources`, or is a backfill."""
-        if self.is_backfill:
-            if self.source_ is not None or self.sources:
-                raise ValueError(
-                    "a backfill reads the rows of its target: leave `source` out, and name other sources under `joins`"
-                )
-            return self
-        if self.source_ is None and not self.sources:
+        if self.is_backfill and (self.source_ is not None or self.sources):
+            raise ValueError(
+                "a backfill reads the rows of its target: leave `source` out, and name other sources under `joins`"
+            )
+        if not self.is_backfill and self.source_ is None and not self.sources:
             raise ValueError("a pipeline needs `source`, or a list of `sources`")
         if self.source_ is not None and self.sources:
             raise ValueError(

@@ -210,14 +210,13 @@ class Limits(JobModel):
         reasons, record = errors.flatten(), pc.list_parent_indices(errors)
         paths = pc.struct_field(reasons, "path")
         rules = pc.list_element(pc.split_pattern(pc.struct_field(reasons, "rule"), ":", max_splits=1), 0)
-        for key in [key for key, _ in self.each() if key]:
-            group, name = key
+        for group, name in [key for key, _ in self.each() if key]:
             if group == "rules":
                 is_meant = pc.equal(rules, name)
             else:
                 inside = [pc.starts_with(paths, f"{name}{mark}") for mark in ".["]
                 is_meant = pc.or_(pc.equal(paths, name), pc.or_(*inside))
-            counts[key] += len(pc.unique(record.filter(is_meant)))
+            counts[group, name] += len(pc.unique(record.filter(is_meant)))
         return counts
 
 

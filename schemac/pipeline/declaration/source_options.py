@@ -58,6 +58,10 @@ REFUSED_JSON = _refused({
     WRITING: "ignoreNullFields pretty sortKeys writeNonAsciiCharacterAsCodePoint",
     ENGINE: "useUnsafeRow",
 })  # fmt: skip
+REFUSED_GEOJSON = {
+    "multiLine": "leave it out: feature collections and one feature per line are recognized",
+    "lineSep": "leave it out: a line ends with a line feed",
+}
 REFUSED_CSV = _refused({
     TYPES: "inferSchema preferDate",
     leave_out(more=": columns are found by the names in the header of each file"): "enforceSchema",
@@ -87,14 +91,7 @@ FORMS = {
     "csv": SourceForm((*FILES, *TEXT, *CSV), REFUSED_FILES | REFUSED_TEXT | REFUSED_CSV),
     "json": SourceForm((*FILES, *TEXT), REFUSED_FILES | REFUSED_TEXT | REFUSED_JSON),
     "geojson": SourceForm(
-        (*FILES, "encoding", "charset"),
-        REFUSED_FILES
-        | REFUSED_TEXT
-        | REFUSED_JSON
-        | {
-            "multiLine": "leave it out: feature collections and one feature per line are recognized",
-            "lineSep": "leave it out: a line ends with a line feed",
-        },
+        (*FILES, "encoding", "charset"), REFUSED_FILES | REFUSED_TEXT | REFUSED_JSON | REFUSED_GEOJSON
     ),
     "parquet": SourceForm(
         (*FILES, "mergeSchema", "datetimeRebaseMode", "int96RebaseMode"),
@@ -113,8 +110,8 @@ def option_mistakes(source: Source, *, is_stream: bool = False) -> Iterator[Pipe
     if form is None:
         return
     more = OF_STREAMS if is_stream and engine is None else ()
-    honoured = {name.lower(): name for name in (*form.honoured, *more)}
-    refused = {name.lower(): (name, way) for name, way in form.refused.items()}
+    honoured = {name.lower() for name in (*form.honoured, *more)}
+    refused = {name.lower(): help for name, help in form.refused.items()}
     seen: dict[str, str] = {}
     for name, text in source.options.items():
         folded = name.lower()
@@ -127,7 +124,7 @@ def option_mistakes(source: Source, *, is_stream: bool = False) -> Iterator[Pipe
             continue
         if folded in refused:
             message = f"a {source.format} source does not support the option `{name}`"
-            yield PipelineError(SOURCE_OPTION, message, refused[folded][1], place=(*PLACE, name))
+            yield PipelineError(SOURCE_OPTION, message, refused[folded], place=(*PLACE, name))
         else:
             message = f"a {source.format} source has no option `{name}`"
             near = did_you_mean(name, form.honoured)

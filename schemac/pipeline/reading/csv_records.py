@@ -64,11 +64,10 @@ def read_csv(spark: SparkSession, source: Source) -> "Records":
     listed = texts.files_of(spark, source)
     headers = _headers(source, listed, dialect, encoding, has_header=has_header)
     is_joined = options.flag("multiLine")
-    if is_joined is None and (dialect.line_break or not dialect.quote):
-        is_joined = False
     has_our_bytes = encoding != "utf-8" or any(file.is_packed_for_us for file in listed.files)
     if is_joined is None:
-        is_joined = has_our_bytes or _has_open_quotes(spark, listed, dialect)
+        may_join = bool(dialect.quote) and not dialect.line_break
+        is_joined = may_join and (has_our_bytes or _has_open_quotes(spark, listed, dialect))
     is_cut = not (is_joined or has_our_bytes or dialect.line_break)
     uris = {file.uri: header.text for header in headers for file in header.files}
     lines = partial(csv_lines, uris if has_header else {}, dialect.comment)

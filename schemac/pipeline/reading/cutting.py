@@ -7,6 +7,7 @@ Shape: a reader takes the pieces of files that a task has, and gives `RecordBatc
 Rule: the records of many small files are put into one batch, for a call of Arrow costs as much for few records as for many.
 """
 
+import re
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -306,12 +307,8 @@ def _size_in_bytes(size_text: str) -> int:
     >>> _size_in_bytes("134217728b"), _size_in_bytes("64m"), _size_in_bytes("")
     (134217728, 67108864, 134217728)
     """
-    units = {"b": 0, "k": 10, "m": 20, "g": 30}
-    digits = size_text.strip().lower().removesuffix("b").rstrip("kmg")
-    if not digits.isdigit():
-        return 128 << 20
-    unit = size_text.strip().lower().removeprefix(digits)[:1]
-    return int(digits) << units.get(unit, 0)
+    match = re.fullmatch(r"([0-9]+)([kmg]?)b?", size_text.strip().lower())
+    return 128 << 20 if match is None else int(match[1]) << {"": 0, "k": 10, "m": 20, "g": 30}[match[2]]
 
 
 def _parallelism(spark: SparkSession) -> int:

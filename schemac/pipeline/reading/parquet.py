@@ -41,10 +41,10 @@ def read_parquet(spark: SparkSession, source: Source) -> tuple[DataFrame, dict[s
     options = {**texts.file_options(source), **source.options}
     reader = spark.read.options(**options)
     paths = texts.spark_paths(source)
-    known: list[StructField] = []
+    counts: dict[str, DataType] = {}
     with texts.folders_as_text(spark):
         try:
-            frame, schema = reader.parquet(*paths), pa.schema([])
+            frame = reader.parquet(*paths)
         except PySparkException:
             files = texts.files_of(spark, source).files
             schema = next(
@@ -55,13 +55,11 @@ def read_parquet(spark: SparkSession, source: Source) -> tuple[DataFrame, dict[s
             inner_types, is_ = leaves(pa.struct(list(schema))), pa.types
             if not any(is_count(one) or is_.is_float16(one) or is_.is_null(one) for one in inner_types):
                 raise
-            known = [one for field in schema if (one := _spark_field(spark, field)) is not None]
-            frame = reader.schema(StructType(known)).parquet(*paths)
+            known = [(one, field.type) for field in schema if (one := _spark_field(spark, field)) is not None]
+            frame = reader.schema(StructType([one for one, _ in known])).parquet(*paths)
+            counts = {one.name: with_counts(one.dataType, data_type) for one, data_type in known}
         _check_folders(spark, source, frame)
-    types = {field.name: field.dataType for field in known}
-    return frame, {
-        field.name: with_counts(types[field.name], field.type) for field in schema if field.name in types
-    }
+    return frame, counts
 
 
 def _check_folders(spark: SparkSession, source: Source, frame: DataFrame) -> None:
@@ -112,8 +110,7 @@ def _spark_field(spark: SparkSession, field: pa.Field) -> StructField | None:
             schema = spark.read.parquet(str(path)).schema
         except PySparkException:
             return None
-    spark_field: StructField = schema.fields[0]
-    return spark_field
+    return schema.fields[0]
 
 
 MOST_FILES = 10_000

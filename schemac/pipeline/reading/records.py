@@ -111,7 +111,7 @@ class JsonTexts:
         """Where a field is read."""
         return follow(Json(RECORD, IN_RECORD), self.steps_of(label, origin))
 
-    def is_broken(self, partitions: dict[str, str]) -> str | None:
+    def is_broken(self, partitions: dict[str, str]) -> str:
         """Return the condition that a record is malformed."""
         conditions = [f"not ({FAULT} is null and {IS_RECORD})"]
         for label, column in partitions.items():
@@ -129,10 +129,6 @@ class RecordColumns:
     absent: dict[str, str] = field(default_factory=dict, kw_only=True)
     """For columns that the header of some file lacks, that file."""
 
-    def parsed(self, frame: DataFrame) -> DataFrame:
-        """Leave the rows as they are: each column is there."""
-        return frame
-
     def input_of(self, label: str, origin: FieldSource, partitions: dict[str, str]) -> Input:
         """Where a field is read."""
         column_name = label if origin.from_ is None else origin.from_
@@ -149,10 +145,6 @@ class RecordColumns:
             raise unknown_column(str(first), [*self.columns, *partitions]).at(*place)
         return follow(self.columns[str(first)], tuple(rest))
 
-    def is_broken(self, _: dict[str, str]) -> str | None:
-        """Return the condition that a record is malformed; None if no record can be."""
-        return f"{FAULT} is not null"
-
 
 @dataclass(frozen=True)
 class TypedColumns(RecordColumns):
@@ -160,10 +152,6 @@ class TypedColumns(RecordColumns):
 
     raw_columns: tuple[str, ...]
     row_text: Callable[[Callable[[str], str]], str]
-
-    def is_broken(self, _: dict[str, str]) -> str | None:
-        """Return None: no record can be malformed."""
-        return None
 
 
 @dataclass(frozen=True)
@@ -204,9 +192,11 @@ class Records:
         return self.values.columns
 
     @property
-    def is_broken(self) -> str | None:
-        """Return the SQL condition over `parsed` that a record is malformed; None if no record can be."""
-        return self.values.is_broken(self.partitions)
+    def is_broken(self) -> str:
+        """Return the SQL condition over `parsed` that a record is malformed."""
+        if isinstance(self.values, JsonTexts):
+            return self.values.is_broken(self.partitions)
+        return "false" if isinstance(self.values, TypedColumns) else f"{FAULT} is not null"
 
     def with_frame(self, frame: DataFrame) -> "Records":
         """Take other rows with the same columns."""
@@ -214,7 +204,8 @@ class Records:
 
     def parsed(self) -> "Records":
         """Parse every record with Spark, for expressions over its values."""
-        return self.with_frame(self.values.parsed(self.frame))
+        values, frame = self.values, self.frame
+        return self.with_frame(values.parsed(frame) if isinstance(values, JsonTexts) else frame)
 
     def input_of(self, label: str, origin: FieldSource | None) -> Input | None:
         """Return where a field is read; None if the job has no source for it."""

@@ -67,7 +67,7 @@ class UnreadableRowError(Exception):
     """A type that no rows can be made of."""
 
 
-def text_of_row(types: Mapping[str, DataType], place: Callable[[str], str] = name) -> str:
+def text_of_row(types: Mapping[str, DataType], place: Callable[[str], str]) -> str:
     """Return the SQL text of a row as text; `place` gives the SQL of a column."""
     types_of = {label: _type_json(data_type) for label, data_type in types.items()}
     types_json = json.dumps(types_of, ensure_ascii=False)

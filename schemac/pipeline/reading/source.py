@@ -82,10 +82,10 @@ def open_records(spark: SparkSession, job: Job) -> Records:
 @contextmanager
 def _spark_errors_as_unreadable(job: Job) -> Iterator[None]:
     """Raise Spark's errors as errors of reading the source."""
+    help = f"format is `{job.source.format}`"
     try:
         yield
     except PySparkException as error:
-        help = f"format is `{job.source.format}`"
         if error.getCondition() == WIDE_DECIMAL:
             help = "Spark reads decimals of up to 38 digits from files: write the column as text"
         message = str(error).strip().splitlines()[0]
@@ -95,7 +95,6 @@ def _spark_errors_as_unreadable(job: Job) -> Iterator[None]:
         reason = error_of_text(str(error))
         if reason.code is not PIPELINE_FAILED:
             raise reason from error
-        help = f"format is `{job.source.format}`"
         raise PipelineError(UNREADABLE_INPUT, deepest(str(error)), help, place=("source",)) from error
 
 
@@ -115,11 +114,8 @@ def _open_by_format(spark: SparkSession, job: Job) -> Records:
     if source.format == "parquet":
         files = files_for_arrow(spark, source) if source.explode is None else None
         if files is not None:
-            types = {
-                part.name: from_arrow_type(part.type, prefer_timestamp_ntz=True)
-                for part in files.reader.raw_type
-            }
-            columns = _typed_columns(types)
+            rows = from_arrow_type(files.reader.raw_type, prefer_timestamp_ntz=True)
+            columns = _typed_columns({field.name: field.dataType for field in rows.fields})
             return Records(lambda: with_file(read_parquet(spark, source)[0]), columns, files=files)
         return records_of_frame(*read_parquet(spark, source), explode=source.explode)
     options = {**texts.file_options(source), **source.options}

@@ -66,9 +66,8 @@ def read_tables(
         frames.append(table_frame(spark, TableReader(table, EXACT_ROWS)))
         counts.append(_count_types(frames[-1], table))
     first, *others = frames
-    texts = [{label: str(held) for label, held in types.items()} for types in counts]
     for i, other in enumerate(others, 1):
-        if texts[i] != texts[0]:
+        if counts[i] != counts[0]:
             message = f"`{source.path[0]}` and `{source.path[i]}` have timestamps, times or durations of other units"
             help = "name them under `sources:`, each by itself"
             raise PipelineError(SOURCE_TYPE_MISMATCH, message, help, place=("source", "path"))

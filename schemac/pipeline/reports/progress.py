@@ -98,8 +98,7 @@ class Watch:
 
     def at(self, step: RunStep) -> None:
         """Set the current step; an earlier step is ignored."""
-        if ORDER.index(step) >= ORDER.index(self.step):
-            self.step = step
+        self.step = max(self.step, step, key=ORDER.index)
         records = sum(self.counts.values())
         if self.since is None and (records or self.step is RunStep.WRITING):
             self.since = time.monotonic()
@@ -175,11 +174,9 @@ def _step(tracker: Any | None, run: str, seconds: float) -> RunStep:
         stages = list(filter(None, map(tracker.getStageInfo, ids)))
     except Exception:  # noqa: BLE001  the session may be going down; its own error is told elsewhere
         return RunStep.PLANNING
-    if not stages:
-        return RunStep.PLANNING
     if any(stage.numActiveTasks for stage in stages):
         return RunStep.WRITING
     is_done = all(job.status == "SUCCEEDED" for job in jobs)
-    if is_done or sum(stage.numCompletedTasks for stage in stages):
-        return RunStep.PLANNING
-    return RunStep.WAITING if seconds > LONG_WAIT_SECONDS else RunStep.PLANNING
+    is_begun = any(stage.numCompletedTasks for stage in stages)
+    is_waiting = bool(stages) and not is_done and not is_begun and seconds > LONG_WAIT_SECONDS
+    return RunStep.WAITING if is_waiting else RunStep.PLANNING

@@ -33,7 +33,6 @@ OF_EACH = 3
 """How many offending records are reported for one field and rule."""
 ROWS_LOOKED_AT = 200_000
 BYTES_LOOKED_THROUGH = 256 << 20
-PACKED = {".gz": "gzip", ".bz2": "bz2", ".zst": "zstd"}
 
 
 @dataclass(frozen=True)
@@ -97,7 +96,7 @@ def lines_of(file: str, records: set[str]) -> dict[str, int]:
     path = local_file(file)
     if path is None or path.stat().st_size > BYTES_LOOKED_THROUGH:
         return {}
-    with pa.input_stream(str(path), compression=PACKED.get(path.suffix)) as stream:
+    with pa.input_stream(str(path)) as stream:
         content = stream.read(BYTES_LOOKED_THROUGH)
     lines = {}
     for record in records:

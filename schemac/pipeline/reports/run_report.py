@@ -107,7 +107,16 @@ class RunReport:
         return run_text(self)
 
     def _repr_html_(self) -> str:
-        return run_fragment(self)
+        if self.is_repeat:
+            return f"<div><p>{_repeat(self)}</p></div>"
+        place = f"<code>{escaped(self.table_path)}</code>, version {self.table_version}"
+        counts = (
+            f"<b>{self.rows_in:,}</b> records read, <b>{self.rows_written:,}</b> written to {place}; "
+            f"<b>{self.rows_quarantined:,}</b> quarantined"
+        )
+        if self.quarantine_path is not None:
+            counts += f" in <code>{escaped(self.quarantine_path)}</code>"
+        return f"<div><p>{counts}; {self.seconds:.1f} s</p>{reasons_table((*self.reasons, *self.warnings))}{_absent(self)}{_differences(self)}</div>"
 
 
 def offenders_of(report: RunReport, storage_options: Storage = NO_STORAGE) -> tuple[Offender, ...]:
@@ -173,20 +182,6 @@ def comparison_text(report: RunReport, what: str) -> str:
 def stopped_after(stopped: str) -> str:
     """Return the note that a run is committed although Spark stopped."""
     return f"Spark stopped after the commit, so the run counts, and need not be run again: {stopped}."
-
-
-def run_fragment(report: RunReport) -> str:
-    """Show a run in a notebook."""
-    if report.is_repeat:
-        return f"<div><p>{_repeat(report)}</p></div>"
-    place = f"<code>{escaped(report.table_path)}</code>, version {report.table_version}"
-    counts = (
-        f"<b>{report.rows_in:,}</b> records read, <b>{report.rows_written:,}</b> written to {place}; "
-        f"<b>{report.rows_quarantined:,}</b> quarantined"
-    )
-    if report.quarantine_path is not None:
-        counts += f" in <code>{escaped(report.quarantine_path)}</code>"
-    return f"<div><p>{counts}; {report.seconds:.1f} s</p>{reasons_table((*report.reasons, *report.warnings))}{_absent(report)}{_differences(report)}</div>"
 
 
 def run_page(

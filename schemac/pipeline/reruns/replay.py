@@ -8,10 +8,10 @@ Rule: only rows that count, of runs whose rows the table has. A text that was no
 Errors: SC666 replay.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import replace
 
-from pyspark.sql import DataFrame, Row, SparkSession, functions
+from pyspark.sql import DataFrame, SparkSession, functions
 
 from schemac.pipeline.declaration.job import FRAME, Job, Source
 from schemac.pipeline.errors import PipelineError, did_you_mean
@@ -166,14 +166,11 @@ def _selected_rows(rows: DataFrame, job: Job, replay: Replay) -> DataFrame:
     selected = rows.where(functions.expr(f"exists({reasons}, e -> {condition})"))
     if selected.isEmpty():
         each = rows.select(functions.explode(functions.expr(reasons)).alias("e"))
-        _refuse_misspelt(requested, each.select("e.rule", "e.path").distinct().collect())
+        present = each.select("e.rule", "e.path").distinct().collect()
+        for option, word in requested.items():
+            words = {reason[option] for reason in present}
+            # What is like none of the quarantine's has been replayed, or never occurred.
+            if word not in words and closest(word, sorted(words)) is not None:
+                message = f"no record of the quarantine has a reason with the {option} `{word}`"
+                raise PipelineError(REPLAY, message, did_you_mean(word, words))
     return selected
-
-
-def _refuse_misspelt(requested: Mapping[str, str], present: list[Row]) -> None:
-    """Refuse a rule or a path that is like one of the quarantine's; another one has been replayed, or never occurred."""
-    for option, word in requested.items():
-        words = {reason[option] for reason in present}
-        if word not in words and closest(word, sorted(words)) is not None:
-            message = f"no record of the quarantine has a reason with the {option} `{word}`"
-            raise PipelineError(REPLAY, message, did_you_mean(word, words))

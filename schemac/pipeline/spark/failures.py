@@ -56,19 +56,7 @@ class Cause:
 
 
 MEMORY = "give it more, as `spark: {settings: {spark.driver.memory: 4g}}`, or let fewer tasks run at once, as `spark: {master: 'local[2]'}`"
-JAVA_AGAIN = (
-    "run it again; if it happens again, give Java more memory, as `spark: {settings: {spark.driver.memory: 4g}}`, or let"
-    " fewer tasks run at once, as `spark: {master: 'local[2]'}`"
-)
-FEWER_TASKS = (
-    "run it again; if it happens again, let fewer tasks run at once, as `spark: {master: 'local[2]'}` or, on a cluster,"
-    " `spark: {settings: {spark.executor.cores: 1}}`"
-)
 LOGS = "see the logs of the executors: on a standalone cluster `work/<application>/<executor>/stderr` of each worker"
-EXECUTORS_AGAIN = (
-    f"{LOGS}; where memory ran out, give them more, as `spark: {{settings: {{spark.executor.memory: 4g}}}}`, or let each run"
-    " fewer tasks at once, as `spark: {settings: {spark.executor.cores: 1}}`"
-)
 PYTHON = (
     "name a Python that has schemac's libraries, as `spark: {settings: {spark.pyspark.python: /path/to/python}}`,"
     " or send one along with `spark.archives`"
@@ -156,13 +144,15 @@ CAUSES = (
         r"Python worker exited unexpectedly|Python worker \S* ?(?:crashed|died)",
         WORKER_KILLED,
         "a Python worker of Spark was killed while it wrote; most often the system does that when memory runs out",
-        FEWER_TASKS,
+        "run it again; if it happens again, let fewer tasks run at once, as `spark: {master: 'local[2]'}` or, on a cluster,"
+        " `spark: {settings: {spark.executor.cores: 1}}`",
     ),
     Cause(
         r"ExecutorLostFailure \(executor (?P<executor>\S+) exited[^)]*\)(?: Reason: (?P<why>[^\n]+))?",
         EXECUTOR_LOST,
         "Spark lost the executor {executor}: {why}",
-        EXECUTORS_AGAIN,
+        f"{LOGS}; where memory ran out, give them more, as `spark: {{settings: {{spark.executor.memory: 4g}}}}`, or let each run"
+        " fewer tasks at once, as `spark: {settings: {spark.executor.cores: 1}}`",
     ),
     Cause(
         r"Master removed our application(?:: (?P<why>\w+))?|Application has been killed\. Reason: (?P<reason>[^\n]+)",
@@ -183,7 +173,8 @@ CAUSES = (
         r"|Connection refused.{0,200}py4j|NoneType' object has no attribute 'sc'",
         JAVA_GONE,
         "the Java process of Spark is gone: it was killed, or it could not go on",
-        JAVA_AGAIN,
+        "run it again; if it happens again, give Java more memory, as `spark: {settings: {spark.driver.memory: 4g}}`, or let"
+        " fewer tasks run at once, as `spark: {master: 'local[2]'}`",
     ),
     Cause(
         r"Job \d+ cancelled(?: (?P<why>[^\n]+))?|cancelled as part of",
@@ -275,10 +266,9 @@ def known_cause(text: str) -> PipelineError | None:
     for cause in CAUSES:
         match = re.search(cause.pattern, text, re.IGNORECASE)
         if match is not None:
-            groups = {
-                name: (group or "it gave no reason").rstrip() for name, group in match.groupdict().items()
-            }
-            return PipelineError(cause.code, cause.message.format(**groups), cause.help)
+            groups = match.groupdict("it gave no reason")
+            message = cause.message.format(**{name: group.rstrip() for name, group in groups.items()})
+            return PipelineError(cause.code, message, cause.help)
     return None
 
 

@@ -83,13 +83,12 @@ class PythonFunction:
         except Exception as error:
             message = f"`{self.qualified_name}` cannot be loaded: {_error_text(error)}"
             raise _function_error(self.label, message) from error
-        function: Any = getattr(module, self.name, None)
+        function: Function | None = getattr(module, self.name, None)
         if not callable(function):
             known = [name for name, value in vars(module).items() if callable(value) and name[0] != "_"]
             message = f"`{self.qualified_name}` is not there: the module has no function `{self.name}`"
             raise _function_error(self.label, message, did_you_mean(self.name, known))
-        loaded: Function = function
-        return loaded
+        return function
 
     def __call__(self, rows: pa.RecordBatch) -> pa.Array:
         """Compute the values of some rows."""

@@ -76,10 +76,10 @@ class HadoopFiles:
 
     errors: tuple[type[Exception], ...] = (PipelineError, Py4JError, OSError)
 
-    def __init__(self, spark: SparkSession, path: str, options: Mapping[str, str] | None = None) -> None:
+    def __init__(self, spark: SparkSession, path: str, options: Mapping[str, str]) -> None:
         self._jvm: Any = spark._jvm
         settings = spark._jsparkSession.sessionState().newHadoopConf()
-        for name, text in (options or {}).items():
+        for name, text in options.items():
             settings.set(name, text)
         self._system = self._path(path).getFileSystem(settings)
 
