@@ -273,7 +273,8 @@ def edit_artifact(folder: Path, step: Step) -> None:
     if not paths:
         return
     path = folder / paths[step.seed % len(paths)]
-    content = path.read_bytes()
+    # A link may lead to what a later build has put elsewhere.
+    content = path.read_bytes() if path.exists() else b""
     path.unlink()
     if step.edit == "damage an artifact":
         path.write_bytes(content[:-1] + b"#")
