@@ -379,6 +379,22 @@ def test_refuse_a_decimal_that_no_kind_admits(folder: Path, capsys: pytest.Captu
     assert "# left out: a\n" in (folder / "m.yaml").read_text()
 
 
+def test_skip_a_column_of_a_table_that_no_kind_admits(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    fields = [
+        {"id": id, "name": name, "type": type_} for id, name, type_ in ((0, "a", "INT"), (1, "g", "GEOMETRY"))
+    ]
+    table = {"version": 3, "id": 0, "fields": fields, "highestFieldId": 1, "timeMillis": 1}
+    empty: dict[str, Any] = {"partitionKeys": [], "primaryKeys": [], "options": {}}
+    (folder / "t/schema").mkdir(parents=True)
+    (folder / "t/schema/schema-0").write_text(json.dumps({**table, **empty}))
+    (found,) = outcome(capsys, "t")
+    assert (found["code"], found["path"]) == ("SC551", "g")
+    assert outcome(capsys, "t", "--skip", "g") == []
+    assert "# left out: g\n" in (folder / "m.yaml").read_text()
+
+
 def test_skip_only_what_is_there(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (folder / "s.csv").write_text("day,rain\n2020-01-01,1\n")
     (found,) = outcome(capsys, "s.csv", "--skip", "rian")

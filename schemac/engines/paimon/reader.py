@@ -141,7 +141,7 @@ _UNITS = ("Second", "Millisecond", "Microsecond", "Nanosecond")
 """By the groups of three digits that a unit has."""
 
 
-def read(path: Path, report: Report) -> importer.ImportedSchema | None:
+def read(path: Path, report: Report) -> importer.ImportedSchema:
     """Return the newest version of a table's schema, and all others."""
     files = schema_files(path)
     if not files:
@@ -149,8 +149,6 @@ def read(path: Path, report: Report) -> importer.ImportedSchema | None:
     tables = list(map(read_schema_file, files))
     conversion = _FromPaimon(str(path), report)
     versions = tuple([_version(table, conversion) for table in tables])
-    if report.has_errors:
-        return None
     latest = tables[-1]
     comments = [f"from version {latest.schema_id} of a Paimon table's schema"]
     if latest.version < VERSION:
