@@ -17,7 +17,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from schemac.arrow.constraints import SchemaConstraints, constraints_of
-from schemac.rows.judging.arrays import is_string, nullable_type, plain_layout, storage_field, storage_schema
+from schemac.rows.judging.arrays import is_string, plain_layout, storage_field, storage_schema
 from schemac.rows.judging.column_proofs import column_proof
 from schemac.rows.judging.judge import (
     MALFORMED,
@@ -207,12 +207,7 @@ class Validator:
     def _field_reader(self, one: FieldInput, column_type: pa.DataType) -> FieldReader:
         """Return the reader of a field by the form of its input: a column, JSON, a whole record, a pattern or nothing."""
         member, settings = self.schema.field(one.label), self.settings
-        if one.form == "nothing":
-            absent, nulls = absent_reader(member), nullable_type(member)
-            prove_nulls = lambda array: Proven(pa.nulls(len(array), nulls), np.zeros(len(array), bool))  # noqa: E731
-            read_absent: Reader = lambda _, path, reasons: absent(path, reasons)  # noqa: E731
-            return FieldReader(member, read_absent, proof=prove_nulls if member.nullable else None)
-        if one.form == "column":
+        if one.form in ("column", "nothing"):
             source = storage_field(pa.field(one.label, column_type))
             return FieldReader.of_column(member, source, settings, one.epoch)
         if one.form == "pattern":
