@@ -63,6 +63,9 @@ def _typed_proof(member: pa.Field, source: pa.Field) -> Proof | None:
     target_type, source_type, is_ = member.type, storage_type(source.type), pa.types
     if keeps_value(member, source):
         return _proof(member, source, converted=lambda array: array)
+    if is_.is_null(source_type):
+        nulls = nullable_type(member, source)
+        return lambda array: Proven(pa.nulls(len(array), nulls), forbidden_nulls(member, array))
     if is_scalar(member):
         return _scalar_proof(member, source)
     if is_list(target_type) and is_list(source_type):

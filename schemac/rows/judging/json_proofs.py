@@ -72,11 +72,6 @@ def _json_list(tokens: Iterable[bytes]) -> bytes:
     return b"[" + b",".join(tokens) + b"]"
 
 
-def _starts_with(tokens: pa.Array, bracket: str) -> pa.Array:
-    """Return which tokens begin with a bracket, False for null."""
-    return pc.fill_null(pc.starts_with(tokens, bracket), False)
-
-
 def _colons(tokens: pa.Array) -> Any:
     """Count the colons in each token of a column that has not been sliced; most columns have none."""
     return pc.count_substring(tokens, ":").to_numpy() if b":" in _text_bytes(tokens) else 0
@@ -244,14 +239,14 @@ class RecordTokens:
             total[steps] = column
         inner = self._below_of.get(steps, {})
         if any(isinstance(step, str) for step in inner):
-            is_object = _starts_with(column, "{")
+            is_object = pc.starts_with(column, "{")
             columns, unsound = self._nodes[steps].of_tokens(column.filter(is_object))
             odd[numpy_mask(is_object)] |= unsound
             for key, tokens in columns.items():
                 odd |= self._collect_below((*steps, key), _scattered(tokens, is_object), total)
         numbers = [step for step in inner if isinstance(step, int)]
         if numbers:
-            is_of_items = _starts_with(column, "[")
+            is_of_items = pc.starts_with(column, "[")
             tokens = column.filter(is_of_items)
             for row in pc.indices_nonzero(pc.match_substring(tokens, "{")).to_pylist():
                 odd[pc.indices_nonzero(is_of_items)[row].as_py()] |= not _is_sound(tokens[row].as_py())

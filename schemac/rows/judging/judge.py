@@ -15,7 +15,6 @@ from typing import Any
 
 import pyarrow as pa
 
-from schemac.rows.judging import tokens
 from schemac.rows.judging.arrays import is_list, is_scalar, storage_type
 from schemac.rows.judging.reasons import Reason
 from schemac.rows.judging.scalars import Scalar, TokenKind, scalar_of, with_zones
@@ -42,6 +41,8 @@ from schemac.rows.judging.tokens import (
 )
 from schemac.rows.judging.values import BrokenRuleError
 
+MALFORMED = "malformed"
+"""The rule that a record breaks which is none."""
 Path = str | tuple["Path", str | int]
 Reader = Callable[[Any, Path, "RecordReasons"], Any]
 
@@ -150,19 +151,22 @@ def cell_reader(member: pa.Field, settings: ValidationSettings, epoch: str | Non
     if is_scalar(member):
         scalar = known_scalar(member, epoch)
         return scalar_reader(member, scalar, nulls if scalar.is_identity else ("", *nulls))
-    read_value = json_reader(member, settings, is_inner=True)
     blank = frozenset(("", *nulls))
+    read = json_reader(member, settings, is_inner=True)
+    return parsed_reader(read, lambda t: None if t in blank else parse(t))
 
-    def read(t: Any, path: Path, reasons: RecordReasons) -> Any:
-        if t is None or t in blank:
-            return read_value(None, path, reasons)
+
+def parsed_reader(read: Reader, parsed: Callable[[Any], Any], *, of_record: bool = False) -> Reader:
+    """Return a reader of what `parsed` makes of a text, or of a value `of_record`: that is none where it raises NotJsonError."""
+
+    def read_parsed(x: Any, path: Path, reasons: RecordReasons) -> Any:
         try:
-            value = tokens.parse(t)
+            value = None if x is None else parsed(x)
         except NotJsonError:
-            return reasons.add(path, "cast", t)
-        return read_value(value, path, reasons)
+            return reasons.add("", MALFORMED, None) if of_record else reasons.add(path, "cast", x)
+        return read(value, path, reasons)
 
-    return read
+    return read_parsed
 
 
 def _json_scalar_reader(member: pa.Field, scalar: Scalar, settings: ValidationSettings) -> Reader:
@@ -362,4 +366,4 @@ def value_at(value: Any, steps: tuple[Step, ...]) -> Any:
 
 def malformed_reason(text: str) -> Reason:
     """Return the reason of a malformed text or row."""
-    return Reason("", "malformed", text[:LONGEST_VALUE])
+    return Reason("", MALFORMED, text[:LONGEST_VALUE])

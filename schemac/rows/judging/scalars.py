@@ -182,14 +182,17 @@ def _day_reader(data_type: pa.DataType, epoch: str | None) -> Value:
     if epoch is None:
         return lambda t: values.day_of(t) * factor
     per_unit = NANOSECONDS_PER[epoch]
-    return lambda t: _day_in_range(_nanoseconds_of_count(t, per_unit, values.DAY) // values.DAY) * factor
+    return lambda t: _in_years(_nanoseconds_of_count(t, per_unit, values.DAY) // values.DAY, *_DAYS) * factor
 
 
-def _day_in_range(days: int) -> int:
-    """Return days since 1970 as they are. Raises BrokenRuleError outside of the years 0001 to 9999."""
-    if not FIRST_DAY <= days <= LAST_DAY:
+_DAYS = FIRST_DAY, LAST_DAY
+
+
+def _in_years(count: int, first: int, last: int) -> int:
+    """Return a count since 1970 as it is; `first` and `last` are those of the years 0001 to 9999. Raises BrokenRuleError outside."""
+    if not first <= count <= last:
         raise BrokenRuleError("range", "not in the years 0001 to 9999")
-    return days
+    return count
 
 
 def _nanoseconds_of_count(t: str, per_unit: int, step: int) -> int:
@@ -233,25 +236,27 @@ def _timestamp_text_reader(data_type: pa.DataType, zone: str | None) -> Value:
 
 
 def _timestamp_count_reader(data_type: pa.DataType, epoch: str, zone: str | None) -> Value:
-    """Read a timestamp out of a count."""
+    """Read a timestamp out of a count, which is an instant."""
     per_unit, step = NANOSECONDS_PER[epoch], _nanoseconds_per(data_type)
-    is_converted = data_type.tz is None and zone != "UTC"
+    timestamp = _timestamp_maker(data_type, zone)
+    return lambda t: timestamp(_nanoseconds_of_count(t, per_unit, step))
+
+
+def _timestamp_maker(data_type: pa.TimestampType, zone: str | None) -> Callable[[int], int]:
+    """Make a timestamp of the nanoseconds of an instant; one without a zone has what the clocks of `zone` show at it."""
+    is_converted, step = data_type.tz is None and zone != "UTC", _nanoseconds_per(data_type)
     first, last = nanoseconds_of_years(data_type)
 
-    def value(t: str) -> int:
-        nanoseconds = _nanoseconds_of_count(t, per_unit, step)
+    def timestamp(instant: int) -> int:
         if is_converted:
-            # A count is an instant; the field has what the clocks of the zone show at it.
-            if not values.FIRST <= nanoseconds < values.LAST:
-                raise BrokenRuleError("range", "not in the years 0001 to 9999")
-            nanoseconds = shown_in(zone, nanoseconds)
+            instant = shown_in(zone, _in_years(instant, values.FIRST, values.LAST - 1))
         if data_type.unit == "ns":
-            return values.in_64_bits(nanoseconds)
-        if not first <= nanoseconds <= last:
-            raise BrokenRuleError("range", "not in the years 0001 to 9999")
-        return nanoseconds // step
+            return values.in_64_bits(instant)
+        if _in_years(instant, first, last) % step:
+            raise BrokenRuleError("precision", "more digits than the unit has")
+        return instant // step
 
-    return value
+    return timestamp
 
 
 def pattern_value_reader(field: pa.Field, *, has_zone: bool) -> Callable[[int], int]:
@@ -259,27 +264,14 @@ def pattern_value_reader(field: pa.Field, *, has_zone: bool) -> Callable[[int], 
     data_type = storage_type(field.type)
     if not pa.types.is_timestamp(data_type):
         factor = _per_day(data_type)
-        return lambda micros: _day_in_range(micros * 1000 // values.DAY) * factor
+        return lambda micros: _in_years(micros * 1000 // values.DAY, *_DAYS) * factor
     zone = clock_zone(field)
+    # Without a zone it is the reading of a clock, which a field without one takes as it is.
+    timestamp = _timestamp_maker(data_type, zone if has_zone else "UTC")
+    if has_zone or data_type.tz is None:
+        return lambda micros: timestamp(micros * 1000)
     rules = _rules_of(zone)
-    takes_instants, step = data_type.tz is not None, _nanoseconds_per(data_type)
-    first, last = nanoseconds_of_years(data_type)
-
-    def timestamp(micros: int) -> int:
-        result = micros * 1000
-        if takes_instants and not has_zone:
-            result = values.instant_at(result, rules)
-        if has_zone and not takes_instants and values.FIRST <= result < values.LAST:
-            result = shown_in(zone, result)
-        if not first <= result <= last:
-            raise BrokenRuleError("range", "not in the years 0001 to 9999")
-        if data_type.unit == "ns":
-            return values.in_64_bits(result)
-        if result % step:
-            raise BrokenRuleError("precision", "more digits than the unit has")
-        return result // step
-
-    return timestamp
+    return lambda micros: timestamp(values.instant_at(micros * 1000, rules))
 
 
 def _time_reader(data_type: pa.DataType) -> Value:

@@ -14,7 +14,7 @@ from typing import Any
 import pyarrow as pa
 
 from schemac.language.attributes.attribute import Role
-from schemac.rows.judging.arrays import role_of, storage_field, storage_type
+from schemac.rows.judging.arrays import is_scalar, role_of, storage_field, storage_type
 from schemac.rows.judging.tokens import is_uuid, json_string
 from schemac.rows.judging.typed_values import raw_values
 from schemac.rows.judging.value_texts import cast_text, clock_text
@@ -25,14 +25,20 @@ _NEEDS_QUOTES = frozenset(',"\r\n')
 
 def json_lines(schema: pa.Schema, rows: pa.RecordBatch) -> Iterator[str]:
     """Yield a record for each row, without the end of the line."""
-    members = [storage_field(member) for member in schema]
-    labels = [f"{json_string(member.name)}:" for member in members]
-    columns = []
-    for member, column in zip(members, rows.columns, strict=True):
-        write = _json_writer(member)
-        columns.append(["null" if value is None else write(value) for value in raw_values(column)])
-    for row in zip(*columns, strict=True):
+    labels = [f"{json_string(name)}:" for name in schema.names]
+    for row in _written_rows(schema, rows, _json_writer, "null"):
         yield f"{{{','.join([label + text for label, text in zip(labels, row, strict=True)])}}}"
+
+
+def _written_rows(
+    schema: pa.Schema, rows: pa.RecordBatch, writer_of: Callable[[pa.Field], Written], null: Any
+) -> Iterator[tuple[Any, ...]]:
+    """Yield the texts of the values of each row, `null` for those that are null."""
+    columns = []
+    for member, column in zip(map(storage_field, schema), rows.columns, strict=True):
+        write = writer_of(member)
+        columns.append([null if value is None else write(value) for value in raw_values(column)])
+    yield from zip(*columns, strict=True)
 
 
 def csv_header(schema: pa.Schema) -> str:
@@ -42,14 +48,13 @@ def csv_header(schema: pa.Schema) -> str:
 
 def csv_lines(schema: pa.Schema, rows: pa.RecordBatch) -> Iterator[str]:
     """Yield a record for each row, without the end of the line."""
-    members = [storage_field(member) for member in schema]
-    columns = []
-    for member, column in zip(members, rows.columns, strict=True):
-        is_json = pa.types.is_nested(column.type) or role_of(member) is Role.JSON
-        write = _json_writer(member) if is_json else text_writer(member)
-        columns.append([None if value is None else write(value) for value in raw_values(column)])
-    for row in zip(*columns, strict=True):
-        yield csv_line(row)
+    yield from map(csv_line, _written_rows(schema, rows, _cell_writer, None))
+
+
+def _cell_writer(member: pa.Field) -> Written:
+    """Return what writes values of a field for a cell."""
+    is_text = is_scalar(member) and role_of(member) is not Role.JSON
+    return text_writer(member) if is_text else _json_writer(member)
 
 
 def csv_line(cells: Iterable[str | None]) -> str:

@@ -33,7 +33,7 @@ from schemac.language.constraints.field_constraints import (
 from schemac.language.constraints.rows import CHECK_RULE, DUPLICATE_RULE, REFERENCE_RULE, UNIQUE_RULE
 from schemac.language.logical.model import Part, SchemaField, preorder
 from schemac.rows.judging.arrays import storage_schema, to_batches
-from schemac.rows.judging.judge import value_at
+from schemac.rows.judging.judge import MALFORMED, value_at
 from schemac.rows.judging.settings import ValidationSettings
 from schemac.rows.judging.tokens import NumberText, json_string, parse, token_text
 from schemac.rows.runs.plain_types import nullable_field
@@ -43,7 +43,7 @@ from schemac.rows.samples.sampler import Datasets, Sampler, with_members
 from schemac.rows.samples.values import NoValueError, Values, values_of
 from schemac.rows.samples.written import csv_line, json_lines
 from schemac.rows.validation.validating import ValidationRules, validated
-from schemac.rows.validation.validator import MALFORMED, TEXT, Validator
+from schemac.rows.validation.validator import TEXT, Validator
 
 GOOD = 60
 """Good records that some are taken of."""

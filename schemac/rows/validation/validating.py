@@ -33,7 +33,14 @@ from schemac.rows.judging.arrays import (
     storage_schema,
     to_batches,
 )
-from schemac.rows.judging.judge import Reader, RecordReader, RecordReasons, add_unexpected, malformed_reason
+from schemac.rows.judging.judge import (
+    MALFORMED,
+    RecordReader,
+    RecordReasons,
+    add_unexpected,
+    malformed_reason,
+    parsed_reader,
+)
 from schemac.rows.judging.object_proofs import members_of, object_proof
 from schemac.rows.judging.reasons import REASONS, reason_array
 from schemac.rows.judging.settings import Unexpected, ValidationSettings
@@ -47,8 +54,6 @@ from schemac.rows.validation.constraints import (
 )
 from schemac.rows.validation.result import ERRORS, ROW, JudgedBatch, Validation
 from schemac.rows.validation.validator import (
-    MALFORMED,
-    NO_RECORD,
     TEXT,
     FieldReader,
     Validator,
@@ -290,7 +295,12 @@ class PythonRowReader:
         if not self.uncovered:
             self._texts = Validator(self._judge.schema, settings)
         self.fields = [
-            FieldReader(member, _of_objects(read), list, object_proof(member, settings))
+            FieldReader(
+                member,
+                parsed_reader(read, lambda x: as_record_value(x, 1), of_record=True),
+                list,
+                object_proof(member, settings),
+            )
             for member, (_, _, read) in zip(self._judge.schema, self._judge.json_readers, strict=False)
         ]
 
@@ -343,20 +353,6 @@ class PythonRowReader:
         for row, text in broken.items():
             reasons.refuse(row, malformed_reason(text))
         return judged
-
-
-def _of_objects(read: Reader) -> Reader:
-    """Return a reader that accepts Python objects."""
-
-    def read_object(x: Any, path: Any, reasons: RecordReasons) -> Any:
-        try:
-            value = as_record_value(x, 1)
-        except NotJsonError:
-            reasons.append(NO_RECORD)
-            return None
-        return read(value, path, reasons)
-
-    return read_object
 
 
 def _raw_rows(rows: Sequence[Any], numbers: Any) -> pa.RecordBatch:

@@ -17,9 +17,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from schemac.arrow.constraints import SchemaConstraints, constraints_of
-from schemac.rows.judging.arrays import is_string, nullable_type, plain_layout, storage_field, storage_schema
+from schemac.rows.judging.arrays import is_string, plain_layout, storage_field, storage_schema
 from schemac.rows.judging.column_proofs import column_proof
 from schemac.rows.judging.judge import (
+    MALFORMED,
     Reader,
     RecordReader,
     RecordReasons,
@@ -27,13 +28,14 @@ from schemac.rows.judging.judge import (
     json_reader,
     malformed_reason,
     parse_record,
+    parsed_reader,
     value_at,
 )
 from schemac.rows.judging.proofs import Proven
 from schemac.rows.judging.reasons import Reason, Reasons, reason_array
 from schemac.rows.judging.scalars import pattern_value_reader, with_zones
-from schemac.rows.judging.settings import LONGEST_VALUE, Coerce, Step, ValidationSettings
-from schemac.rows.judging.tokens import NotJsonError, parse, token_text
+from schemac.rows.judging.settings import Coerce, Step, ValidationSettings
+from schemac.rows.judging.tokens import parse, token_text
 from schemac.rows.judging.typed_values import nullable_array, raw_values, typed_reader
 from schemac.rows.judging.values import BrokenRuleError
 from schemac.rows.validation.constraints import add_broken_values, object_texts
@@ -43,7 +45,7 @@ WORTH_A_LOOK = 20
 """Texts that are read one by one, of which it is worth to know whether they are alike."""
 TEXT = "__text"
 """The texts of records of JSON; null for a record that has none."""
-MALFORMED, CONFLICT = "malformed", "partition"
+CONFLICT = "partition"
 Form = Literal["record", "column", "json", "pattern", "nothing"]
 
 
@@ -205,25 +207,20 @@ class Validator:
     def _field_reader(self, one: FieldInput, column_type: pa.DataType) -> FieldReader:
         """Return the reader of a field by the form of its input: a column, JSON, a whole record, a pattern or nothing."""
         member, settings = self.schema.field(one.label), self.settings
-        if one.form == "nothing":
-            absent, nulls = absent_reader(member), nullable_type(member)
-            prove_nulls = lambda array: Proven(pa.nulls(len(array), nulls), np.zeros(len(array), bool))  # noqa: E731
-            read_absent: Reader = lambda _, path, reasons: absent(path, reasons)  # noqa: E731
-            return FieldReader(member, read_absent, proof=prove_nulls if member.nullable else None)
-        if one.form == "column":
+        if one.form in ("column", "nothing"):
             source = storage_field(pa.field(one.label, column_type))
             return FieldReader.of_column(member, source, settings, one.epoch)
         if one.form == "pattern":
             return FieldReader(member, _pattern_reader(one, member, settings))
         read = json_reader(member, settings, one.epoch)
         if one.form == "json":
-            return FieldReader(member, _reader_of_texts(read, lambda path, text: Reason(path, "cast", text)))
+            return FieldReader(member, parsed_reader(read, parse))
         proof = None
         if self._tokens is not None and one.epoch is None:
             from schemac.rows.judging.json_proofs import json_proof  # likewise
 
             proof = json_proof(member, settings)
-        read_token = _reader_of_texts(read, lambda path, text: NO_RECORD)
+        read_token = parsed_reader(read, parse, of_record=True)
         return FieldReader(
             member, read_token, lambda tokens: [token or None for token in tokens.to_pylist()], proof
         )
@@ -270,10 +267,6 @@ class Validator:
         return {label: columns[steps] for label, steps in self._places.items()}, unexpected
 
 
-NO_RECORD = Reason("", MALFORMED, None)
-"""Of a value that makes its record none."""
-
-
 def _record_tokens(judge: RecordReader, places: list[tuple[Step, ...]]) -> Any:
     """Return what takes texts of records apart; None where msgspec is not installed, and each is read alone."""
     try:
@@ -283,22 +276,6 @@ def _record_tokens(judge: RecordReader, places: list[tuple[Step, ...]]) -> Any:
         return None
     known = {steps: keys for steps, keys, _ in judge.objects} or None
     return RecordTokens([*(steps for _, steps, _ in judge.json_readers), *places], known)
-
-
-def _reader_of_texts(read: Reader, refused: Callable[[Any, str], Reason]) -> Reader:
-    """Return a reader of JSON values that accepts their texts."""
-
-    def read_text(text: Any, path: Any, reasons: RecordReasons) -> Any:
-        if text is None:
-            return read(None, path, reasons)
-        try:
-            value = parse(text)
-        except NotJsonError:
-            reasons.append(refused(path, text[:LONGEST_VALUE]))
-            return None
-        return read(value, path, reasons)
-
-    return read_text
 
 
 def add_broken_constraints(constraints: SchemaConstraints, judged: JudgedBatch) -> None:

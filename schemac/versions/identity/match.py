@@ -57,7 +57,7 @@ class Matcher:
 
     def _siblings(self, fields: Sequence[SchemaField], parent: int | None) -> None:
         """Match the children of one parent; a parent that is new has no old children."""
-        old = self._children.get(parent, {}) if parent is not None or fields is self.columns else {}
+        old = self._children.get(parent, {})
         for field in fields:
             if field.is_member and (self.renamed or RENAMED_FROM.key in field.extra):
                 id = self._old_id(field, fields, parent)
@@ -83,7 +83,7 @@ class Matcher:
             id = self._ids_by_path.get(before)
             return id if id not in self._used_ids else None
         name = RENAMED_FROM.read(field.extra)
-        old = self._children.get(parent, {}) if parent is not None or field.parent is None else {}
+        old = self._children.get(parent, {})
         same = old.get(field.segment)
         if name is None or (same is not None and _declares(same, name)):
             return None

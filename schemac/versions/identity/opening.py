@@ -160,15 +160,12 @@ class _Replay:
 
     def __init__(self, dataset: locks.LockedDataset) -> None:
         self._dataset = dataset
-        self._places = {version.number: place for place, version in enumerate(dataset.versions)}
         self._locked_version = cache(lambda place: _locked_version(dataset, dataset.versions[place]))
         self._numbered: dict[tuple[str, int], _Numbered] = {}
 
     def numbered(self, engine: str, numbering: locks.Numbering, number: int) -> _Numbered | None:
         """Return the numbers of an engine for the version of this number; None if it numbers nothing there."""
-        place = self._places.get(number)
-        if place is None:
-            return None
+        place = number - 1
         for each in range(
             self._first_place(engine, place, is_existing_only=numbering.is_existing_only), place + 1
         ):
