@@ -2,7 +2,7 @@
 
 from docs.markdown import captioned, heading, section, table, toctree
 from schemac.registry.codes import builtin_codes, loss_pages, page
-from schemac.registry.installed import engine
+from schemac.registry.engine import engine
 from schemac.text.source.pages import rule_pages
 
 GROUPS = {

@@ -5,8 +5,7 @@ from typing import Any
 from docs.markdown import heading, section, table, toctree
 from schemac.artifacts.targets import ARTIFACTS
 from schemac.registry.codes import loss_pages
-from schemac.registry.engine import Capability, Engine
-from schemac.registry.installed import engines
+from schemac.registry.engine import Capability, Engine, engines
 from schemac.versions.evolution.judge import JUDGE
 from schemac.versions.evolution.tables import TABLES
 

@@ -18,8 +18,7 @@ from schemac.language.attributes.attribute import Extra, Role
 from schemac.language.attributes.builtin import TABLE_VERSION
 from schemac.language.attributes.registry import ATTRIBUTES, are_telling, domain_of
 from schemac.language.physical import ArrowType, LoweredSchema
-from schemac.registry.engine import Capability
-from schemac.registry.installed import engines
+from schemac.registry.engine import Capability, engines
 from schemac.text.source.json_object import Json
 
 Tree = Json

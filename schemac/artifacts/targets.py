@@ -14,8 +14,7 @@ from typing import NamedTuple
 from schemac.language.logical.dataset import Findings, LogicalDataset
 from schemac.language.logical.model import SchemaField
 from schemac.registry.codes import codes_of
-from schemac.registry.engine import Capability, EngineError
-from schemac.registry.installed import blamed, engine, engines
+from schemac.registry.engine import Capability, EngineError, blamed, engine, engines
 from schemac.text.source.diagnostics import Code, Report, Severity
 from schemac.versions.identity.compilation import Compilation
 

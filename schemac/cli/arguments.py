@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from schemac.artifacts.targets import target_names
 from schemac.language.logical.dataset import VARIANTS
-from schemac.registry.engine import Capability, VersionSetting
-from schemac.registry.installed import engines, version_settings
+from schemac.registry.engine import Capability, VersionSetting, engines, version_settings
 
 if TYPE_CHECKING:
     from schemac.project.configuration import Project

@@ -195,7 +195,7 @@ class _Parser(argparse.ArgumentParser):
     def format_help(self) -> str:
         """Return the help; nothing else needs to know the engines, which take time to find."""
         if self.description and "ENGINES" in self.description:
-            from schemac.registry.installed import builtin_engines  # as said
+            from schemac.registry.engine import builtin_engines  # as said
 
             titles = [engine.title for engine in builtin_engines() if engine.artifacts]
             self.description = self.description.replace("ENGINES", listed(titles))

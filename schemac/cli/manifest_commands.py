@@ -24,7 +24,7 @@ from schemac.project.imported import FolderFiles
 from schemac.project.manifests import CompiledFile, listed_fields, read_manifests
 from schemac.project.options import CompileOptions
 from schemac.project.workers import PROGRESS
-from schemac.registry.installed import engines
+from schemac.registry.engine import engines
 from schemac.text.source.catalogue import MISSING_EXTRA, SAMPLE_OUTPUT, UNHELD_RECORDS, WRITE_FAILED
 from schemac.text.source.diagnostics import Report, SchemaError
 from schemac.text.source.files import install_help

@@ -18,8 +18,7 @@ from schemac.cli.terminal import ExitCode, ask, progress_bar, put, wrapped
 from schemac.project.configuration import Project
 from schemac.project.locking import numbered_by_lock, open_lock, report_unlocked
 from schemac.project.targets import engines_of, is_left_out
-from schemac.registry.engine import Engine, Trait
-from schemac.registry.installed import blamed, engine, engines, with_trait
+from schemac.registry.engine import Engine, Trait, blamed, engine, engines, with_trait
 from schemac.text.source.catalogue import UNCHECKED_REFERENCE, UNKNOWN_REFERENCE, UNUSABLE_TABLE
 from schemac.text.source.diagnostics import Report
 from schemac.text.source.json_object import Json

@@ -27,7 +27,7 @@ from schemac.project.locking import locked_datasets
 from schemac.project.manifests import CompiledFile
 from schemac.project.options import CompileOptions
 from schemac.project.targets import emit_targets, engines_of
-from schemac.registry.installed import engine
+from schemac.registry.engine import engine
 from schemac.text.source.diagnostics import Report
 from schemac.text.source.phrases import printable
 from schemac.versions.evolution.changes import Change

@@ -32,8 +32,7 @@ from schemac.importers.importer import (
 )
 from schemac.language.logical.model import PART_KEYS, FieldPath, quoted
 from schemac.language.physical import ArrowField, pa
-from schemac.registry.engine import Format, load_as
-from schemac.registry.installed import blamed, engines
+from schemac.registry.engine import Format, blamed, engines, load_as
 from schemac.text.source.catalogue import FOREIGN_SCHEMA, UNREADABLE_SOURCE, UNSUPPORTED_ARROW_TYPE
 from schemac.text.source.diagnostics import Diagnostic, Report
 from schemac.text.source.files import install_help

@@ -37,7 +37,7 @@ from schemac.project.manifests import CompiledFile
 from schemac.project.options import CompileOptions
 from schemac.project.project_texts import DatasetField, key_of, location_of
 from schemac.project.targets import engines_of
-from schemac.registry.installed import engine
+from schemac.registry.engine import engine
 from schemac.text.source.diagnostics import Region, Report
 from schemac.text.syntax.document import Document, Location
 from schemac.text.syntax.model import AuthoredModel, class_text

@@ -15,7 +15,7 @@ from schemac.language.attributes.arrow import ArrowDefaults
 from schemac.language.logical.dataset import Variant
 from schemac.project.configuration import Project
 from schemac.project.discovery import ManifestFile
-from schemac.registry.installed import default_targets
+from schemac.registry.engine import default_targets
 from schemac.text.source.diagnostics import Report
 
 if TYPE_CHECKING:

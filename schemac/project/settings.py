@@ -19,8 +19,7 @@ from schemac.language.logical.dataset import Variant
 from schemac.language.manifest.json_schema_conditions import json_schema
 from schemac.project.discovery import is_pattern, is_within
 from schemac.project.settings_file import Configuration, SettingsFile
-from schemac.registry.engine import EngineError
-from schemac.registry.installed import engines, version_settings
+from schemac.registry.engine import EngineError, engines, version_settings
 from schemac.text.source.diagnostics import Report
 from schemac.text.source.json_object import Json
 from schemac.text.source.phrases import Help, one_of, shortened

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 from schemac.language.lint.settings import LintSettings
 from schemac.language.logical.dataset import Variant
-from schemac.registry.installed import default_targets
+from schemac.registry.engine import default_targets
 from schemac.text.source.catalogue import INVALID_CONFIGURATION
 from schemac.text.source.diagnostics import WHOLE_FILE, Code, Edit, Fix, Report, SourceText, Span
 from schemac.text.source.phrases import Help, quoted

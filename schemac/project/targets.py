@@ -18,7 +18,7 @@ from schemac.language.logical.dataset import LogicalDataset
 from schemac.language.logical.model import preorder
 from schemac.project.options import CompileOptions
 from schemac.project.workers import cores, share
-from schemac.registry.installed import default_targets, engine, engines
+from schemac.registry.engine import default_targets, engine, engines
 from schemac.text.source.diagnostics import Diagnostic, Report, Severity
 from schemac.text.source.phrases import Help
 from schemac.versions.identity.compilation import Compilation

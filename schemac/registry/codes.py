@@ -10,8 +10,7 @@ import re
 from functools import cache
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
-from schemac.registry.engine import Engine, EngineError, load_as, reason_of
-from schemac.registry.installed import builtin_engines, engines
+from schemac.registry.engine import Engine, EngineError, builtin_engines, engines, load_as, reason_of
 from schemac.text.source.catalogue import CATALOGUE, Code
 from schemac.text.source.pages import FOLDER, read_page
 

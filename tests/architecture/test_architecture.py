@@ -21,8 +21,7 @@ from schemac.language.attributes.builtin import TargetName
 from schemac.language.kinds.registry import KINDS
 from schemac.language.logical.model import LogicalType
 from schemac.registry.codes import builtin_codes
-from schemac.registry.engine import Engine, load
-from schemac.registry.installed import builtin_engines, engines
+from schemac.registry.engine import Engine, builtin_engines, engines, load
 from schemac.versions.evolution.judge import JUDGE
 from schemac.versions.identity.lock import NUMBERING
 from tests.architecture.trees import tree_of

@@ -12,8 +12,7 @@ from typing import Any
 
 import schemac
 from schemac.language.attributes.registry import ATTRIBUTES, DOMAINS, domain_of
-from schemac.registry.engine import load
-from schemac.registry.installed import engines
+from schemac.registry.engine import engines, load
 from schemac.versions.evolution.changes import facts
 from tests.architecture.trees import tree_of
 

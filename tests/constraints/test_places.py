@@ -23,7 +23,7 @@ from schemac.language.attributes.attribute import Family
 from schemac.language.checks.constraints import _forbids
 from schemac.language.constraints.evaluation import survey
 from schemac.language.constraints.rows import RowConstraints
-from schemac.registry.installed import engines
+from schemac.registry.engine import engines
 from schemac.rows.judging.settings import ValidationSettings
 from schemac.rows.judging.tokens import parse, token_text
 from schemac.rows.samples.written import json_lines

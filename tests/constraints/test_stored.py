@@ -15,7 +15,7 @@ import pytest
 import schemac
 from schemac.artifacts.dataset import ROW_READER
 from schemac.cli.main import main
-from schemac.registry.installed import engines
+from schemac.registry.engine import engines
 from tests.constraints.test_survey import MANIFEST, expected_of, rows_of, table_of
 
 

@@ -9,8 +9,7 @@ import schemac
 from schemac.artifacts.targets import Emission, load_target
 from schemac.language.logical.model import SchemaField
 from schemac.language.physical import LoweredField, LoweredSchema
-from schemac.registry.engine import Engine
-from schemac.registry.installed import engines
+from schemac.registry.engine import Engine, engines
 from schemac.text.source.diagnostics import Report
 from schemac.versions.identity.compilation import Compilation
 

@@ -29,8 +29,7 @@ from schemac.engines.spark.attributes import SparkFact
 from schemac.language.kinds.registry import BY_NAME, KINDS
 from schemac.language.logical.facts import AnyFact, Fact
 from schemac.language.logical.model import Castability, LogicalType
-from schemac.registry.engine import Engine, load_as
-from schemac.registry.installed import builtin_engines
+from schemac.registry.engine import Engine, builtin_engines, load_as
 from schemac.text.source.diagnostics import Report
 from schemac.versions.evolution import changes as fact_sets
 from schemac.versions.evolution.castability import (

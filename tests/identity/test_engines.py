@@ -7,8 +7,7 @@ import pytest
 
 from schemac.language.logical.dataset import LogicalDataset
 from schemac.language.logical.model import SchemaField, dotted, preorder
-from schemac.registry.engine import Engine, EngineError
-from schemac.registry.installed import engines
+from schemac.registry.engine import Engine, EngineError, engines
 from schemac.text.source.diagnostics import Report
 from schemac.versions.identity import lock as numbering
 from schemac.versions.identity import opening

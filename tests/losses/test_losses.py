@@ -22,7 +22,7 @@ from schemac.artifacts.targets import target_names
 from schemac.cli.main import main
 from schemac.engines.jsonschema.keywords import dump
 from schemac.registry.codes import loss_pages
-from schemac.registry.installed import engine
+from schemac.registry.engine import engine
 from tests.conformance.manifest_types import POSITIONS, TYPES, Manifest
 
 ENGINES = Path(schemac.__file__).parent / "engines"

@@ -6,7 +6,7 @@ from functools import cache
 from importlib import import_module
 from itertools import chain, zip_longest
 
-from schemac.registry.installed import engines
+from schemac.registry.engine import engines
 from schemac.versions.evolution.judge import JUDGE
 from tests.conformance.pypaimon.evolving import Evolution
 from tests.conformance.pypaimon.test_evolution import CASES as PAIMON_CASES

@@ -17,7 +17,7 @@ from typing import Any
 
 from schemac.pipeline.reports.progress import TaskCount
 from schemac.pipeline.writing.file_runs import FileRuns
-from schemac.registry.installed import engines
+from schemac.registry.engine import engines
 from schemac.rows.runs.columns import COLUMN_SINK, ColumnSink
 from schemac.rows.runs.file_systems import LocalFiles
 from schemac.rows.runs.tables import SINK, Sink

@@ -16,7 +16,7 @@ from schemac.cli.main import main
 from schemac.engines.lance.dataset import options_for
 from schemac.pipeline.writing.sink_options import SinkOptions, encode_schema
 from schemac.pipeline.writing.table_sink import TableWriter, WrittenRows
-from schemac.registry.installed import engine
+from schemac.registry.engine import engine
 from schemac.rows.runs.columns import ADDRESSES, COLUMN_SINK, FilledColumns
 from schemac.rows.runs.errors import PipelineError
 from schemac.rows.runs.identity import RunIdentity, this_process

@@ -8,9 +8,8 @@ import pytest
 import schemac
 from schemac.importers import sources
 from schemac.importers.sources import refuse_foreign
-from schemac.registry import installed
-from schemac.registry.engine import Engine, Trait
-from schemac.registry.installed import builtin_engines, with_trait
+from schemac.registry import engine as registry
+from schemac.registry.engine import Engine, Trait, builtin_engines, with_trait
 from schemac.text.source.diagnostics import Report
 from schemac.text.source.phrases import listed
 from schemac.versions.evolution.tables import TABLES
@@ -40,7 +39,7 @@ def test_round_where_it_is_said() -> None:
 
 def test_tell_it_of_an_engine_that_joins(monkeypatch: pytest.MonkeyPatch) -> None:
     every = (*builtin_engines(), OTHER)
-    monkeypatch.setattr(installed, "engines", lambda: every)
+    monkeypatch.setattr(registry, "engines", lambda: every)
     told = " ".join(f"{d.message} {d.help}" for d in schemac.check_text(SCHEMA))
     assert "which Spark, Other and SQL ignore" in told
     assert "Spark, Paimon and Other refuse this" in told

@@ -23,7 +23,7 @@ from schemac.language.kinds.registry import KINDS
 from schemac.language.logical.model import LogicalType
 from schemac.language.manifest.json_schema_conditions import json_schema
 from schemac.registry.codes import builtin_codes, loss_pages
-from schemac.registry.installed import engines
+from schemac.registry.engine import engines
 from schemac.text.source.pages import rule_pages
 
 _TOCTREE = re.compile(r"^```\{toctree\}\n(.*?)^```$", re.MULTILINE | re.DOTALL)

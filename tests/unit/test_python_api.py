@@ -11,7 +11,7 @@ import schemac
 from schemac.artifacts.targets import target_names
 from schemac.engines import PUBLIC, api
 from schemac.engines.lance._generated.lance.file_pb2 import Schema as LanceSchema
-from schemac.registry.installed import builtin_engines
+from schemac.registry.engine import builtin_engines
 
 MANIFEST = "name: trips\nfields:\n  - {name: fare, type: Float64}\n"
 

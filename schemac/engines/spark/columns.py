@@ -19,7 +19,7 @@ from schemac.engines.spark import ENGINE
 from schemac.engines.sql_text import literal, quoted_name
 from schemac.language.attributes.attribute import Attribute, Extra, Role
 from schemac.language.attributes.registry import roles
-from schemac.registry.installed import engine
+from schemac.registry.engine import engine
 from schemac.text.source.json_object import Json
 
 VECTOR_SIZE = "arrow.fixed-size-list.size"

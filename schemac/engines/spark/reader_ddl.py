@@ -30,7 +30,7 @@ from schemac.language.attributes.builtin import DESCRIPTION
 from schemac.language.attributes.registry import roles
 from schemac.language.kinds.sequences import String
 from schemac.language.logical.model import FieldPath, Part
-from schemac.registry.installed import engines
+from schemac.registry.engine import engines
 from schemac.text.source.diagnostics import Located, Report
 from schemac.text.source.json_object import Json
 from schemac.text.syntax.type_text import ColumnText, MalformedTypeError, TypeText, TypeWord

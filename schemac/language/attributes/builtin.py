@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 from pydantic import AfterValidator, Field
 
 from schemac.language.attributes.attribute import NUMBERS, Attribute, Facts, Family, Inheritance, spelled
-from schemac.registry.installed import engines
+from schemac.registry.engine import engines
 from schemac.text.source.json_object import Json
 from schemac.text.syntax.model import AuthoredModel
 

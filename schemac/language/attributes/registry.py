@@ -9,8 +9,7 @@ from typing import Any
 
 from schemac.language.attributes import arrow, builtin, constraints
 from schemac.language.attributes.attribute import Attribute, Extra, Role
-from schemac.registry.engine import Engine, EngineError, load_as
-from schemac.registry.installed import engines
+from schemac.registry.engine import Engine, EngineError, engines, load_as
 
 _CORE = (arrow.DOMAIN, builtin.ODF_DOMAIN)
 

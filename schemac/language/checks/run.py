@@ -26,8 +26,7 @@ from schemac.language.attributes.registry import ATTRIBUTES, are_telling, domain
 from schemac.language.checks.attributes import check_field_attributes, check_hints, sound_attributes
 from schemac.language.logical.dataset import VARIANTS, Findings, LogicalDataset, Other, SystemColumns
 from schemac.language.logical.model import SchemaField, preorder
-from schemac.registry.engine import Capability, Trait
-from schemac.registry.installed import blamed, engines, with_trait
+from schemac.registry.engine import Capability, Trait, blamed, engines, with_trait
 from schemac.text.source import catalogue as codes
 from schemac.text.source.diagnostics import Report
 from schemac.text.source.phrases import Help, listed, with_article

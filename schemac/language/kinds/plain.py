@@ -21,8 +21,7 @@ from schemac.language.logical.dataset import Findings
 from schemac.language.logical.facts import Fact
 from schemac.language.logical.model import AuthoredType, Castability, Invariable, LogicalType, SchemaField
 from schemac.language.physical import ArrowField, ArrowType, pa
-from schemac.registry.engine import Trait
-from schemac.registry.installed import with_trait
+from schemac.registry.engine import Trait, with_trait
 from schemac.text.source.catalogue import DECIMAL_WIDTH, SCALE_ABOVE_PRECISION
 from schemac.text.source.phrases import Help, listed
 

@@ -29,8 +29,7 @@ from schemac.language.logical.model import (
     WithoutValues,
 )
 from schemac.language.physical import ArrowField, ArrowType, pa
-from schemac.registry.engine import Trait
-from schemac.registry.installed import with_trait
+from schemac.registry.engine import Trait, with_trait
 from schemac.text.source.catalogue import CONFLICTING_HINTS, UNSUPPORTED_HINT
 from schemac.text.source.phrases import Help, listed, with_article
 

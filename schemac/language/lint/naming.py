@@ -21,8 +21,7 @@ from schemac.language.lint.words import (
 )
 from schemac.language.logical.dataset import Other
 from schemac.language.logical.model import SchemaField
-from schemac.registry.engine import RESERVED_WORDS
-from schemac.registry.installed import engines
+from schemac.registry.engine import RESERVED_WORDS, engines
 
 NAMING = "naming"
 _SNAKE = re.compile(r"[a-z][a-z0-9]*(?:_[a-z0-9]+)*")

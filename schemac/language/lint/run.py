@@ -29,8 +29,7 @@ from schemac.language.lint.structure import missing_group_description
 from schemac.language.logical.dataset import Findings, LogicalDataset
 from schemac.language.manifest.groups import GroupFile
 from schemac.registry.codes import builtin_codes
-from schemac.registry.engine import EngineError, load_as, reason_of
-from schemac.registry.installed import entry_points_of
+from schemac.registry.engine import EngineError, entry_points_of, load_as, reason_of
 from schemac.text.source.diagnostics import (
     Code,
     Diagnostic,

@@ -20,7 +20,7 @@ from pyspark import TaskContext
 from schemac.pipeline.reports.progress import TaskCount
 from schemac.pipeline.spark.packed import ADDRESS, ERRORS, RAW
 from schemac.pipeline.writing.batches import to_schema, written_by
-from schemac.registry.installed import engine
+from schemac.registry.engine import engine
 from schemac.rows.judging.reasons import reason_counts
 from schemac.rows.runs.columns import COLUMN_SINK, ColumnSink, Filling
 

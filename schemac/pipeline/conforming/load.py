@@ -39,7 +39,7 @@ from schemac.project.locking import locked_datasets
 from schemac.project.options import CompileOptions
 from schemac.project.overlays import RunOverlay
 from schemac.project.stages import check_source, emit
-from schemac.registry.installed import engines
+from schemac.registry.engine import engines
 from schemac.rows.judging.reasons import QUARANTINE_SCHEMA
 from schemac.rows.runs.columns import COLUMN_SINK
 from schemac.rows.runs.identity import Mode

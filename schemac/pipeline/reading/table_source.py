@@ -23,7 +23,7 @@ from schemac.pipeline.errors import PipelineError, did_you_mean
 from schemac.pipeline.reading.inputs import counts_type, with_counts
 from schemac.pipeline.spark.executors import register
 from schemac.pipeline.spark.packed import SOURCE
-from schemac.registry.installed import engine as registered
+from schemac.registry.engine import engine as registered
 from schemac.rows.runs.identity import random_id
 from schemac.rows.runs.storage import Storage
 from schemac.rows.runs.tables import SOURCE as SOURCE_FORMAT

@@ -24,7 +24,7 @@ from typing import Any, Literal, TypeVar, Union, get_args, get_origin, get_type_
 
 from schemac import version
 from schemac.project.discovery import content_of
-from schemac.registry.installed import distribution_names, engines, entry_points_of, outside_points
+from schemac.registry.engine import distribution_names, engines, entry_points_of, outside_points
 
 T = TypeVar("T")
 _CODING = ("utf-8", "surrogatepass")

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from schemac.project.cache.entries import EntryKeys, UnreadableEntryError, decode, encode, fingerprint
-from schemac.registry.installed import engines
+from schemac.registry.engine import engines
 
 T = TypeVar("T")
 

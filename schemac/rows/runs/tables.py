@@ -28,8 +28,7 @@ import pyarrow as pa
 from schemac.language.attributes.attribute import Extra
 from schemac.language.logical.model import SchemaField
 from schemac.language.physical import LoweredSchema
-from schemac.registry.engine import Capability, Engine
-from schemac.registry.installed import engine, engines
+from schemac.registry.engine import Capability, Engine, engine, engines
 from schemac.rows.runs.errors import PipelineError
 from schemac.rows.runs.file_systems import LocalFiles
 from schemac.rows.runs.history import CommittedRun, records_in

@@ -17,8 +17,7 @@ import pyarrow as pa
 from schemac.artifacts.dataset import ROW_WRITER, CheckedDataset
 from schemac.language.logical.dataset import primary_key
 from schemac.language.logical.model import columns
-from schemac.registry.engine import Engine
-from schemac.registry.installed import blamed, engines
+from schemac.registry.engine import Engine, blamed, engines
 from schemac.rows.samples.sampler import Sampler
 from schemac.rows.samples.written import csv_header, csv_lines, json_lines
 from schemac.rows.samples.wrong_records import WrongForm, WrongRows, in_cells, in_columns

@@ -15,7 +15,7 @@ import pyarrow as pa
 from schemac.artifacts.dataset import ROW_READER, RowReader, StoredRows
 from schemac.language.constraints.evaluation import Offence, ReferenceValues, survey
 from schemac.language.constraints.rows import RowConstraints, row_constraints
-from schemac.registry.installed import blamed, engines
+from schemac.registry.engine import blamed, engines
 from schemac.rows.judging.arrays import MissingMemberError
 from schemac.rows.judging.settings import ValidationSettings
 from schemac.rows.judging.typed_values import UnreadableTypeError

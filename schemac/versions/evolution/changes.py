@@ -20,8 +20,7 @@ from typing import Any, NamedTuple
 
 from schemac.language.logical.facts import AnyFact, Fact
 from schemac.language.logical.model import SchemaField
-from schemac.registry.engine import EngineError, load_as
-from schemac.registry.installed import engines
+from schemac.registry.engine import EngineError, engines, load_as
 from schemac.text.source.catalogue import BREAKS_OLD_READERS, DEPENDS_ON_DATA, NEEDS_REWRITE, REFUSED_CHANGE
 from schemac.text.source.diagnostics import Code, Region
 from schemac.text.source.json_object import Json

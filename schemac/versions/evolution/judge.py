@@ -13,8 +13,7 @@ from schemac.language.attributes.attribute import Family
 from schemac.language.attributes.registry import domain_of
 from schemac.language.logical.facts import AnyFact, Fact
 from schemac.language.logical.model import Castability, LogicalType, SchemaField
-from schemac.registry.engine import Capability
-from schemac.registry.installed import blamed, engine, engines
+from schemac.registry.engine import Capability, blamed, engine, engines
 from schemac.versions.evolution.castability import castability, misfit, missing_cast
 from schemac.versions.evolution.changes import (
     DATASET_FACTS,

@@ -23,8 +23,7 @@ from typing import Any, Generic, Self, TypeVar
 
 from schemac.language.logical.dataset import LogicalDataset
 from schemac.language.logical.model import FieldPath, Part, SchemaField, Segment
-from schemac.registry.engine import Capability, EngineError
-from schemac.registry.installed import engines
+from schemac.registry.engine import Capability, EngineError, engines
 from schemac.text.source.json_object import Json
 
 T = TypeVar("T")
