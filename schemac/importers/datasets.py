@@ -16,7 +16,7 @@ from schemac.arrow.from_arrow import Note, from_arrow
 from schemac.importers.importer import ImportNotes
 from schemac.language.attributes.attribute import NESTED, Family, Role
 from schemac.language.attributes.constraints import CHECK, ENUM, OF_VALUES, REFERENCES, UNIQUE
-from schemac.language.attributes.registry import of_role
+from schemac.language.attributes.registry import ATTRIBUTES, of_role
 from schemac.language.checks.constraints import check_constraints, check_row_constraints
 from schemac.language.checks.run import check
 from schemac.language.kinds.nested import Map, Null, Option, Struct
@@ -27,7 +27,7 @@ from schemac.language.logical.model import PART_KEYS, FieldPath, LogicalType, Pa
 from schemac.language.physical import ArrowSchema, ArrowType, pa
 from schemac.text.source.catalogue import UNSUPPORTED_ARROW_TYPE
 from schemac.text.source.diagnostics import Diagnostic, Report, Severity
-from schemac.text.source.json_object import Json
+from schemac.text.source.json_object import Json, rewritten
 from schemac.text.syntax.model import model_errors
 
 _BY_KEY = {attribute.key: attribute for attribute in OF_VALUES}
@@ -175,8 +175,13 @@ class Constraints:
 
 
 def without_missing(schema: Json) -> tuple[Json, list[str]]:
-    """Return a schema without constraints of its rows that name a column which is not there, and these as notes."""
-    extra, losses = dict(schema.get("extra", {})), []
+    """Return a schema without keys and constraints of its rows that name a column which is not there, and these as notes."""
+    all_extra, present = dict(schema.get("extra", {})), {field["name"] for field in schema["fields"]}
+    # What is left of a key is none.
+    naming = [attribute.key for attribute in ATTRIBUTES.values() if attribute.names_columns]
+    broken = [key for key in naming if not present.issuperset(all_extra.get(key, ()))]
+    losses = [f"not kept: {_name(key)} {', '.join(all_extra[key])}" for key in broken]
+    extra = {key: value for key, value in all_extra.items() if key not in broken}
     for key in (UNIQUE.key, REFERENCES.key, CHECK.key):
         values = [value for value in extra.get(key, ()) if _row_refusal(schema, key, value) is None]
         losses += [f"not kept: {_name(key)} {value}" for value in extra.get(key, ()) if value not in values]
@@ -242,6 +247,20 @@ def mark_key(tree: Json, names: Sequence[str]) -> bool:
         for position, field in enumerate(fields, start=1):
             field["extra"] = {**field.get("extra", {}), attribute.key: {"position": position}}
     return True
+
+
+def without_key(tree: Json) -> Json:
+    """Return a schema whose fields have no marks of a primary key."""
+    marks = {attribute.key for attribute in of_role(Role.KEY_PART)}
+
+    def unmarked(object: Json) -> Json:
+        extra = object.get("extra")
+        if "name" not in object or not isinstance(extra, dict) or marks.isdisjoint(extra):
+            return object
+        rest = {key: value for key, value in extra.items() if key not in marks}
+        return {key: value for key, value in {**object, "extra": rest}.items() if key != "extra" or rest}
+
+    return {**tree, "fields": rewritten(tree["fields"], unmarked)}
 
 
 def from_tree(tree: Json, name: str, file: str, report: Report) -> LogicalDataset | None:

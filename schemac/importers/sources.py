@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from schemac.arrow.from_arrow import from_arrow
-from schemac.importers.datasets import without_missing
+from schemac.importers.datasets import without_key, without_missing
 from schemac.importers.importer import (
     ImportedSchema,
     Importer,
@@ -30,13 +30,15 @@ from schemac.importers.importer import (
     read_or_report,
     together,
 )
+from schemac.language.attributes.attribute import Role
+from schemac.language.attributes.registry import of_role
 from schemac.language.logical.model import PART_KEYS, FieldPath, quoted
 from schemac.language.physical import ArrowField, pa
 from schemac.registry.engine import Format, blamed, engines, load_as
 from schemac.text.source.catalogue import FOREIGN_SCHEMA, UNREADABLE_SOURCE, UNSUPPORTED_ARROW_TYPE
 from schemac.text.source.diagnostics import Diagnostic, Report
 from schemac.text.source.files import install_help
-from schemac.text.source.json_object import Json
+from schemac.text.source.json_object import Json, values_in
 from schemac.text.source.phrases import closest
 
 _HEAD = 1 << 16
@@ -380,8 +382,23 @@ def _without(
 
 
 def _without_columns(schema: Json, skipped: Collection[str]) -> tuple[Json, list[str]]:
-    """Return a schema without some columns, and the constraints of rows that go with them, as notes."""
-    return without_missing({**schema, "fields": [f for f in schema["fields"] if f["name"] not in skipped]})
+    """Return a schema without some columns, and the keys and constraints of rows that go with them, as notes."""
+    places = {
+        field["name"]: place for field in schema["fields"] if (place := _place_in_key(field)) is not None
+    }
+    key = sorted(places, key=places.__getitem__)
+    rest = {**schema, "fields": [field for field in schema["fields"] if field["name"] not in skipped]}
+    if not any(name in skipped for name in key):
+        return without_missing(rest)
+    kept, losses = without_missing(without_key(rest))
+    return kept, [f"not kept: PRIMARY KEY ({', '.join(key)})", *losses]
+
+
+def _place_in_key(column: Json) -> int | None:
+    """Return the place of a column, or of a member of it, in the primary key; 0 where none is given, None outside of the key."""
+    marks = {attribute.key for attribute in of_role(Role.KEY_PART)}
+    parts = [value for at, value in values_in(column) if at and at[-1] in marks]
+    return (parts[0].get("position") or 0) if parts else None
 
 
 def _is_unsupported_in(diagnostic: Diagnostic, columns: Collection[str]) -> bool:

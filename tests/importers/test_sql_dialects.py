@@ -330,6 +330,28 @@ def test_refuse_what_is_no_text_or_too_large(folder: Path, capsys: pytest.Captur
         assert "it is larger than 32 MiB" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize(
+    ("statement", "arguments", "lost"),
+    [
+        ("CREATE TABLE t (a int, id bigint, PRIMARY KEY (id, a))", ("--from", "postgres"), "PRIMARY KEY (id, a)"),
+        ("CREATE TABLE t (a INT, id BIGINT, PRIMARY KEY (a, id))", ("--from", "ddl"), "PRIMARY KEY (a, id)"),
+        ("CREATE TABLE t (a INTERVAL YEAR, id BIGINT, PRIMARY KEY (id, a))", ("--from", "ddl"), "PRIMARY KEY (id, a)"),
+        ("CREATE TABLE t (a INT, id BIGINT, PRIMARY KEY (a, id)) USING paimon", ("--from", "ddl"), "primaryKeys a, id"),
+    ],
+)  # fmt: skip
+def test_keep_no_part_of_a_key(
+    folder: Path, capsys: pytest.CaptureFixture[str], statement: str, arguments: tuple[str, ...], lost: str
+) -> None:
+    """Rows that differ in the column that is left out have the same values in the others."""
+    (folder / "s.sql").write_text(statement)
+    assert main(["import", "s.sql", *arguments, "--skip", "a"]) == 0
+    text = capsys.readouterr().out
+    assert f"# not kept: {lost}\n" in text
+    (dataset,) = schemac.compile_text(text)
+    assert dataset.schema.extra == {}
+    assert [(field.name, field.extra) for field in dataset.schema.fields] == [("id", {})]
+
+
 def test_leave_out_what_has_no_kind(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     script = "CREATE TABLE s (a int, b int); CREATE TABLE t (a int, b int, i interval, u nowhere.known)"
     (folder / "s.sql").write_text(script)
