@@ -317,7 +317,7 @@ def _pattern_reader(one: FieldInput, member: pa.Field, settings: ValidationSetti
         if (
             text is None
             or (not found["j"] and text in nulls)
-            or (found["j"] and text[1:-1] in settings.null_values)
+            or (found["j"] and text.startswith('"') and text[1:-1] in settings.null_values)
         ):
             return absent(path, reasons)
         if found["j"]:
