@@ -12,6 +12,7 @@ from typing import Any
 
 from pydantic import ValidationError
 
+from schemac.arrow.constraints import key_columns
 from schemac.arrow.from_arrow import Note, from_arrow
 from schemac.importers.importer import ImportNotes
 from schemac.language.attributes.attribute import NESTED, Family, Role
@@ -177,7 +178,6 @@ class Constraints:
 def without_missing(schema: Json) -> tuple[Json, list[str]]:
     """Return a schema without keys and constraints of its rows that name a column which is not there, and these as notes."""
     all_extra, present = dict(schema.get("extra", {})), {field["name"] for field in schema["fields"]}
-    # What is left of a key is none.
     naming = [attribute.key for attribute in ATTRIBUTES.values() if attribute.names_columns]
     broken = [key for key in naming if not present.issuperset(all_extra.get(key, ()))]
     losses = [f"not kept: {_name(key)} {', '.join(all_extra[key])}" for key in broken]
@@ -249,8 +249,14 @@ def mark_key(tree: Json, names: Sequence[str]) -> bool:
     return True
 
 
-def without_key(tree: Json) -> Json:
-    """Return a schema whose fields have no marks of a primary key."""
+def with_whole_key(tree: Json, key: Sequence[str], note: Note) -> Json:
+    """Return a schema whose fields are marked as this primary key; where one of its columns is gone, without the marks, which is noted.
+
+    What is left of a key identifies no rows.
+    """
+    if {field["name"] for field in tree["fields"]}.issuperset(key):
+        return tree
+    note((), f"not kept: PRIMARY KEY ({', '.join(key)})")
     marks = {attribute.key for attribute in of_role(Role.KEY_PART)}
 
     def unmarked(object: Json) -> Json:
@@ -297,7 +303,7 @@ def from_arrow_schema(schema: ArrowSchema, file: str, report: Report, note: Note
     tree = from_arrow(schema, file, report, note)
     for field in tree["fields"]:
         _keep_fitting(field, (field["name"],), note)
-    checked, losses = without_missing(tree)
+    checked, losses = without_missing(with_whole_key(tree, key_columns(schema), note))
     for text in losses:
         note((), text)
     return checked if checked.get("extra") or "extra" not in tree else {"fields": checked["fields"]}

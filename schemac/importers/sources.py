@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from schemac.arrow.from_arrow import from_arrow
-from schemac.importers.datasets import without_key, without_missing
+from schemac.importers.datasets import with_whole_key, without_missing
 from schemac.importers.importer import (
     ImportedSchema,
     Importer,
@@ -388,10 +388,9 @@ def _without_columns(schema: Json, skipped: Collection[str]) -> tuple[Json, list
     }
     key = sorted(places, key=places.__getitem__)
     rest = {**schema, "fields": [field for field in schema["fields"] if field["name"] not in skipped]}
-    if not any(name in skipped for name in key):
-        return without_missing(rest)
-    kept, losses = without_missing(without_key(rest))
-    return kept, [f"not kept: PRIMARY KEY ({', '.join(key)})", *losses]
+    of_key: list[str] = []
+    kept, losses = without_missing(with_whole_key(rest, key, lambda _, text: of_key.append(text)))
+    return kept, [*of_key, *losses]
 
 
 def _place_in_key(column: Json) -> int | None:

@@ -395,6 +395,32 @@ def test_skip_a_column_of_a_table_that_no_kind_admits(
     assert "# left out: g\n" in (folder / "m.yaml").read_text()
 
 
+@pytest.mark.parametrize("name", ["s.arrow", "s.json"])
+def test_keep_no_part_of_a_key_whose_column_no_kind_admits(
+    folder: Path, capsys: pytest.CaptureFixture[str], name: str
+) -> None:
+    """What is left identifies no rows."""
+    mark = "lance-schema:unenforced-primary-key"
+    marks = [{mark: "true", f"{mark}:position": position} for position in ("2", "1")]
+    if name == "s.arrow":
+        types = (pa.month_day_nano_interval(), pa.int64())
+        fields = [pa.field(n, t, False, metadata=m) for n, t, m in zip("ab", types, marks, strict=True)]
+        content = pa.schema(fields).serialize().to_pybytes()
+    else:
+        members = [
+            {"name": n, "type": t, "nullable": False, "metadata": m}
+            for n, t, m in zip("ab", ("interval year to month", "long"), marks, strict=True)
+        ]
+        content = json.dumps({"type": "struct", "fields": members}).encode()
+    (folder / name).write_bytes(content)
+    assert [found["code"] for found in outcome(capsys, name)] == ["SC551"]
+    assert outcome(capsys, name, "--skip", "a") == []
+    text = (folder / "m.yaml").read_text()
+    assert "# not kept: PRIMARY KEY (b, a)\n" in text
+    (dataset,) = schemac.compile_text(text)
+    assert [(field.name, field.extra) for field in dataset.schema.fields] == [("b", {})]
+
+
 def test_skip_only_what_is_there(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (folder / "s.csv").write_text("day,rain\n2020-01-01,1\n")
     (found,) = outcome(capsys, "s.csv", "--skip", "rian")

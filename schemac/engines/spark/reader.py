@@ -12,11 +12,12 @@ import re
 from pathlib import Path
 from typing import Any
 
+from schemac.arrow.constraints import key_columns
 from schemac.arrow.metadata import EXTENSION_METADATA, EXTENSION_NAME, compact
 from schemac.engines.spark import attributes as words
 from schemac.engines.spark import columns as lance_spark
 from schemac.engines.spark.connector import ATOMIC, blob_type
-from schemac.importers.datasets import from_arrow_schema
+from schemac.importers.datasets import from_arrow_schema, with_whole_key
 from schemac.importers.importer import (
     ImportedSchema,
     Importer,
@@ -66,6 +67,7 @@ def from_struct_type(
     notes = notes if notes is not None else ImportNotes()
     reader = _Reader(notes)
     fields: list[ArrowField] = []
+    refused: list[ArrowField] = []
     try:
         # Half a character has a form in JSON, but no text can hold it.
         json.dumps(document, ensure_ascii=False).encode()
@@ -80,7 +82,14 @@ def from_struct_type(
             fields.append(reader.field(member, ()))
         except UnsupportedColumnError as error:
             refuse_column(error.path, f"{dotted(error.path)}: {error}", file, report)
-    return ImportedSchema(from_arrow_schema(pa.schema(fields), file, report, notes.add), notes=notes)
+            marks = {
+                key: text for key, text in (member.get("metadata") or {}).items() if isinstance(text, str)
+            }
+            refused.append(pa.field(member["name"], pa.null(), metadata=marks))
+    tree = from_arrow_schema(pa.schema(fields), file, report, notes.add)
+    # A column without a kind may be a part of the key.
+    key = key_columns(pa.schema([*fields, *refused]))
+    return ImportedSchema(with_whole_key(tree, key, notes.add), notes=notes)
 
 
 def _entry(holder: Any, key: str, expected_type: Any, path: FieldPath) -> Any:

@@ -24,7 +24,6 @@ from schemac.engines.spark.columns import storage_attribute
 from schemac.engines.spark.ddl_statement import CreateTable, read_script
 from schemac.engines.spark.reader import from_struct_type
 from schemac.importers import importer
-from schemac.importers.datasets import without_key
 from schemac.language.attributes import arrow
 from schemac.language.attributes.attribute import Role
 from schemac.language.attributes.builtin import DESCRIPTION
@@ -131,11 +130,6 @@ def _imported(table: CreateTable, name: str | None, file: str, report: Report) -
         extra |= stored
         del rest[lance_spark.FILE_FORMAT_VERSION]
     imported = from_struct_type({"type": "struct", "fields": columns}, file, report, notes)
-    schema = imported.schema
-    if key is None and not folded_key <= {field["name"].casefold() for field in schema["fields"]}:
-        # One of its columns has no kind, and what is left of a key is none.
-        schema = without_key(schema)
-        head.append(f"not kept: PRIMARY KEY ({', '.join(table.key)})")
     if table.comment is not None:
         extra[DESCRIPTION.key] = table.comment
     if table.partitions and partition is not None:
@@ -145,7 +139,7 @@ def _imported(table: CreateTable, name: str | None, file: str, report: Report) -
         head.append(f"not kept: PARTITIONED BY ({', '.join(table.partitions)})")
     if rest:
         extra[words.get(Role.OPTIONS, TABLE_PROPERTIES).key] = rest
-    tree = {**schema, **({"extra": extra} if extra else {})}
+    tree = {**imported.schema, **({"extra": extra} if extra else {})}
     return importer.ImportedSchema(tree, tuple(head), name, imported.notes)
 
 
