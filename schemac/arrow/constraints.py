@@ -4,6 +4,7 @@ Layer: arrow.
 Shape: fields as those of a manifest.
 """
 
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from schemac.arrow.from_arrow import decoded, field_attributes, from_arrow
@@ -13,8 +14,9 @@ from schemac.language.attributes.registry import of_role
 from schemac.language.constraints.evaluation import Constrained, constrained
 from schemac.language.constraints.rows import RowConstraints, row_constraints
 from schemac.language.kinds.sequences import String
+from schemac.language.logical.dataset import LAST_POSITION
 from schemac.language.logical.model import Schema, columns
-from schemac.language.physical import ArrowSchema
+from schemac.language.physical import ArrowField, ArrowSchema, pa, parts_of
 from schemac.text.source.diagnostics import Report
 
 
@@ -49,13 +51,24 @@ def constraints_of(schema: ArrowSchema) -> SchemaConstraints:
     )
 
 
-def key_columns(schema: ArrowSchema) -> list[str]:
-    """Return the names of the columns that are parts of the primary key, in its order."""
+def key_paths(schema: ArrowSchema) -> list[tuple[str, ...]]:
+    """Return the paths of the parts of the primary key in its order: columns, and members of structs."""
     parts = of_role(Role.KEY_PART)
-    positions: dict[str, int] = {}
-    for field in schema:
+    positions: dict[tuple[str, ...], int] = {}
+    for path, field in _in_structs(schema):
         extra = field_attributes(decoded(field.metadata), String.__name__) if field.metadata else {}
         for attribute in parts if extra else ():
             if (part := attribute.read(extra)) is not None:
-                positions[field.name] = part.position or 0
+                positions[path] = part.position or LAST_POSITION
     return sorted(positions, key=positions.__getitem__)
+
+
+def _in_structs(
+    fields: Iterable[ArrowField], above: tuple[str, ...] = ()
+) -> Iterator[tuple[tuple[str, ...], ArrowField]]:
+    """Yield fields, and those inside of structs, with their paths."""
+    for field in fields:
+        path = (*above, field.name)
+        yield path, field
+        if pa.types.is_struct(field.type):
+            yield from _in_structs(parts_of(field.type), path)

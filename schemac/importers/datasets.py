@@ -12,7 +12,7 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from schemac.arrow.constraints import key_columns
+from schemac.arrow.constraints import key_paths
 from schemac.arrow.from_arrow import Note, from_arrow
 from schemac.importers.importer import ImportNotes
 from schemac.language.attributes.attribute import NESTED, Family, Role
@@ -24,7 +24,16 @@ from schemac.language.kinds.nested import Map, Null, Option, Struct
 from schemac.language.kinds.registry import BY_NAME
 from schemac.language.kinds.sequences import List
 from schemac.language.logical.dataset import Findings, LogicalDataset, Origins
-from schemac.language.logical.model import PART_KEYS, FieldPath, LogicalType, Part, Schema, columns, quoted
+from schemac.language.logical.model import (
+    PART_KEYS,
+    FieldPath,
+    LogicalType,
+    Part,
+    Schema,
+    columns,
+    dotted,
+    quoted,
+)
 from schemac.language.physical import ArrowSchema, ArrowType, pa
 from schemac.text.source.catalogue import UNSUPPORTED_ARROW_TYPE
 from schemac.text.source.diagnostics import Diagnostic, Report, Severity
@@ -249,14 +258,14 @@ def mark_key(tree: Json, names: Sequence[str]) -> bool:
     return True
 
 
-def with_whole_key(tree: Json, key: Sequence[str], note: Note) -> Json:
-    """Return a schema whose fields are marked as this primary key; where one of its columns is gone, without the marks, which is noted.
+def with_whole_key(tree: Json, key: Sequence[FieldPath], note: Note) -> Json:
+    """Return a schema whose fields are marked as this primary key; where one of its parts is gone with its column, without the marks, which is noted.
 
     What is left of a key identifies no rows.
     """
-    if {field["name"] for field in tree["fields"]}.issuperset(key):
+    if {field["name"] for field in tree["fields"]}.issuperset(path[0] for path in key):
         return tree
-    note((), f"not kept: PRIMARY KEY ({', '.join(key)})")
+    note((), f"not kept: PRIMARY KEY ({', '.join(map(dotted, key))})")
     marks = {attribute.key for attribute in of_role(Role.KEY_PART)}
 
     def unmarked(object: Json) -> Json:
@@ -303,7 +312,7 @@ def from_arrow_schema(schema: ArrowSchema, file: str, report: Report, note: Note
     tree = from_arrow(schema, file, report, note)
     for field in tree["fields"]:
         _keep_fitting(field, (field["name"],), note)
-    checked, losses = without_missing(with_whole_key(tree, key_columns(schema), note))
+    checked, losses = without_missing(with_whole_key(tree, key_paths(schema), note))
     for text in losses:
         note((), text)
     return checked if checked.get("extra") or "extra" not in tree else {"fields": checked["fields"]}

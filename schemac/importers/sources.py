@@ -386,7 +386,7 @@ def _without_columns(schema: Json, skipped: Collection[str]) -> tuple[Json, list
     places = {
         field["name"]: place for field in schema["fields"] if (place := _place_in_key(field)) is not None
     }
-    key = sorted(places, key=places.__getitem__)
+    key = [(name,) for name in sorted(places, key=places.__getitem__)]
     rest = {**schema, "fields": [field for field in schema["fields"] if field["name"] not in skipped]}
     of_key: list[str] = []
     kept, losses = without_missing(with_whole_key(rest, key, lambda _, text: of_key.append(text)))

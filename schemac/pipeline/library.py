@@ -17,7 +17,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from pyspark.sql import DataFrame, SparkSession
 
-from schemac.arrow.constraints import key_columns
+from schemac.arrow.constraints import key_paths
 from schemac.artifacts.dataset import CheckedDataset
 from schemac.language.physical import parts_of, with_parts
 from schemac.pipeline.conformed import Conformed, Rules, checked_job, job_of_frame, open_frame
@@ -179,7 +179,9 @@ def fill_columns(
     with rows_in_file(source, dataset.to_arrow(metadata=True)) as (path, columns):
         keys = (on,) if isinstance(on, str) else tuple(on or ())
         if not keys:
-            keys = (ROW_ID,) if ROW_ID in columns else tuple(key_columns(dataset.to_arrow(metadata=True)))
+            # Rows that compute a part of the key inside of a struct have no column of this name.
+            paths = [(ROW_ID,)] if ROW_ID in columns else key_paths(dataset.to_arrow(metadata=True))
+            keys = tuple(map(".".join, paths))
         if not keys:
             message = (
                 f"the rows have no key: `{dataset.name}` has no primary key, and they have no `{ROW_ID}`"

@@ -421,6 +421,20 @@ def test_keep_no_part_of_a_key_whose_column_no_kind_admits(
     assert [(field.name, field.extra) for field in dataset.schema.fields] == [("b", {})]
 
 
+def test_keep_no_part_of_a_key_without_its_member(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """The struct has another member without a kind, so it is left out with its part of the key."""
+    mark = {"lance-schema:unenforced-primary-key": "true"}
+    parts = [pa.field("id", pa.int64(), False, metadata=mark), pa.field("odd", pa.month_day_nano_interval())]
+    fields = [pa.field("a", pa.int64(), False, metadata=mark), pa.field("ref", pa.struct(parts), False)]
+    (folder / "s.arrow").write_bytes(pa.schema(fields).serialize().to_pybytes())
+    assert [found["code"] for found in outcome(capsys, "s.arrow")] == ["SC551"]
+    assert outcome(capsys, "s.arrow", "--skip", "ref") == []
+    text = (folder / "m.yaml").read_text()
+    assert "# not kept: PRIMARY KEY (a, ref)\n" in text
+    (dataset,) = schemac.compile_text(text)
+    assert [(field.name, field.extra) for field in dataset.schema.fields] == [("a", {})]
+
+
 def test_skip_only_what_is_there(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (folder / "s.csv").write_text("day,rain\n2020-01-01,1\n")
     (found,) = outcome(capsys, "s.csv", "--skip", "rian")

@@ -20,6 +20,13 @@ fields:
       lance.org/primaryKey: {position: 1}
   - {name: n, type: Int64}
 """
+NESTED_PART = """
+  - name: ref
+    type:
+      kind: Struct
+      fields:
+        - {name: part, type: Int64, extra: {lance.org/primaryKey: {position: 2}}}
+"""
 SOURCE = "source: {path: in, mode: incremental}\n"
 
 
@@ -84,6 +91,28 @@ def test_refuse_to_merge_into_formats_of_spark(
     (found,) = go(capsys, f"source: {{path: in}}\n{text}", *options)["diagnostics"]
     assert (found["code"], found["line"]) == (code, line)
     assert not Path("t").exists()
+
+
+@pytest.mark.parametrize(
+    ("text", "line", "way_out"),
+    [
+        ("target: {path: t.lance, mode: upsert}\n", 2, "`mode: append`"),
+        ("keys: refuse\ntarget: {path: t.lance, mode: append}\n", 2, "`keys: check`"),
+    ],
+)
+def test_merge_by_no_part_of_a_key(
+    folder: Path, capsys: pytest.CaptureFixture[str], text: str, line: int, way_out: str
+) -> None:
+    """Lance finds rows by columns only; by those of the key alone, rows that differ would take each other's place."""
+    Path("t.yaml").write_text(MANIFEST + NESTED_PART)
+    write("a.json", {"id": 1, "n": 1, "ref": {"part": 1}})
+    (found,) = go(capsys, f"source: {{path: in}}\n{text}", "--dry-run")["diagnostics"]
+    assert (found["code"], found["line"]) == ("SC665", line)
+    assert "`ref.part` of the key" in found["message"]
+    assert way_out in found["help"]
+    (found,) = go(capsys, f"source: {{path: in}}\n{text}")["diagnostics"]
+    assert found["code"] == "SC665"
+    assert not Path("t.lance").exists()
 
 
 @pytest.mark.spark

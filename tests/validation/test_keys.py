@@ -12,6 +12,7 @@ import pytest
 pytest.importorskip("pyspark")
 
 import lance
+import pyarrow as pa
 from pyspark.sql import SparkSession
 
 import schemac
@@ -126,3 +127,26 @@ def test_find_references_of_every_type(spark: SparkSession, tmp_path: Path, step
         assert reasons_of_spark(spark, texts, dataset, references=others) == expected
     missing = types.keys() - reported
     assert len(missing) < len(types) / 4, {label: types[label] for label in missing}
+
+
+def test_compare_the_whole_key(spark: SparkSession) -> None:
+    """A part of a key may be a member of a struct; rows that differ in it alone are no twins."""
+    part: dict[str, Any] = {"lance.org/primaryKey": {}}
+    ref = {"kind": "Struct", "fields": [{"name": "part", "type": "Int64", "extra": part}]}
+    fields = [
+        {"name": "id", "type": "Int64"},
+        {"name": "ref", "type": ref},
+        {"name": "region", "type": "String", "extra": {"lance.org/primaryKey": {"position": 1}}},
+    ]
+    (dataset,) = schemac.compile_text(json.dumps({"name": "keys", "fields": fields}))
+    keys = [("a", 1), ("a", 2), ("a", 2), ("b", 1)]
+    texts = [
+        dump({"id": i, "ref": {"part": part}, "region": region}) for i, (region, part) in enumerate(keys)
+    ]
+    expected = of_validation(dataset.validate(texts))
+    twin = [("region,ref.part", "duplicate", '{"region":"a","ref.part":2}')]
+    assert expected == {0: [], 1: twin, 2: twin, 3: []}
+    table = pa.Table.from_pylist([*map(json.loads, texts)], dataset.to_arrow())
+    assert of_validation(dataset.validate(table)) == expected
+    assert reasons_of_spark(spark, texts, dataset, keys="check") == expected
+    assert dataset.validate(dataset.sample(50)).is_good

@@ -12,7 +12,7 @@ import re
 from pathlib import Path
 from typing import Any
 
-from schemac.arrow.constraints import key_columns
+from schemac.arrow.constraints import key_paths
 from schemac.arrow.metadata import EXTENSION_METADATA, EXTENSION_NAME, compact
 from schemac.engines.spark import attributes as words
 from schemac.engines.spark import columns as lance_spark
@@ -88,7 +88,7 @@ def from_struct_type(
             refused.append(pa.field(member["name"], pa.null(), metadata=marks))
     tree = from_arrow_schema(pa.schema(fields), file, report, notes.add)
     # A column without a kind may be a part of the key.
-    key = key_columns(pa.schema([*fields, *refused]))
+    key = key_paths(pa.schema([*fields, *refused]))
     return ImportedSchema(with_whole_key(tree, key, notes.add), notes=notes)
 
 

@@ -107,8 +107,8 @@ class LogicalDataset:
         return not any(path[: len(at)] == at for path in self.unread)
 
 
-_LAST = 2**32
-"""Above every position."""
+LAST_POSITION = 2**32
+"""Of a part of a key without a position: above every position."""
 
 
 def primary_key(columns: Sequence[SchemaField]) -> tuple[SchemaField, ...]:
@@ -118,7 +118,7 @@ def primary_key(columns: Sequence[SchemaField]) -> tuple[SchemaField, ...]:
     for field in preorder(columns):
         for attribute in parts if field.extra and are_telling(field.extra) else ():
             if (part := attribute.read(field.extra)) is not None:
-                positions.setdefault(field, part.position or _LAST)
+                positions.setdefault(field, part.position or LAST_POSITION)
     return tuple(sorted(positions, key=positions.__getitem__))
 
 

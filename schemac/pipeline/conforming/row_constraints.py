@@ -14,9 +14,10 @@ import pyarrow as pa
 from pyspark.sql import Column, DataFrame, Window, functions
 from pyspark.sql.types import IntegralType, StringType
 
-from schemac.arrow.constraints import constraints_of, key_columns
+from schemac.arrow.constraints import constraints_of, key_paths
 from schemac.language.constraints.expressions import FieldNode
 from schemac.language.constraints.rows import DUPLICATE_RULE, REFERENCE_RULE, UNIQUE_RULE, ReferenceTo, Unique
+from schemac.language.logical.model import dotted
 from schemac.pipeline.declaration.job import FieldSource, Job, Keys
 from schemac.pipeline.errors import PipelineError, did_you_mean, leave_out, located
 from schemac.pipeline.reading.inputs import (
@@ -45,15 +46,17 @@ ORDERED = (_IS.is_integer, _IS.is_decimal, _IS.is_temporal, _IS.is_float32, _IS.
 
 def merge_of(job: Job, schema: pa.Schema) -> Merge | None:
     """Return how rows meet rows with the same key; None where keys do not matter."""
-    keys = tuple(key_columns(schema))
+    is_upsert = job.target.mode is Mode.UPSERT
+    if not is_upsert and (job.keys is not Keys.REFUSE or job.target.mode is Mode.OVERWRITE):
+        return None
+    # `merge_mistakes` refuses members of structs.
+    keys = tuple([column for (column,) in key_paths(schema)])
     constraints = () if UNIQUE_RULE in job.warned else constraints_of(schema).rows.unique
     unique = tuple(tuple(field.path for field in one.fields) for one in constraints)
-    if job.target.mode is Mode.UPSERT:
-        marker = job.target.delete
-        deletes = None if marker is None else marker.value
-        return Merge(keys, job.target.latest, deletes=deletes, unique=unique)
-    is_refused = job.keys is Keys.REFUSE and job.target.mode is not Mode.OVERWRITE
-    return Merge(keys, is_refused=True, unique=unique) if is_refused else None
+    if not is_upsert:
+        return Merge(keys, is_refused=True, unique=unique)
+    marker = job.target.delete
+    return Merge(keys, job.target.latest, deletes=None if marker is None else marker.value, unique=unique)
 
 
 def merge_mistakes(job: Job, schema: pa.Schema) -> Iterator[PipelineError]:
@@ -69,7 +72,13 @@ def merge_mistakes(job: Job, schema: pa.Schema) -> Iterator[PipelineError]:
         help = f"{instead}, or leave `format` out of `target`"
         yield PipelineError(MERGE_SETTING, message, help, place=place)
         return
-    if compares and not key_columns(schema):
+    parts = key_paths(schema)
+    members = [dotted(path) for path in parts if len(path) > 1]
+    if compares and members:
+        message = f"{setting} compares rows by their primary key, and `{members[0]}` of the key is inside a struct, where no table is searched for it"
+        instead = "`mode: append`" if is_upsert else "`keys: check`, which compares the records of the run"
+        yield PipelineError(MERGE_SETTING, message, f"make it a column, or write {instead}", place=place)
+    if compares and not parts:
         help = "declare the fields that identify a row as its primary key, as `schemac explain SC665` shows"
         message = f"{setting} needs a primary key, but the schema has none"
         yield PipelineError(MERGE_SETTING, message, help, place=place)
@@ -140,32 +149,33 @@ def reference_mistakes(job: Job, schema: pa.Schema) -> Iterator[PipelineError]:
 
 def rows_checked(frame: DataFrame, schema: pa.Schema, job: Job) -> DataFrame:
     """Return a frame with reasons for rows that break a constraint with other rows, or with other tables."""
-    rows, keys = constraints_of(schema).rows, key_columns(schema)
+    rows, key = constraints_of(schema).rows, key_paths(schema)
     for reference in rows.references:
         if job.references.get(reference.dataset) is not None:
             targets = _referenced_values(frame, reference, schema, job)
             labels = targets.columns
             pairs = zip(reference.fields, labels, strict=True)
             equal: list[Column] = [
-                functions.expr(_column_sql(field)) == targets[label] for field, label in pairs
+                functions.expr(_column_sql(field.path)) == targets[label] for field, label in pairs
             ]
             marked = targets.withColumn("__found", functions.lit(True))
             joined = frame.join(marked, reduce(Column.__and__, equal), "left")
             is_wrong = f"{_is_compared_sql(job, reference.fields, frame)} and __found is null"
-            values = _named_columns(reference.fields)
+            values = _named_columns([field.path for field in reference.fields])
             frame = _with_reason(joined, is_wrong, reference.path, REFERENCE_RULE, values)
             frame = frame.drop(*labels, "__found")
     for unique in rows.unique:
-        frame = _with_duplicates(frame, unique, job, keys)
-    if not keys or not (job.compares_keys or DUPLICATE_RULE in job.warned):
+        frame = _with_duplicates(frame, unique, job, key)
+    if not key or not (job.compares_keys or DUPLICATE_RULE in job.warned):
         return frame
     # Of records with one key the latest counts; those that are equally late are judged as duplicates.
-    keys = [*keys, *([] if job.target.latest is None else [job.target.latest])]
+    paths = [*key, *([] if job.target.latest is None else [(job.target.latest,)])]
     is_good = functions.expr(_is_good_sql(job))
-    same = Window.partitionBy(is_good, *(functions.col(name(key)) for key in keys))
+    same = Window.partitionBy(is_good, *(functions.expr(_column_sql(path)) for path in paths))
     marked = frame.withColumn("__twins", is_good & (functions.count(functions.lit(1)).over(same) > 1))
-    values = ((key, name(key)) for key in keys)
-    return _with_reason(marked, "__twins", ",".join(keys), DUPLICATE_RULE, values).drop("__twins")
+    values = _named_columns(paths)
+    path_text = ",".join(map(dotted, paths))
+    return _with_reason(marked, "__twins", path_text, DUPLICATE_RULE, values).drop("__twins")
 
 
 def with_warnings(frame: DataFrame, job: Job) -> DataFrame:
@@ -192,21 +202,21 @@ def _is_compared_sql(job: Job, fields: Sequence[FieldNode], frame: DataFrame) ->
     """Write which records are looked at."""
     # What is wrong with a record as a whole has no path; its columns have what some of its cells said.
     parts = [f"not exists(coalesce({ERRORS}, array()), e -> e.path = '')"]
-    parts += [f"{_column_sql(field)} is not null" for field in fields]
+    parts += [f"{_column_sql(field.path)} is not null" for field in fields]
     marker = job.target.delete
     if marker is not None and DELETE in frame.columns:
         parts.append(f"not coalesce({name(DELETE)} = {literal(marker.value)}, false)")
     return " and ".join(parts)
 
 
-def _column_sql(field: FieldNode) -> str:
+def _column_sql(path: tuple[str, ...]) -> str:
     """Return the path of a field as a column of SQL, each step quoted as needed."""
-    return ".".join(map(name, field.path))
+    return ".".join(map(name, path))
 
 
-def _named_columns(fields: Sequence[FieldNode]) -> Iterator[tuple[str, str]]:
+def _named_columns(paths: Iterable[tuple[str, ...]]) -> Iterator[tuple[str, str]]:
     """Yield the names of fields, and the columns of SQL that they are."""
-    return ((str(field), _column_sql(field)) for field in fields)
+    return ((dotted(path), _column_sql(path)) for path in paths)
 
 
 def _with_reason(
@@ -218,25 +228,26 @@ def _with_reason(
     return frame.withColumn(ERRORS, functions.expr(text))
 
 
-def _with_duplicates(frame: DataFrame, unique: Unique, job: Job, keys: Sequence[str]) -> DataFrame:
+def _with_duplicates(frame: DataFrame, unique: Unique, job: Job, key: Sequence[tuple[str, ...]]) -> DataFrame:
     """Add a reason to records with the same unique fields; in an upsert those of one row are not duplicates, and only the latest one counts."""
     is_good = _is_good_sql(job)
     is_counted = functions.expr(f"{_is_compared_sql(job, unique.fields, frame)} and {is_good}")
-    is_merged = job.target.mode is Mode.UPSERT and bool(keys)
+    is_merged = job.target.mode is Mode.UPSERT and bool(key)
     if is_merged and job.target.latest is not None:
-        of_key = Window.partitionBy(functions.expr(is_good), *(functions.expr(name(key)) for key in keys))
+        of_key = Window.partitionBy(functions.expr(is_good), *map(functions.expr, map(_column_sql, key)))
         row_value = functions.expr(name(job.target.latest))
         newest = functions.max(row_value).over(of_key)
         is_counted &= newest.isNull() | functions.coalesce(row_value >= newest, functions.lit(False))
     candidates = frame.withColumn("__counted", is_counted)
-    same = Window.partitionBy("__counted", *(functions.expr(_column_sql(field)) for field in unique.fields))
+    paths = [field.path for field in unique.fields]
+    same = Window.partitionBy("__counted", *(functions.expr(_column_sql(path)) for path in paths))
     if is_merged:
-        row = functions.expr(f"struct({', '.join(map(name, keys))})")
+        row = functions.expr(f"struct({', '.join(map(_column_sql, key))})")
         is_duplicate = functions.min(row).over(same) != functions.max(row).over(same)
     else:
         is_duplicate = functions.count(functions.lit(1)).over(same) > 1
     marked = candidates.withColumn("__twins", functions.col("__counted") & is_duplicate)
-    values = _named_columns(unique.fields)
+    values = _named_columns(paths)
     checked = _with_reason(marked, "coalesce(__twins, false)", unique.path, UNIQUE_RULE, values)
     return checked.drop("__counted", "__twins")
 
@@ -259,7 +270,7 @@ def _referenced_values(frame: DataFrame, reference: ReferenceTo, schema: pa.Sche
         value = follow(records.columns[str(first)], tuple(rest))
         source_type = value.type if isinstance(value, TypedInput) else StringType()
         referenced_type = without_counts(source_type)
-        value_type = frame.select(functions.expr(_column_sql(field))).schema[0].dataType
+        value_type = frame.select(functions.expr(_column_sql(field.path))).schema[0].dataType
         if not isinstance(value, TypedInput | Text) or not (
             value_type == referenced_type
             or (isinstance(value_type, IntegralType) and isinstance(referenced_type, IntegralType))

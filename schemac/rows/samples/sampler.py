@@ -80,9 +80,7 @@ class Sampler:
         self.members = [storage_field(member) for member in schema]
         self.rows = constraints_of(schema).rows
         self.fields = columns(self.dataset.schema)
-        self.keys = [
-            tuple(map(str, field.path)) for field in primary_key(self.fields) if field.parent is None
-        ]
+        self.keys = [tuple(map(str, field.path)) for field in primary_key(self.fields)]
         self._constrained = constrained(self.fields)
         if not self.members:
             raise self._error("it has no fields")

@@ -96,7 +96,7 @@ def validated(dataset: CheckedDataset, source: Any, rules: ValidationRules) -> V
         judged_batches.append(batch)
     for unique in constraints.rows.unique:
         add_duplicates(unique.fields, judged_batches, UNIQUE_RULE)
-    key = [FieldNode.of(field) for field in primary_key(dataset._logical.columns) if field.parent is None]
+    key = [FieldNode.of(field) for field in primary_key(dataset._logical.columns)]
     if key and rules.keys == "check":
         add_duplicates(key, judged_batches, DUPLICATE_RULE)
     exact = dataset.to_arrow()
