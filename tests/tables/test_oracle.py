@@ -134,6 +134,10 @@ def test_find_no_disagreement(tmp_path: Path) -> None:
     assert seen == set(Outcome)
 
 
+def test_add_a_member_to_a_map_that_moves_into_a_new_column(tmp_path: Path) -> None:
+    hold(2558, tmp_path)
+
+
 @pytest.mark.long
 def test_find_no_disagreement_among_many(tmp_path: Path) -> None:
     for seed in range(1000, 3000):

@@ -88,7 +88,9 @@ def _judge_addition(change: Change, pair: VersionPair) -> Judgement:
         return refused(reason, way_out)
     if is_inside_map_or_vector(new):
         reason = "Lance cannot add fields inside maps and vectors, so the column is rewritten"
-        return _refuse_copy(pair.before[new.column], pair.old) or Judgement(Outcome.REWRITE, reason)
+        # The column is itself new where the map or vector moved into it.
+        *_, outermost = [pair.before[above] for above in new.ancestors if above in pair.before]
+        return _refuse_copy(outermost, pair.old) or Judgement(Outcome.REWRITE, reason)
     return Judgement(Outcome.METADATA, "existing rows read as null")
 
 
