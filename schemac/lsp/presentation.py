@@ -15,6 +15,7 @@ from schemac.language.attributes.attribute import Attribute, Family
 from schemac.language.attributes.builtin import DESCRIPTION
 from schemac.language.attributes.constraints import OF_VALUES
 from schemac.language.attributes.registry import known
+from schemac.language.checks.run import check
 from schemac.language.kinds.registry import BY_NAME
 from schemac.language.logical.dataset import LogicalDataset
 from schemac.language.logical.model import LogicalType, SchemaField, preorder, type_text_of
@@ -117,7 +118,7 @@ def field_text(dataset_field: DatasetField, checked: CheckedProject, others: int
         lines.append(description)
     if others:
         lines.append(f"In {dataset.name} and {others} more {'place' if others == 1 else 'places'}.")
-    locked = _locked_versions(dataset_field.file, [dataset]).get(dataset.name)
+    locked = _locked_versions(dataset_field.file, [dataset]).get(dataset.name) if _is_sound(dataset) else None
     id_ = locked.ids.get(field) if locked is not None else None
     if locked is not None and id_ is not None:
         numbers = locked.numbers.get(field)
@@ -158,15 +159,23 @@ def _engine_title(name: str) -> str:
         return name
 
 
+def _is_sound(dataset: LogicalDataset) -> bool:
+    """Whether the checks let a dataset through, without which nothing may be compiled."""
+    report = Report()
+    check(dataset, report)
+    return not report.has_errors
+
+
 def compiled(
     dataset: LogicalDataset, field: SchemaField, checked: CheckedProject, locked: Locked | None
 ) -> tuple[dict[str, str], list[Loss]]:
     """Return the type of a field in each engine that the dataset is built for, by the engine's name, and what is lost of it."""
     options = CompileOptions.of(checked.project)
-    is_alone = len(dataset.columns) > _MOST_COLUMNS
+    # A mistake elsewhere says nothing of this column.
+    is_alone = len(dataset.columns) > _MOST_COLUMNS or not _is_sound(dataset)
     if is_alone:
         dataset, locked = replace(dataset, columns=(field.column,)), None
-    if not dataset.is_whole:
+    if not dataset.is_whole or not _is_sound(dataset):
         return {}, []
     compilation = Compilation.of(dataset, options.arrow_options, options.versions, locked)
     types: dict[str, str] = {}

@@ -14,7 +14,8 @@ from schemac.language.attributes.attribute import Extra
 from schemac.language.attributes.builtin import DEPRECATED
 from schemac.language.attributes.constraints import REFERENCES
 from schemac.language.attributes.registry import ATTRIBUTES, domain_of
-from schemac.language.logical.dataset import LogicalDataset
+from schemac.language.checks.attributes import sound_attributes
+from schemac.language.logical.dataset import Findings, LogicalDataset
 from schemac.language.logical.model import SchemaField, dotted, preorder
 from schemac.language.manifest.groups import PLACEHOLDER, Definition, placeholders, strings_in
 from schemac.project.manifests import CompiledFile
@@ -150,8 +151,9 @@ def field_occurrences(
         if not new or (field.parent is None and after == dotted((new,))):
             # Attributes name columns; what they name by its path is left to the check.
             names = (str(field.segment), new) if field.parent is None else (old, after)
+            sound = sound_attributes(dataset.schema.extra, None, Findings(Report(), dataset.origins))
             for attribute in ATTRIBUTES.values():
-                for renaming in attribute.renamings(dataset.schema.extra, *names):
+                for renaming in attribute.renamings(sound, *names):
                     path = ("extra", attribute.key, *renaming.steps)
                     yield at(file, place_in(dataset, path, on_key=renaming.is_key), renaming.text)
     for file, dataset in {one[1].name: one[:2] for one in fields}.values():

@@ -61,6 +61,22 @@ def test_answer_after_every_letter(manifest: Path, tmp_path: Path) -> None:
     walk(manifest, tmp_path, 1_000)
 
 
+def test_tell_of_a_field_where_another_is_wrong(tmp_path: Path) -> None:
+    """What the checks refuse is not compiled; of a sound column there is all that it says alone."""
+    path, wrong = (
+        str(tmp_path / "typed.yaml"),
+        "{kind: Map, keyType: {kind: Option, inner: String}, valueType: Int8}",
+    )
+    text = f"name: t\nfields:\n  - {{name: a, type: Int32}}\n  - {{name: b, type: {wrong}}}\n"
+    checked = ProjectFolder(tmp_path, is_project=False).check({path: text.encode()})
+    navigator, lines = Navigator(checked), text.split("\n")
+    sound, unsound = (navigator.target(path, GrammarContext(lines, (line, 12))) for line in (2, 3))
+    assert isinstance(sound, FieldTarget)
+    assert isinstance(unsound, FieldTarget)
+    assert "| Lance | `int32` |" in field_text(sound.dataset_field, checked)
+    assert "| Lance |" not in field_text(unsound.dataset_field, checked)
+
+
 def fields(count: int) -> str:
     rows = [
         f"  - name: f{i}\n    type: {{kind: Decimal, precision: 9, scale: 2}}\n"
