@@ -169,7 +169,7 @@ def without_ignored_in(pipeline: str, report: Report, edited: Mapping[str, bytes
     def text(name: str) -> bytes | None:
         return edited.get(os.path.abspath(name)) or content_of(name)
 
-    project = find_project(Path(pipeline).resolve().parent, Report())
+    project = find_project(Path(os.path.realpath(os.path.dirname(pipeline))), Report())
     remaining = Report()
     from schemac.project.fixing import without_ignored  # for start-up time: few runs have pipelines
 

@@ -167,7 +167,7 @@ def find_root(start: Path, opened: Sequence[Path] = ()) -> Path | None:
 
 def repository_of(folder: Path) -> Path | None:
     """Return the folder of the repository that a folder is in; None if it is in none."""
-    return next((one for one in (folder, *folder.parents) if (one / ".git").exists()), None)
+    return next((one for one in (folder, *folder.parents) if os.path.exists(one / ".git")), None)
 
 
 SETTINGS_FILES = ("schemac.toml", "pyproject.toml")
@@ -180,14 +180,16 @@ def _candidates(start: Path) -> list[Path]:
     for folder in (start, *start.parents):
         # Also what cannot be read: without its settings a build would give other schemas.
         candidates += [path for name in SETTINGS_FILES if os.path.lexists(path := folder / name)]
-        if (folder / ".git").exists():
+        if os.path.exists(folder / ".git"):
             break
     return candidates
 
 
 def _marked_folder(start: Path) -> Path | None:
     """Return the folder of a project without configuration; None if there is no sign of one."""
-    return next((one for one in (start, *start.parents) if (one / ".git").exists() or has_cache(one)), None)
+    return next(
+        (one for one in (start, *start.parents) if os.path.exists(one / ".git") or has_cache(one)), None
+    )
 
 
 def settings_table(file: SettingsFile, report: Report) -> Json | None:

@@ -3,6 +3,7 @@
 Layer: engines.
 """
 
+import os
 from typing import TYPE_CHECKING
 
 from schemac.registry.engine import Engine, Format, Trait
@@ -62,4 +63,4 @@ ENGINE = Engine(
 
 def is_table(path: "Path") -> bool:
     """Return whether a path is the folder of a Lance table, which has its versions in `_versions`."""
-    return (path / "_versions").is_dir()
+    return os.path.isdir(path / "_versions")

@@ -210,7 +210,7 @@ class PaimonTables(VersionedTables[live_table.PaimonTable]):
 
     def is_table(self, path: str) -> bool:
         """Return whether a path is the folder of a Paimon table: one with a schema file."""
-        return Path(path).is_dir() and bool(schema_files(Path(path)))
+        return os.path.isdir(path) and bool(schema_files(Path(path)))
 
     def planned(
         self, table: live_table.PaimonTable, change: tables.TableChange, report: Report
