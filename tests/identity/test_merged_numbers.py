@@ -109,7 +109,7 @@ def nests(path: str) -> Edit:
     """Puts a column into a new struct."""
 
     def edit(model: Model, branch: str) -> Renamed:
-        node = taken(model, path)
+        node = None if members_at(model, f"box{branch}.") else taken(model, path)
         if node is None:
             return {}
         model.columns.append(Node(f"box{branch}", {"kind": "Struct"}, [node]))
