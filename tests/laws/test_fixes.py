@@ -7,7 +7,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from schemac.text.source.diagnostics import Diagnostic, SourceText
+from schemac.text.source.diagnostics import Diagnostic, Fix, SourceText
 from schemac.text.source.text import span_of
 from tests.fixing import Sort, Text, beside, corpus, errors, findings_of, fixed, pages
 
@@ -55,7 +55,10 @@ def keep_laws(text: Text, *, is_unsafe: bool) -> None:
     assert not [d for d in after if d.fix is not None and (d.fix.is_safe or is_unsafe)], (
         "nothing is left to fix"
     )
-    gone = Counter(_what(d) for d in wanted) & Counter(_what(d) for d in after)
+    # Of two slips of one key only one becomes the key.
+    texts = {_texts(fix) for fix in fixing.done}
+    passed_over = [d for d in wanted if d.fix not in fixing.done and _texts(d.fix) in texts]
+    gone = Counter(_what(d) for d in wanted if d not in passed_over) & Counter(_what(d) for d in after)
     assert not gone, "what was fixed is not found again"
     # What was hidden behind a mistake comes to light; it is of the same stage, or of a later one.
     revealed = Counter(errors(after)) - Counter(errors(before))
@@ -70,6 +73,11 @@ def keep_laws(text: Text, *, is_unsafe: bool) -> None:
         assert not again.fixing.done
     assert fixing.done or not wanted
     assert content.endswith(b"\n") >= text.content.endswith(b"\n"), "the last line still ends"
+
+
+def _texts(fix: Fix | None) -> tuple[str, ...]:
+    """What a fix writes."""
+    return () if fix is None else tuple(edit.text for edit in fix.edits)
 
 
 def _what(found: Diagnostic) -> tuple[str, str, str, int]:
