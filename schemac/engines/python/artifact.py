@@ -9,6 +9,7 @@ Source: the artifacts of Spark and Arrow, as their own targets write them.
 """
 
 import base64
+from importlib.resources import files
 from string import Template
 from textwrap import wrap
 
@@ -19,57 +20,7 @@ from schemac.language.attributes import builtin
 from schemac.versions.identity.compilation import Compilation
 
 _WIDTH = 96
-
-
-_MODULE = Template('''\
-${head}
-
-import base64
-import json
-from typing import TYPE_CHECKING, Any, Final
-
-if TYPE_CHECKING:
-    import pyarrow as pa
-    from pyspark.sql.types import StructType
-
-    ARROW_SCHEMA: pa.Schema
-    STRUCT_TYPE: StructType
-
-NAME: Final = ${name}
-"""Name of the dataset."""
-
-
-class Columns:
-    """Names of the columns."""
-
-${constants}
-
-COLUMNS: Final[tuple[str, ...]] = (
-${columns})
-"""Names of the columns, in their order."""
-
-_STRUCT_TYPE = (
-${spark})
-_ARROW_SCHEMA = (
-${arrow})
-
-
-def __getattr__(name: str) -> Any:
-    """Make a schema when it is first asked for."""
-    found: Any
-    if name == "STRUCT_TYPE" and _STRUCT_TYPE:
-        from pyspark.sql.types import StructType
-
-        found = StructType.fromJson(json.loads(_STRUCT_TYPE))
-    elif name == "ARROW_SCHEMA" and _ARROW_SCHEMA:
-        import pyarrow as pa
-
-        found = pa.ipc.read_schema(pa.py_buffer(base64.b64decode(_ARROW_SCHEMA)))
-    else:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    globals()[name] = found
-    return found
-''')
+_MODULE = Template(files(__package__).joinpath("module.py.template").read_text(encoding="utf-8"))
 
 
 def emit(compilation: Compilation, emission: Emission) -> list[Artifact]:
