@@ -25,6 +25,7 @@ from schemac.documentation.model import DatasetPage, Site, json_or_text
 from schemac.documentation.picture import draw
 from schemac.language.attributes.builtin import Classification
 from schemac.language.logical.facts import Fact
+from schemac.text.source.html import environment_of
 from schemac.text.source.json_object import Json
 from schemac.text.source.phrases import counted, printable
 from schemac.versions.evolution.changes import Change
@@ -61,11 +62,7 @@ def html_pages(site: Site) -> Iterator[tuple[str, bytes]]:
 
 def environment_of_pages() -> jinja2.Environment:
     """Return what fills templates in; it escapes every text that is not a template's own."""
-    loader = jinja2.PackageLoader("schemac.documentation", "templates")
-    environment = jinja2.Environment(
-        loader=loader, autoescape=True, undefined=jinja2.StrictUndefined, trim_blocks=True, lstrip_blocks=True,
-        finalize=_without_hidden_signs,
-    )  # fmt: skip
+    environment = environment_of("schemac.documentation", keep="\n\t")
     environment.filters |= {
         "plain": plain,
         "prose": prose,
@@ -86,11 +83,6 @@ def kind_of_change(change: Change) -> str:
     if change.fact in (Fact.FIELD_ADDED, Fact.DATASET_ADDED):
         return "added"
     return "dropped" if change.fact in (Fact.FIELD_DROPPED, Fact.DATASET_DROPPED) else "changed"
-
-
-def _without_hidden_signs(value: Any) -> Any:
-    """Return a text without characters that turn or hide their neighbours; markup of templates stays unchanged."""
-    return printable(value, keep="\n\t") if type(value) is str else value
 
 
 def _render(environment: jinja2.Environment, template: str, site: Site, root: str, **known: Any) -> bytes:

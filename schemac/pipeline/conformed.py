@@ -25,7 +25,7 @@ from schemac.pipeline.declaration.job import FRAME, Job
 from schemac.pipeline.errors import PipelineError
 from schemac.pipeline.reading.records import Records
 from schemac.pipeline.reading.source import records_in_column, records_of_frame
-from schemac.pipeline.reports.run_html import conform_fragment, conformed_fragment
+from schemac.pipeline.reports.run_html import fragment
 from schemac.pipeline.session import DEFAULT_SETTINGS, RUN_SETTINGS, settings_of_a_run
 from schemac.pipeline.spark.executors import active, ship
 from schemac.pipeline.spark.failures import spark_errors_reported
@@ -89,7 +89,7 @@ class ConformReport:
         return "\n".join(lines)
 
     def _repr_html_(self) -> str:
-        return conform_fragment(self.rows_in, self.rows_fit, self.reasons)
+        return fragment("conform", self)
 
 
 @dataclass(frozen=True)
@@ -123,7 +123,7 @@ class Conformed:
         return "\n".join(lines)
 
     def _repr_html_(self) -> str:
-        return conformed_fragment(self.dataset.name, self.columns)
+        return fragment("conformed", self)
 
 
 def conform(frame: DataFrame, dataset: CheckedDataset, **rules: Unpack[Rules]) -> Conformed:

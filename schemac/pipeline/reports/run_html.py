@@ -1,9 +1,8 @@
 """HTML of reports: pages and their parts, with the first records that broke each rule.
 
 Layer: pipeline.
-Shape: counts, records and runs in; a fragment for notebooks, or a page out. The page loads nothing, so that it can be mailed and kept; it
-      follows the reader's choice of light or dark, and fits a phone. Texts of others are escaped here, and nowhere else. `Offender`s are a
-      few records for each field and rule, in the order of the quarantine; they are looked up in their files, so that a person can open
+Shape: counts, records and runs in; a fragment for notebooks, or a page out, from `templates`. The page loads nothing, so that it can be
+      mailed and kept; it follows the reader's choice of light or dark, and fits a phone. `Offender`s are a few records for each field and rule, in the order of the quarantine; they are looked up in their files, so that a person can open
       the file at the line.
 Units: `line` is one-based. It is None if the file is not on this machine, is not a text, or is longer than is looked through;
        of records that read alike, it is the first one's.
@@ -14,12 +13,12 @@ import itertools
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from html import escape
-from importlib.resources import files
+from functools import cache
 from pathlib import Path
 from typing import Any
 from urllib.parse import unquote, urlsplit
 
+import jinja2
 import pyarrow as pa
 import pyarrow.compute as pc
 
@@ -27,7 +26,7 @@ from schemac.rows.judging.settings import POSITIONS, ReasonCount
 from schemac.rows.runs.history import CommittedRun
 from schemac.rows.runs.storage import current_storage
 from schemac.rows.runs.tables import sink_engine, source_of
-from schemac.text.source.phrases import printable
+from schemac.text.source.html import environment_of
 
 OF_EACH = 3
 """How many offending records are reported for one field and rule."""
@@ -52,6 +51,12 @@ class Offender:
     def group(self) -> tuple[str, str]:
         """Field and rule, as the counts of a report have them."""
         return re.sub(POSITIONS, "[]", self.path), self.rule
+
+    @property
+    def place(self) -> str:
+        """The file and the line, as far as they are known."""
+        file = "no file" if self.source is None else str(local_file(self.source) or self.source)
+        return file if self.line is None else f"{file}, line {self.line}"
 
 
 def first_offenders(
@@ -129,131 +134,29 @@ def _find_record(content: bytes, record: str) -> int | None:
     return None
 
 
-POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'"
-"""What the page may do: nothing but show itself. Its own style is in it."""
 MOST_RUNS = 40
-"""How many runs the chart has."""
-CHART_HEIGHT, BAR = 96, 14
+"""How many runs the chart of a page has."""
 
 
-def conform_fragment(rows: int, fitting: int, reasons: Sequence[ReasonCount]) -> str:
-    """Show the counts of a conformed frame."""
-    counts = f"<b>{rows:,}</b> rows, <b>{fitting:,}</b> fit, <b>{rows - fitting:,}</b> do not fit"
-    return f"<div><p>{counts}</p>{reasons_table(reasons)}</div>"
+@cache
+def _templates() -> jinja2.Environment:
+    """Return what fills in the templates of pages and of what notebooks show."""
+    templates = environment_of("schemac.pipeline.reports", keep="\n")
+    templates.filters["number"] = "{:,}".format
+    return templates
 
 
-def conformed_fragment(dataset: str, columns: Iterable[tuple[str, str]]) -> str:
-    """Show the columns of a conformed frame; its rows are not computed for that."""
-    rows = "".join(
-        f"<tr><td><code>{escaped(label)}</code></td><td><code>{escaped(column_type)}</code></td></tr>"
-        for label, column_type in columns
-    )
-    head = f"<p>A frame that was conformed to <b>{escaped(dataset)}</b>; <code>report()</code> counts its rows.</p>"
-    return f"<div>{head}<table><tr><th>field</th><th>type</th></tr>{rows}</table></div>"
+def fragment(name: str, shown: object) -> str:
+    """Return what a notebook shows of a value, by the name of its macro in `fragments.html`."""
+    return str(getattr(_templates().get_template("fragments.html").module, name)(shown))
 
 
-def page(title: str, parts: Iterable[str]) -> str:
-    """Return a page with its own style, of parts that are HTML; those that are empty are left out."""
-    style = files("schemac.pipeline.reports").joinpath("run_html.css").read_text(encoding="utf-8")
-    return (
-        '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
-        '<meta name="viewport" content="width=device-width, initial-scale=1">'
-        f'<meta http-equiv="Content-Security-Policy" content="{POLICY}">'
-        f"<title>{escaped(title)}</title><style>\n{style}</style></head>\n<body>\n"
-        + "\n".join(part for part in parts if part)
-        + "\n</body></html>\n"
-    )
-
-
-def escaped(text: str) -> str:
-    """Write a text of others: nothing in it is markup, and what cannot be seen is shown."""
-    return escape(printable(text, keep="\n"))
-
-
-def reasons_table(reasons: Sequence[ReasonCount]) -> str:
-    """Return an HTML table of paths, rules and counts; empty if there are none."""
-    if not reasons:
-        return ""
-    rows = "".join(
-        f"<tr><td><code>{escaped(one.path or 'the record')}</code></td><td><code>{escaped(one.rule)}</code></td>"
-        f'<td class="n">{one.count:,}</td></tr>'
-        for one in reasons
-    )
-    head = '<tr><th>field</th><th>rule</th><th class="n">times</th></tr>'
-    return f'<div class="wide"><table>{head}{rows}</table></div>'
-
-
-def titled_list(title: str, lines: Sequence[str]) -> str:
-    """Return an HTML list under a title, the lines escaped and the title not; empty without lines."""
-    if not lines:
-        return ""
-    return f"<h2>{title}</h2><ul>" + "".join(f"<li>{escaped(line)}</li>" for line in lines) + "</ul>"
-
-
-def offenders_list(offenders: Sequence[Offender]) -> str:
-    """Return HTML of records grouped by path and rule, the first group open; empty if there are none."""
-    if not offenders:
-        return ""
+def page(runs: Sequence[CommittedRun], offenders: Sequence[Offender], **values: object) -> str:
+    """Return the page of a run with its own style: `values` are the others that `run.html` names."""
     groups: dict[tuple[str, str], list[Offender]] = {}
     for offender in offenders:
         groups.setdefault(offender.group, []).append(offender)
-    rows_html = "".join(
-        f"<details{' open' if number == 0 else ''}><summary><code>{escaped(path or 'the record')}</code>: "
-        f"<code>{escaped(rule)}</code></summary><ol>{''.join(map(_offender, rows))}</ol></details>"
-        for number, ((path, rule), rows) in enumerate(groups.items())
-    )
-    return f"<h2>First records that broke each rule</h2>{rows_html}"
-
-
-def _offender(offender: Offender) -> str:
-    """Return an HTML list item of one record: file, line, path, value and raw text, as far as they are known."""
-    source = offender.source
-    place = "no file" if source is None else str(local_file(source) or source)
-    if offender.line is not None:
-        place += f", line {offender.line}"
-    value = "" if offender.value is None else f"<div>value <code>{escaped(offender.value)}</code></div>"
-    path = f"<div><code>{escaped(offender.path)}</code></div>" if offender.path != offender.group[0] else ""
-    raw = "" if offender.raw is None else f"<pre>{escaped(offender.raw)}</pre>"
-    return f'<li><div class="dim">{escaped(place)}</div>{path}{value}{raw}</li>'
-
-
-def runs_history(runs: Sequence[CommittedRun]) -> str:
-    """Return HTML of a chart and a table of committed runs, in order of `runs`; empty if there are none."""
-    if not runs:
-        return ""
-    rows = "".join(
-        f"<tr><td>{run.committed.strftime('%Y-%m-%d %H:%M')}</td><td>{escaped(run.identity.mode)}</td>"
-        f'<td class="n">{run.rows:,}</td><td class="n">{run.rows_quarantined:,}</td>'
-        f'<td class="n">{run.version}</td></tr>'
-        for run in runs
-    )
-    head = (
-        '<tr><th>committed (UTC)</th><th>mode</th><th class="n">written</th><th class="n">quarantined</th>'
-        '<th class="n">version</th></tr>'
-    )
-    table = f'<div class="wide"><table>{head}{rows}</table></div>'
-    return f"<h2>Runs of this table</h2>{_chart(runs[::-1])}{table}"
-
-
-def _chart(runs: Sequence[CommittedRun]) -> str:
-    """Draw a bar for each run, oldest first: what was written, and on top what was quarantined."""
-    most = max(run.rows + run.rows_quarantined for run in runs) or 1
-    bars = []
-    for place, run in enumerate(runs):
-        good = run.rows / most * CHART_HEIGHT
-        bad = run.rows_quarantined / most * CHART_HEIGHT
-        left = place * BAR + 2
-        tooltip = (
-            f"{run.committed:%Y-%m-%d %H:%M}: {run.rows:,} written, {run.rows_quarantined:,} quarantined"
-        )
-        bars.append(
-            f"<g><title>{tooltip}</title>"
-            f'<rect x="{left}" y="{CHART_HEIGHT - good:.1f}" width="{BAR - 4}" height="{good:.1f}" fill="var(--good)"/>'
-            f'<rect x="{left}" y="{CHART_HEIGHT - good - bad:.1f}" width="{BAR - 4}" height="{bad:.1f}" fill="var(--bad)"/></g>'
-        )
-    width = len(runs) * BAR + 2
-    label = "Records of each run, oldest first: written below, quarantined above"
-    return (
-        f'<svg viewBox="0 0 {width} {CHART_HEIGHT}" width="{width}" height="{CHART_HEIGHT}" role="img" '
-        f'aria-label="{label}">{"".join(bars)}</svg>'
-    )
+    runs = runs[:MOST_RUNS]
+    most_rows = max((run.rows + run.rows_quarantined for run in runs), default=0) or 1
+    template = _templates().get_template("run.html")
+    return template.render(runs=runs, most_rows=most_rows, offenders=groups, **values)

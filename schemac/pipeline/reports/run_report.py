@@ -12,17 +12,7 @@ from typing import Any
 from zoneinfo import TZPATH
 
 from schemac.pipeline.errors import AbsentPath
-from schemac.pipeline.reports.run_html import (
-    MOST_RUNS,
-    Offender,
-    escaped,
-    first_offenders,
-    offenders_list,
-    page,
-    reasons_table,
-    runs_history,
-    titled_list,
-)
+from schemac.pipeline.reports.run_html import Offender, first_offenders, fragment, page
 from schemac.rows.judging.settings import ReasonCount
 from schemac.rows.runs.history import CommittedRun
 from schemac.rows.runs.identity import Mode, RunIdentity
@@ -107,16 +97,7 @@ class RunReport:
         return run_text(self)
 
     def _repr_html_(self) -> str:
-        if self.is_repeat:
-            return f"<div><p>{_repeat(self)}</p></div>"
-        place = f"<code>{escaped(self.table_path)}</code>, version {self.table_version}"
-        counts = (
-            f"<b>{self.rows_in:,}</b> records read, <b>{self.rows_written:,}</b> written to {place}; "
-            f"<b>{self.rows_quarantined:,}</b> quarantined"
-        )
-        if self.quarantine_path is not None:
-            counts += f" in <code>{escaped(self.quarantine_path)}</code>"
-        return f"<div><p>{counts}; {self.seconds:.1f} s</p>{reasons_table((*self.reasons, *self.warnings))}{_absent(self)}{_differences(self)}</div>"
+        return fragment("run", self)
 
 
 def offenders_of(report: RunReport, storage_options: Storage = NO_STORAGE) -> tuple[Offender, ...]:
@@ -192,64 +173,10 @@ def run_page(
     runs: Sequence[CommittedRun] = (),
 ) -> str:
     """Return the page of a run; `report` is None for one that was not committed, `runs` are the table's, newest first."""
-    findings = tuple(f"{d}" + (f" Help: {d.help}" if d.help else "") for d in diagnostics)
-    parts = [_heading(title, report), titled_list("Findings", findings)]
-    if report is not None:
-        share = report.rows_quarantined / report.rows_in if report.rows_in else 0.0
-        rate = report.rows_in / report.seconds if report.seconds else 0.0
-        cards = (
-            ("records read", f"{report.rows_in:,}"),
-            ("written", f"{report.rows_written:,}"),
-            ("quarantined", f"{report.rows_quarantined:,} ({share:.2%})"),
-            ("seconds", f"{report.seconds:,.1f}"),
-            ("records a second", f"{rate:,.0f}"),
-            ("version of the table", f"{report.table_version}"),
-        )
-        cards_html = "".join(f"<div><dt>{label}</dt><dd>{text}</dd></div>" for label, text in cards)
-        places = [f"Table <code>{escaped(report.table_path)}</code>"]
-        if report.quarantine_path is not None:
-            places.append(f"quarantine <code>{escaped(report.quarantine_path)}</code>")
-        parts += [f'<dl>{cards_html}</dl><p class="dim">{"; ".join(places)}</p>', _differences(report)]
-        if report.reasons:
-            parts.append(f"<h2>Why records were quarantined</h2>{reasons_table(report.reasons)}")
-        parts.append(offenders_list(offenders))
-        if report.warnings:
-            parts.append(f"<h2>Warnings: these records were written</h2>{reasons_table(report.warnings)}")
-        parts.append(_absent(report))
-    parts.append(runs_history(runs[:MOST_RUNS]))
-    return page(title, parts)
-
-
-def _heading(title: str, report: RunReport | None) -> str:
-    """Return HTML of the title with the run's identity, or with the news that it stopped or had run before."""
-    if report is None:
-        return f'<h1>{escaped(title)}</h1><p class="bad">The run stopped. Nothing was committed, unless the message says otherwise.</p>'
-    if report.is_repeat:
-        return f'<h1>{escaped(title)}</h1><p class="dim">{_repeat(report)}</p>'
-    state = comparison_text(report, "its schema")
-    started = report.identity.started.strftime("%Y-%m-%d %H:%M:%S UTC")
-    run_html = f"run <code>{escaped(report.run)}</code> of {started}, mode {escaped(report.identity.mode)}; the table {state}"
-    tone = "bad" if report.differences else "dim"
-    stopped = "" if report.stopped is None else f'<p class="bad">{escaped(stopped_after(report.stopped))}</p>'
-    return f'<h1>{escaped(title)}</h1><p class="{tone}">{run_html}</p>{stopped}'
-
-
-def _repeat(report: RunReport) -> str:
-    """Return HTML that names the run and the version that were committed earlier."""
-    return (
-        f"Already committed as version {report.table_version} of <code>{escaped(report.table_path)}</code>, by the run"
-        f" <code>{escaped(report.run)}</code>; nothing was written now."
-    )
-
-
-def _differences(report: RunReport) -> str:
-    """Return an HTML list of how the table differs from its schema; empty if it does not."""
-    return titled_list("The table differs from its schema", report.differences)
-
-
-def _absent(report: RunReport) -> str:
-    """Return an HTML list of the paths that no record has; empty if there are none."""
-    return titled_list("Paths that no record has", tuple(one.message for one in report.absent))
+    findings = [f"{d}" + (f" Help: {d.help}" if d.help else "") for d in diagnostics]
+    state = None if report is None else comparison_text(report, "its schema")
+    stopped = report and report.stopped and stopped_after(report.stopped)
+    return page(runs, offenders, title=title, report=report, findings=findings, state=state, stopped=stopped)
 
 
 def relative_path(path: str) -> str:
