@@ -16,18 +16,20 @@ from schemac.cli import arguments
 from schemac.cli.output import exit_code, print_status, show, write_file
 from schemac.cli.project import find_dataset, open_project
 from schemac.cli.terminal import ExitCode, notify, put, put_manifest, put_rendered, put_source, table
-from schemac.language.attributes.builtin import Classification
-from schemac.language.logical.model import Ownership
+from schemac.language.attributes.builtin import DESCRIPTION, Classification
+from schemac.language.logical.dataset import LogicalDataset
+from schemac.language.logical.model import Ownership, SchemaField, preorder, type_text_of
 from schemac.project.configuration import Project
 from schemac.project.discovery import ManifestFile
 from schemac.project.imported import FolderFiles
-from schemac.project.manifests import CompiledFile, listed_fields, read_manifests
+from schemac.project.manifests import CompiledFile, read_manifests
 from schemac.project.options import CompileOptions
 from schemac.project.workers import PROGRESS
 from schemac.registry.engine import engines
 from schemac.text.source.catalogue import MISSING_EXTRA, SAMPLE_OUTPUT, UNHELD_RECORDS, WRITE_FAILED
 from schemac.text.source.diagnostics import Report, SchemaError
 from schemac.text.source.files import install_help
+from schemac.text.source.json_object import Json
 from schemac.text.source.phrases import closest, counted
 from schemac.text.source.rendering import render_diff, render_text
 from schemac.text.source.text import decode_text, reason_of
@@ -145,33 +147,54 @@ def run_list(options: argparse.Namespace) -> int:
     """List; what fields have from their struct, their group and their schema counts as theirs."""
     report = Report()
     project, files = open_project(options, report)
-
-    def is_asked(ownership: Ownership) -> bool:
-        return (
-            {*options.tag} <= {*ownership.tags}
-            and (not options.owner or ownership.owner in options.owner)
-            and (not options.classification or ownership.classification in options.classification)
-            and (not options.deprecated or ownership.deprecation is not None)
-        )
-
     compiled = _without_errors(files if not report.has_errors else [], project, report)
-    fields = listed_fields(compiled, is_asked)
+    fields: list[Json] = []
+    rows: list[tuple[str, ...]] = [_HEAD]
+    for dataset in (dataset for file in compiled for dataset in file.datasets):
+        for field in (field for field in preorder(dataset.columns) if field.is_member):
+            owned = Ownership.of(field, dataset.schema)
+            if _is_asked(owned, options):
+                fields.append(_field_json(dataset, field, owned))
+                until = (owned.deprecation.remove_after or "yes") if owned.deprecation is not None else ""
+                cells = (owned.owner or "", ", ".join(owned.tags), owned.classification or "", until)
+                rows.append((f"{dataset.name}.{field.path_text}", type_text_of(field), *cells))
     project.cache.save()
-    members = {} if report.has_errors else {"fields": [one.to_json() for one in fields]}
-    code = show(report.diagnostics, options, **members)
+    code = show(report.diagnostics, options, **({} if report.has_errors else {"fields": fields}))
     if report.has_errors or options.format == "json":
         return code
-    rows: list[tuple[str, ...]] = [_HEAD]
-    for one in fields:
-        owned = one.ownership
-        until = (owned.deprecation.remove_after or "yes") if owned.deprecation is not None else ""
-        cells = (", ".join(owned.tags), owned.classification or "", until)
-        rows.append((f"{one.dataset}.{one.path}", one.type_text, owned.owner or "", *cells))
     if fields:
         put_rendered(table(rows) + "\n")
-    datasets = counted(len({one.dataset for one in fields}), "dataset")
+    datasets = counted(len({one["dataset"] for one in fields}), "dataset")
     print_status(f"{counted(len(fields), 'field')} of {datasets}", options)
     return code
+
+
+def _is_asked(owned: Ownership, options: argparse.Namespace) -> bool:
+    """Whether a field with this ownership is one of those that the options ask for."""
+    return (
+        {*options.tag} <= {*owned.tags}
+        and (not options.owner or owned.owner in options.owner)
+        and (not options.classification or owned.classification in options.classification)
+        and (not options.deprecated or owned.deprecation is not None)
+    )
+
+
+def _field_json(dataset: LogicalDataset, field: SchemaField, owned: Ownership) -> Json:
+    """Return a field, and what is known of it, as JSON; what is not known is null."""
+    place = dataset.origins.location(field.declared_at)
+    assert place is not None
+    return {
+        "dataset": dataset.name,
+        "field": field.path_text,
+        "type": type_text_of(field),
+        "description": DESCRIPTION.read(field.extra),
+        "owner": owned.owner,
+        "tags": [*owned.tags],
+        "classification": owned.classification,
+        "deprecated": owned.deprecation and owned.deprecation.model_dump(by_alias=True),
+        "file": place.source.name,
+        "line": place.region.line,
+    }
 
 
 # expand

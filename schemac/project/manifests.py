@@ -5,16 +5,14 @@ Shape: what is found in one manifest depends on its bytes, its name and the sett
       when somebody asks for them.
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
 
-from schemac.language.attributes.builtin import DESCRIPTION
 from schemac.language.lint.settings import LintSettings
 from schemac.language.logical.dataset import DatasetName, LogicalDataset, Variant, with_distinct_names
-from schemac.language.logical.model import Ownership, preorder, type_text_of
 from schemac.project.cache import WrongEntryError
 from schemac.project.configuration import Project
 from schemac.project.discovery import ManifestFile
@@ -22,7 +20,6 @@ from schemac.project.imported import NOTHING, FolderFiles, ManifestImports
 from schemac.project.options import CompileOptions
 from schemac.text.source.diagnostics import Diagnostic, Report, SourceText
 from schemac.text.source.files import Contents
-from schemac.text.source.json_object import Json
 from schemac.text.source.text import decode_text
 
 if TYPE_CHECKING:
@@ -219,47 +216,3 @@ def read_manifests(
         if content is not None and (one := checks.check(content, file, report)) is not None:
             compiled.append(one)
     return with_distinct_datasets(compiled, report)
-
-
-@dataclass(frozen=True, slots=True)
-class ListedField:
-    """One field, and what is known of it."""
-
-    dataset: str
-    path: str
-    type_text: str
-    description: str | None
-    ownership: Ownership
-    file: str
-    line: int
-
-    def to_json(self) -> Json:
-        """Return the field as JSON; what is not known is null."""
-        deprecation = self.ownership.deprecation
-        return {
-            "dataset": self.dataset,
-            "field": self.path,
-            "type": self.type_text,
-            "description": self.description,
-            "owner": self.ownership.owner,
-            "tags": [*self.ownership.tags],
-            "classification": self.ownership.classification,
-            "deprecated": deprecation.model_dump(by_alias=True) if deprecation is not None else None,
-            "file": self.file,
-            "line": self.line,
-        }
-
-
-def listed_fields(files: Iterable[CompiledFile], is_asked: Callable[[Ownership], bool]) -> list[ListedField]:
-    """Return the fields whose ownership is asked for, members of structs too, in the order of the manifests."""
-    listed: list[ListedField] = []
-    for dataset in (dataset for file in files for dataset in file.datasets):
-        for one in (one for one in preorder(dataset.columns) if one.is_member):
-            ownership = Ownership.of(one, dataset.schema)
-            if is_asked(ownership):
-                place = dataset.origins.location(one.declared_at)
-                assert place is not None
-                text, description = type_text_of(one), DESCRIPTION.read(one.extra)
-                where = (place.source.name, place.region.line)
-                listed.append(ListedField(dataset.name, one.path_text, text, description, ownership, *where))
-    return listed
