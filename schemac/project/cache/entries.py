@@ -17,7 +17,7 @@ from collections.abc import Callable, Iterator, Mapping
 from collections.abc import Set as AbstractSet
 from dataclasses import fields, is_dataclass
 from enum import Enum
-from functools import cache, cached_property
+from functools import cache
 from hashlib import sha256
 from types import NoneType, UnionType
 from typing import Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
@@ -90,29 +90,20 @@ def _reader(type_: Any) -> Callable[[Any], Any]:
         item = _reader(arguments[1])
         return lambda value: {name: item(one) for name, one in _of_type(dict, value).items()}
     if is_dataclass(type_) or issubclass(type_, tuple):
-        return _RecordReader(type_)
+        return lambda value: type_(
+            *[read(one) for read, one in zip(_field_readers(type_), _of_type(list, value), strict=True)]
+        )
     if issubclass(type_, Enum):
         return lambda value: type_(value)
     return lambda value: _of_type(type_, value)
 
 
-class _RecordReader:
-    """Makes a dataclass or a named tuple of an array of its fields, whose types may name the type itself."""
-
-    def __init__(self, type_: Any) -> None:
-        self._type = type_
-
-    @cached_property
-    def _readers(self) -> list[Callable[[Any], Any]]:
-        """Functions that read the fields of the type, in the order of its fields."""
-        type_ = self._type
-        names = [field.name for field in fields(type_)] if is_dataclass(type_) else type_._fields
-        hints = get_type_hints(type_)
-        return [_reader(hints[name]) for name in names]
-
-    def __call__(self, value: Any) -> Any:
-        members = zip(self._readers, _of_type(list, value), strict=True)
-        return self._type(*[read(member) for read, member in members])
+@cache
+def _field_readers(type_: Any) -> list[Callable[[Any], Any]]:
+    """Return the functions that read the fields of a dataclass or a named tuple, in their order; their types may name the type itself."""
+    names = [field.name for field in fields(type_)] if is_dataclass(type_) else type_._fields
+    hints = get_type_hints(type_)
+    return [_reader(hints[name]) for name in names]
 
 
 def _of_type(type_: type[T], value: Any) -> T:
