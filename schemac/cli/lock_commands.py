@@ -353,7 +353,7 @@ def run_rename(options: argparse.Namespace) -> int:
 
 def _pipeline_hints(renamed: "DatasetField", new: str, texts: "ProjectTexts") -> Iterator[str]:
     """Yield what to look at in the pipelines of a manifest that do not name a column, after it has got another name."""
-    from schemac.project.project_texts import file_at  # for start-up time, as above
+    from schemac.project.imported import file_at  # for start-up time, as above
 
     file, _, field = renamed
     manifest, old = os.path.abspath(file.file.path), str(field.segment)

@@ -15,8 +15,8 @@ from schemac.language.logical.model import SchemaField, preorder
 from schemac.language.manifest.groups import Definition
 from schemac.language.manifest.library import GroupScope, Reuse, scope_of
 from schemac.lsp.projects import CheckedProject
-from schemac.project.imported import FolderFiles
-from schemac.project.project_texts import FieldTarget, NamedTarget, datasets_called, file_at, key_of
+from schemac.project.imported import FolderFiles, file_at
+from schemac.project.project_texts import FieldTarget, NamedTarget, datasets_called, key_of
 from schemac.text.source.diagnostics import Region, Report, SourceText
 from schemac.text.syntax.document import parse
 

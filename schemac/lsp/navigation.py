@@ -19,7 +19,7 @@ from schemac.lsp.grammar import GrammarContext
 from schemac.lsp.locations import FileRange, FileTarget, Target, TextScope, document_number
 from schemac.lsp.projects import CheckedProject
 from schemac.project.discovery import lock_path
-from schemac.project.imported import FolderFiles
+from schemac.project.imported import FolderFiles, file_at
 from schemac.project.locking import numbered_by_lock, open_lock
 from schemac.project.manifests import CompiledFile
 from schemac.project.occurrences import Occurrence, occurrences_of, place_of_name
@@ -34,7 +34,6 @@ from schemac.project.project_texts import (
     VocabularyTarget,
     datasets_called,
     fields_by_location,
-    file_at,
     key_of,
     location_of,
 )

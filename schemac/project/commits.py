@@ -9,7 +9,6 @@ Errors: SC101 unreadable-file, SC408 unknown-reference, SC416 unknown-past, SC60
 import errno
 import hashlib
 import os
-import posixpath
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
@@ -17,7 +16,7 @@ from pathlib import Path, PurePosixPath
 from schemac.project import discovery
 from schemac.project.configuration import SETTINGS_FILES, Project, settings_table
 from schemac.project.git_tree import CommitTree, NoCommitError, TreeEntry, open_tree
-from schemac.project.imported import FolderFiles
+from schemac.project.imported import FolderFiles, file_at
 from schemac.project.past_manifests import Before
 from schemac.project.settings_file import Configuration, SettingsFile
 from schemac.text.source.catalogue import NOTHING_TO_COMPILE, UNKNOWN_PAST, UNKNOWN_REFERENCE, UNREADABLE_FILE
@@ -90,9 +89,7 @@ class _TreeFiles:
 
     def key(self, path: str) -> str:
         """Return the path in the tree of a file that the manifest names; that of the manifest for the path ``."""
-        if not path:
-            return self.manifest
-        return posixpath.normpath(posixpath.join(posixpath.dirname(self.manifest), path))
+        return file_at(self.manifest, path)
 
 
 class _CommitReader:

@@ -5,7 +5,6 @@ Layer: project.
 
 import dataclasses
 import os
-import posixpath
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -22,6 +21,11 @@ if TYPE_CHECKING:
     from schemac.language.manifest.library import Reuse
 
 _WAY_OUT = 'move it into the project, or name its folder in the settings: `importFolders = ["../shared"]`'
+
+
+def file_at(text: str, path: str) -> str:
+    """Return the path of a file that a text names by its path from there, both with `/`; that of the text for an empty one."""
+    return os.path.normpath(os.path.join(os.path.dirname(text), path)) if path else text
 
 
 @dataclass(frozen=True)
@@ -62,18 +66,16 @@ class FolderFiles:
         yield from (project.folder / folder for folder in project.configuration.import_folders)
 
     def place(self, path: str) -> Path:
-        """Return the path on disk of a file that the manifest names."""
-        return Path(os.path.normpath(os.path.join(self.manifest.parent, path)))
+        """Return the path on disk of a file that the manifest names; that of the manifest for the path ``."""
+        return Path(file_at(os.fspath(self.manifest), path))
 
     def name(self, path: str) -> str:
         """Return how a file is spoken of; the manifest for the path ``."""
-        if not path:
-            return self.display_name
-        return posixpath.normpath(posixpath.join(posixpath.dirname(self.display_name), path))
+        return file_at(self.display_name, path)
 
     def key(self, path: str) -> str:
         """Return the absolute path of a file; that of the manifest for the path ``."""
-        return os.path.abspath(self.place(path) if path else self.manifest)
+        return os.path.abspath(self.place(path))
 
 
 @dataclass(frozen=True, slots=True)

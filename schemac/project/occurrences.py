@@ -18,6 +18,7 @@ from schemac.language.checks.attributes import sound_attributes
 from schemac.language.logical.dataset import Findings, LogicalDataset
 from schemac.language.logical.model import SchemaField, dotted, preorder
 from schemac.language.manifest.groups import PLACEHOLDER, Definition, placeholders, strings_in
+from schemac.project.imported import file_at
 from schemac.project.manifests import CompiledFile
 from schemac.project.project_texts import (
     DatasetTarget,
@@ -28,7 +29,6 @@ from schemac.project.project_texts import (
     ProjectTexts,
     VocabularyTarget,
     datasets_called,
-    file_at,
     key_of,
     texts_of,
 )

@@ -112,11 +112,6 @@ def name_in(folder: Path, path: str) -> str:
     return os.path.relpath(path, folder)
 
 
-def file_at(text: str, path: str) -> str:
-    """Return the absolute path of a file that a text names by its path from there; that of the text for an empty one."""
-    return os.path.normpath(os.path.join(os.path.dirname(text), path)) if path else text
-
-
 def texts_of(file: CompiledFile) -> dict[str, str]:
     """Return the absolute paths of a manifest and of the files that it imports, by how they are spoken of."""
     around = FolderFiles(file.file.path, file.file.name)
