@@ -166,11 +166,10 @@ class UnchangedLocks:
         return findings if is_current else None
 
     def keep(
-        self, file: CompiledFile, key: bytes | None, lock_report: Report, *, is_looked_for: bool
+        self, file: CompiledFile, key: bytes | None, lock_report: Report, searched_locks: str | None
     ) -> None:
         """Keep that a lock is as it should be, if it is still what lay there when the key was made."""
         if key is not None and key == self.key(file) and not lock_report.has_errors:
-            searched_locks = self.lost_locks.digest_for(file.file.path) if is_looked_for else None
             self._project.cache.put(key, (lock_report.diagnostics, searched_locks))
 
     def keep_written(self, file: CompiledFile, lock: Lock) -> None:
@@ -178,7 +177,7 @@ class UnchangedLocks:
         report = Report()
         if not any(numbered_by_lock(dataset, lock, report).is_changed for dataset in file.datasets):
             key = self._key_with(file, write_lock(lock).encode())
-            self.keep(file, key, report, is_looked_for=False)
+            self.keep(file, key, report, None)
 
 
 class _NextLock(NamedTuple):
@@ -214,7 +213,7 @@ def _plan_locks(
         file_report, key = Report(), unchanged.key(file)
         lock_file = open_lock(file.file.path, file.file.name, file_report) if file.named else None
         opened = None if lock_file is None else lock_file.lock
-        is_looked_for = unchanged.lost_locks.report(file, opened, file_report)
+        searched_locks = unchanged.lost_locks.report(file, opened, file_report)
         if lock_file is not None and options.show is not None:
             for dataset in file.datasets:
                 locked = lock_file.lock.dataset(dataset.name)
@@ -229,7 +228,7 @@ def _plan_locks(
             next_file, lines = _next_lock(file, lock_file, options, restored_ids, undropped, file_report)
             planned.append(_NextLock(lock_file.name, file, next_file, lines))
             if is_plain and write_lock(next_file.lock) == lock_file.text:
-                unchanged.keep(file, key, file_report, is_looked_for=is_looked_for)
+                unchanged.keep(file, key, file_report, searched_locks)
         report.extend(file_report.diagnostics)
     datasets = [named.name for file in compiled for named in file.named]
     for path in sorted(undropped):

@@ -46,7 +46,7 @@ class BuiltFile(NamedTuple):
     contents: Mapping[str, bytes] = MappingProxyType({})
     """The artifacts by path, unless they were kept as digests alone."""
     searched_locks: str | None = None
-    """Of a kept build, the digest of the locks that a lost one was looked for in; None if none was looked for."""
+    """The digest of the locks that a lost one was looked for in; None if none was looked for."""
 
 
 class Builds:
@@ -78,20 +78,18 @@ class Builds:
     def fresh(self, file: CompiledFile) -> BuiltFile:
         """Build a manifest, and add the result to the cache."""
         key = self._key(file)
-        made, is_looked_for = self._build(file)
-        if key is not None:
-            searched_locks = self._lost_locks.digest_for(file.file.path) if is_looked_for else None
-            # Where a lock was written meanwhile, nobody knows which of the two was read.
-            if self._key(file) == key:
-                self._project.cache.put(key, made._replace(contents={}, searched_locks=searched_locks))
+        made = self._build(file)
+        # Where a lock was written meanwhile, nobody knows which of the two was read.
+        if key is not None and self._key(file) == key:
+            self._project.cache.put(key, made._replace(contents={}))
         return made
 
     def prepare(self) -> None:
         """Import the modules that make Arrow fields and emit, before processes are forked: that takes longer than one manifest."""
         import schemac.project.stages  # noqa: F401 — for start-up time, as above
 
-    def _build(self, file: CompiledFile) -> tuple[BuiltFile, bool]:
-        """Return the build of a manifest, made without the cache, and whether locks elsewhere were looked for."""
+    def _build(self, file: CompiledFile) -> BuiltFile:
+        """Return the build of a manifest, made without the cache."""
         from schemac.project.stages import emit  # for start-up time, as above
 
         locks, targets = Report(), Report()
@@ -105,13 +103,13 @@ class Builds:
 
             lock_file = open_lock(file.file.path, file.file.name, locks)
             opened_lock = None if lock_file is None else lock_file.lock
-            is_looked_for = self._lost_locks.report(file, opened_lock, locks)
+            searched_locks = self._lost_locks.report(file, opened_lock, locks)
             if opened_lock is not None:
                 locked = datasets_in(opened_lock, file.datasets, locks, is_error=is_locked)
         else:
-            is_looked_for = self._lost_locks.report(file, Lock(), locks)
+            searched_locks = self._lost_locks.report(file, Lock(), locks)
         if locks.has_errors:
-            return BuiltFile(locks.diagnostics), is_looked_for
+            return BuiltFile(locks.diagnostics, searched_locks=searched_locks)
         datasets: dict[str, Built] = {}
         contents: dict[str, bytes] = {}
         losses = 0
@@ -132,7 +130,7 @@ class Builds:
             datasets[dataset.name] = built(self._manifest(file), inputs, files)
             losses += len(made.losses)
         diagnostics = self._not_ignored(file, targets.diagnostics)
-        return BuiltFile(locks.diagnostics, diagnostics, datasets, losses, contents), is_looked_for
+        return BuiltFile(locks.diagnostics, diagnostics, datasets, losses, contents, searched_locks)
 
     def _not_ignored(self, file: CompiledFile, findings: tuple[Diagnostic, ...]) -> tuple[Diagnostic, ...]:
         """Return the findings of targets, without those that a comment in the manifest ignores."""

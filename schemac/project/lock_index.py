@@ -66,8 +66,8 @@ class LostLocks:
         ]
         return digest(contents).hex()
 
-    def report(self, file: CompiledFile, lock: Lock | None, report: Report) -> bool:
-        """Report the datasets of a manifest whose lock is elsewhere; return whether any was looked for.
+    def report(self, file: CompiledFile, lock: Lock | None, report: Report) -> str | None:
+        """Report the datasets of a manifest whose lock is elsewhere; return the digest of what was looked through, None if nothing was.
 
         `lock` is the one next to the manifest; None if it cannot be read, which is reported where it is opened.
         """
@@ -78,7 +78,7 @@ class LostLocks:
             for dataset in file.datasets:
                 if dataset.name in lost:
                     self._report_lock_of(dataset, file, report)
-        return bool(lost)
+        return self.digest_for(manifest) if lost else None
 
     def _report_lock_of(self, dataset: LogicalDataset, file: CompiledFile, report: Report) -> None:
         """Report the lock that has the ids of a dataset, if there is one that may be its own."""
