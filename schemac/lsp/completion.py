@@ -164,7 +164,7 @@ class CompletionItems:
     def _keys(self, shape: GrammarShape) -> Iterator[types.CompletionItem]:
         """Yield the keys that may be added to the mapping at the cursor, without those that it has."""
         present_keys = set(self._cursor.keys)
-        if not self._cursor.path and not self._written.root and shape.extra is None:
+        if not self._cursor.path and not self._written.root:
             # What a text may begin with.
             yield _key_item("name", "the dataset's name", rank=0)
             fields = _key_item("fields", "its columns", rank=0)
@@ -173,9 +173,9 @@ class CompletionItems:
             yield _key_item("kind", "an event or a DatasetSnapshot")
             yield _key_item("source", "of a pipeline", rank=4)
             yield _key_item("datasets", "of an overlay", rank=4)
-        if shape.extra is not None or any(get_origin(one) is dict for one in alternatives(shape.annotation)):
+        if shape.is_extra or any(get_origin(one) is dict for one in alternatives(shape.annotation)):
             yield from (item for item in self._open_keys(shape) if item.label not in present_keys)
-            if shape.extra is not None:
+            if shape.is_extra:
                 return
         for model in chosen(shape, self._written_value):
             is_any_type = model is LogicalType
@@ -187,8 +187,8 @@ class CompletionItems:
     def _open_keys(self, shape: GrammarShape) -> Iterator[types.CompletionItem]:
         """Yield the keys of a mapping that are no properties: attributes, and names of parameters, datasets and fields."""
         path, scope = self._cursor.path, self._scope
-        if shape.extra is not None:
-            for attribute in fitting_attributes(shape.extra, self._written.value(shape.extra.depth)):
+        if shape.holder is not None and shape.is_extra:
+            for attribute in fitting_attributes(shape.holder, self._written.value(len(path) - 1)):
                 yield _key_item(attribute.key, attribute.summary)
             yield from (_key_item(key, text, rank=4) for key, text in scope.vocabulary_keys())
         elif shape.holder is Use:

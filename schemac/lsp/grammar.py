@@ -73,16 +73,6 @@ class GrammarProperty:
 
 
 @dataclass(frozen=True)
-class Extra:
-    """A mapping of attributes."""
-
-    holder: type[AuthoredModel]
-    """What the attributes are of."""
-    depth: int
-    """Steps to it."""
-
-
-@dataclass(frozen=True)
 class GrammarShape:
     """What may be at a path."""
 
@@ -93,8 +83,6 @@ class GrammarShape:
     member: GrammarProperty | None = None
     attribute: Attribute[Any] | None = None
     """The attribute whose value it is a part of."""
-    extra: Extra | None = None
-    """The attributes, where a mapping of them may stand."""
     steps: TreePath = ()
     """From the attribute's value, if it is a part of one."""
 
@@ -105,6 +93,11 @@ class GrammarShape:
             a for a in alternatives(self.annotation) if isinstance(a, type) and issubclass(a, AuthoredModel)
         ]
         return [kind for one in types_ for kind in (BY_NAME.values() if one is LogicalType else (one,))]
+
+    @property
+    def is_extra(self) -> bool:
+        """Whether a mapping of attributes is allowed here: those of the holder."""
+        return self.member is not None and self.member.name == "extra"
 
     @property
     def is_type(self) -> bool:
@@ -215,7 +208,7 @@ def shape_at(root: GrammarShape, path: TreePath, value_at: ValueAt) -> GrammarSh
 
 def _shape_below(shape: GrammarShape, step: str | int, depth: int, value_at: ValueAt) -> GrammarShape:
     """Return the shape of a key or of an item number in a shape; any value where the records do not know it."""
-    if shape.extra is not None:
+    if shape.is_extra:
         attribute = known(str(step))
         return GrammarShape(attribute.value_type if attribute is not None else Any, attribute=attribute)
     steps = (*shape.steps, step) if shape.attribute is not None else ()
@@ -234,11 +227,10 @@ def _shape_below(shape: GrammarShape, step: str | int, depth: int, value_at: Val
         candidates = [(model, one) for model in models for one in properties_of(model) if one.alias == step]
         if candidates:
             holder, member = candidates[0]
-            extra = Extra(holder, depth) if member.name == "extra" else None
             annotation: Any = Union[tuple(one.annotation for _, one in candidates)]  # noqa: UP007 — of a list
             if holder is GroupField and member.name == "type":
                 annotation = LogicalType
-            return GrammarShape(annotation, holder, member, shape.attribute, extra, steps)
+            return GrammarShape(annotation, holder, member, shape.attribute, steps)
     return GrammarShape(Any)
 
 
@@ -293,21 +285,19 @@ def properties_of(model: type[AuthoredModel]) -> list[GrammarProperty]:
     return properties
 
 
-def fitting_attributes(extra: Extra, value: Any) -> list[Attribute[Any]]:
-    """Return the attributes that may be among those of a value."""
+def fitting_attributes(holder: type[AuthoredModel], value: Any) -> list[Attribute[Any]]:
+    """Return the attributes that may be among those of a value, by what that is."""
     every = [*ATTRIBUTES.values(), *OPEN.values()]
-    if issubclass(extra.holder, Schema):
+    if issubclass(holder, Schema):
         return [a for a in every if a.on_schema]
-    if extra.holder is DatasetOverlay:
+    if holder is DatasetOverlay:
         return [a for a in every if a.on_schema and is_stored(a)]
-    if extra.holder is Group:
+    if holder is Group:
         return [a for a in every if is_inherited(a.key)]
     attributes = [a for a in every if a.on_field]
-    if extra.holder is FieldOverlay:
+    if holder is FieldOverlay:
         return [a for a in attributes if is_stored(a)]
-    written = (
-        value.get("type") if isinstance(value, dict) and not issubclass(extra.holder, LogicalType) else value
-    )
+    written = value.get("type") if isinstance(value, dict) and not issubclass(holder, LogicalType) else value
     family = family_of(written)
     return [a for a in attributes if family is None or a.fits is None or family in a.fits]
 

@@ -12,7 +12,6 @@ from typing import Any, NamedTuple
 
 from schemac.language.logical.dataset import LogicalDataset
 from schemac.language.logical.model import SchemaField, preorder
-from schemac.language.manifest.groups import Definition
 from schemac.language.manifest.library import GroupScope, Reuse, scope_of
 from schemac.lsp.projects import CheckedProject
 from schemac.project.imported import FolderFiles, file_at
@@ -96,12 +95,6 @@ class TextScope:
         """The folder of the text."""
         return Path(self._path).parent
 
-    def definition(self, name: str) -> Definition | None:
-        """Return a group."""
-        scope = self.group_scope
-        resolved = scope.find(name) if scope is not None else None
-        return resolved[0] if resolved is not None else None
-
     def groups(self) -> Iterator[tuple[str, str]]:
         """Yield the groups that can be used, with their descriptions."""
         scope = self.group_scope
@@ -110,8 +103,9 @@ class TextScope:
 
     def parameters(self, name: Any) -> Iterator[tuple[str, str, bool]]:
         """Yield the parameters of a group: name, description, and whether a use has to give it."""
-        definition = self.definition(name) if isinstance(name, str) else None
-        for parameter, one in definition.group.parameters.items() if definition is not None else ():
+        scope = self.group_scope
+        resolved = scope.find(name) if scope is not None and isinstance(name, str) else None
+        for parameter, one in resolved[0].group.parameters.items() if resolved is not None else ():
             yield parameter, one.description, one.is_required
 
     def files(self, *, has_datasets: bool) -> Iterator[str]:

@@ -23,7 +23,6 @@ from schemac.language.manifest.groups import GroupFile
 from schemac.lsp.cursor import CursorRole
 from schemac.lsp.grammar import (
     GrammarContext,
-    GrammarProperty,
     GrammarShape,
     alternatives,
     chosen,
@@ -57,7 +56,7 @@ def word_text(context: GrammarContext) -> str:
     if cursor.role is CursorRole.TEXT or context.is_in_comment:
         return ""
     if cursor.role is CursorRole.KEY and cursor.key:
-        if context.shape.extra is not None:
+        if context.shape.is_extra:
             attribute = known(cursor.key)
             return attribute_text(attribute) if attribute is not None else ""
         models = chosen(context.shape, lambda: context.written.value(len(cursor.path)))
@@ -95,8 +94,7 @@ def attribute_text(attribute: Attribute[Any]) -> str:
     for model in alternatives(attribute.value_type):
         if isinstance(model, type) and issubclass(model, AuthoredModel) and model is not LogicalType:
             rows: list[str] = []
-            for name, field in model.model_fields.items():
-                one = GrammarProperty(name, field)
+            for one in properties_of(model):
                 texts = [
                     description_of(model, one),
                     ", ".join(f"`{word}`" for word in GrammarShape(one.annotation).words),
