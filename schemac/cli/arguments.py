@@ -35,18 +35,25 @@ def add_output_arguments(parser: argparse.ArgumentParser) -> None:
     help = "output format of the findings (default: text)"
     parser.add_argument("--format", choices=("text", "json", *CI_FORMATS), help=help)
     help = "print at most N findings in text format (default: 100)"
-    parser.add_argument("--max-findings", type=_parse_count, metavar="N", help=help)
+    parser.add_argument("--max-findings", type=parse_count, metavar="N", help=help)
     help = "lowest severity that leads to exit code 1"
     parser.add_argument("--fail-on", choices=("error", "warning"), help=help)
     add_common(parser)
 
 
-def _parse_count(text: str) -> int:
-    """Return a number that is not negative; argparse reports any other text."""
-    number = int(text)
-    if number < 0:
-        raise argparse.ArgumentTypeError("has to be zero or more")
+def parse_number(text: str, allowed: range, otherwise: str) -> int:
+    """Return a number of a range; argparse reports any other text, `{}` in `otherwise`."""
+    try:
+        number = int(text)
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"'{text}' is not a whole number") from None
+    if number not in allowed:
+        raise argparse.ArgumentTypeError(otherwise.format(text))
     return number
+
+
+parse_count = partial(parse_number, allowed=range(2**63), otherwise="has to be zero or more")
+"""Returns a number that is not negative."""
 
 
 def add_common(parser: argparse.ArgumentParser) -> None:

@@ -316,13 +316,12 @@ def add_sample_arguments(parser: argparse.ArgumentParser) -> None:
     from schemac.artifacts.dataset import ROW_WRITER  # for start-up time: only here
 
     arguments.add_dataset(parser)
-    rows = partial(
-        _parse_number, allowed=range(1, 2**63), otherwise="'{}' rows cannot be made; specify at least 1"
-    )
+    no_rows = "'{}' rows cannot be made; specify at least 1"
+    rows = partial(arguments.parse_number, allowed=range(1, 2**63), otherwise=no_rows)
     help = "how many rows (default: 1000)"
     parser.add_argument("-n", "--rows", type=rows, default=1000, metavar="N", help=help)
     no_seed = f"'{{}}' is not a valid seed; use a number from 0 to {2**63 - 1}"
-    seed = partial(_parse_number, allowed=range(2**63), otherwise=no_seed)
+    seed = partial(arguments.parse_number, allowed=range(2**63), otherwise=no_seed)
     help = "the same number gives the same rows (default: 0)"
     parser.add_argument("--seed", type=seed, default=0, metavar="N", help=help)
     help = f"ndjson, csv, parquet, arrow, {', '.join(ROW_WRITER.names(engines()))} (default: by the name of the output, or ndjson)"
@@ -333,17 +332,6 @@ def add_sample_arguments(parser: argparse.ArgumentParser) -> None:
     help = "make records that each break one rule instead, and a file next to the output that lists the rules"
     arguments.add_flag(parser, "--wrong", help)
     arguments.add_project(parser)
-
-
-def _parse_number(text: str, allowed: range, otherwise: str) -> int:
-    """Return a number of a range; argparse reports any other text, `{}` in `otherwise`."""
-    try:
-        number = int(text)
-    except ValueError:
-        raise argparse.ArgumentTypeError(f"'{text}' is not a whole number") from None
-    if number not in allowed:
-        raise argparse.ArgumentTypeError(otherwise.format(text))
-    return number
 
 
 def run_sample(options: argparse.Namespace) -> int:

@@ -16,7 +16,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from schemac.cli.arguments import add_flag, add_output_arguments, add_overlay, add_repeatable
+from schemac.cli.arguments import add_flag, add_output_arguments, add_overlay, add_repeatable, parse_count
 from schemac.cli.compile_commands import report_missing_package, without_ignored_in
 from schemac.cli.output import exit_code, print_status, show
 from schemac.cli.project import overlay_of
@@ -294,7 +294,7 @@ def add_runs_arguments(parser: argparse.ArgumentParser) -> None:
     """Arguments of `schemac runs`."""
     help = "a table or a quarantine that `schemac run` has written, or the pipeline file that writes it (required on an object store)"
     parser.add_argument("table", metavar="TABLE", help=help)
-    parser.add_argument("--limit", type=int, metavar="N", help="show only the newest N runs")
+    parser.add_argument("--limit", type=parse_count, metavar="N", help="show only the newest N runs")
     add_output_arguments(parser)
 
 

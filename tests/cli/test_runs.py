@@ -64,6 +64,23 @@ def test_list_runs_of_every_kind(made: object, tmp_path: Path, capsys: pytest.Ca
     assert len(json.loads(capsys.readouterr().out)["runs"]) == 2
 
 
+@pytest.mark.parametrize(
+    ("words", "reason"),
+    [
+        (("runs", "--limit", "-1", "t"), "argument --limit: has to be zero or more"),
+        (("runs", "--limit", "two", "t"), "argument --limit: 'two' is not a whole number"),
+        (("check", "--max-findings", "-1"), "argument --max-findings: has to be zero or more"),
+        (("check", "--max-findings", "few"), "argument --max-findings: 'few' is not a whole number"),
+    ],
+)
+def test_refuse_what_is_no_count(
+    words: tuple[str, ...], reason: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit):
+        main([*words])
+    assert reason in capsys.readouterr().err
+
+
 def test_a_folder_with_a_damaged_record_is_refused(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
