@@ -86,12 +86,8 @@ def add_paths(parser: argparse.ArgumentParser) -> None:
 
 
 def add_dataset(parser: argparse.ArgumentParser) -> None:
-    """Add the argument for the dataset that a command is about."""
+    """Add the argument for the dataset that a command is about, and the options for its project."""
     parser.add_argument("dataset", metavar="DATASET", help="name of the dataset, or its manifest")
-
-
-def add_project(parser: argparse.ArgumentParser) -> None:
-    """Add the options for the project of a dataset."""
     parser.add_argument("--config", metavar="FILE", help=argparse.SUPPRESS)
     add_no_cache(parser)
 

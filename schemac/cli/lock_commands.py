@@ -313,7 +313,6 @@ def add_rename_arguments(parser: argparse.ArgumentParser) -> None:
         help="its new name, or a path such as price.fare to move it into that struct; to move a field out of a struct"
         " to the top level, its current name",
     )
-    arguments.add_project(parser)
     arguments.add_output_arguments(parser)
 
 

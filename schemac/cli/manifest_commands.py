@@ -331,7 +331,6 @@ def add_sample_arguments(parser: argparse.ArgumentParser) -> None:
     )
     help = "make records that each break one rule instead, and a file next to the output that lists the rules"
     arguments.add_flag(parser, "--wrong", help)
-    arguments.add_project(parser)
 
 
 def run_sample(options: argparse.Namespace) -> int:

@@ -124,7 +124,6 @@ def _owner_or_first(path: str) -> Engine:
 def _add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of `plan` and `apply` but for the table and its versions."""
     arguments.add_dataset(parser)
-    arguments.add_project(parser)
     arguments.add_text_or_json(parser)
     help = (
         f"round this field's values to the nearest ones of the new type, on a {listed(with_trait(Trait.ROUNDS), 'or')}"
@@ -371,7 +370,6 @@ def _spread_for(planned: PlannedChange, options: argparse.Namespace) -> Spread |
 def add_verify_arguments(parser: argparse.ArgumentParser) -> None:
     """Arguments of `schemac verify`."""
     arguments.add_dataset(parser)
-    arguments.add_project(parser)
     arguments.add_text_or_json(parser)
     _add_table(parser, "Parquet or Arrow files")
     _add_version(parser, "new", "--to", "--version", help="a locked version (default: the newest)")
