@@ -12,7 +12,7 @@ from itertools import chain, groupby
 from operator import attrgetter
 
 from schemac.cli import arguments
-from schemac.cli.output import exit_code, print_status, show, write_file
+from schemac.cli.output import exit_code, print_status, show
 from schemac.cli.project import open_compared
 from schemac.cli.terminal import GREEN, RED, YELLOW, painted, put, put_rendered, wrapped
 from schemac.language.attributes.builtin import CLASSIFICATION, DEPRECATED
@@ -20,6 +20,7 @@ from schemac.language.physical import numpy_left_out
 from schemac.project.comparing import Comparison, ComparisonRequest, compare
 from schemac.project.locking import summary
 from schemac.project.shared_work import collector_paused
+from schemac.project.writing import write_file
 from schemac.text.source.catalogue import DECLASSIFIED, EARLY_REMOVAL, LOST_CLASSIFICATION, MISSING_EXTRA
 from schemac.text.source.diagnostics import Code, Diagnostic, Label, Report
 from schemac.text.source.files import install_help

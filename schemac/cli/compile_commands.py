@@ -20,7 +20,7 @@ from schemac.artifacts.folder import NAME as PROVENANCE
 from schemac.artifacts.store import Build, BuildResult, OutputStore
 from schemac.artifacts.targets import ARTIFACTS, load_target, target_names
 from schemac.cli.arguments import add_compile_arguments, add_engines, add_flag, add_watchable
-from schemac.cli.output import exit_code, print_status, show, why_not, write_file
+from schemac.cli.output import exit_code, print_status, show, why_not
 from schemac.cli.project import (
     Watched,
     compile_options_of,
@@ -40,6 +40,7 @@ from schemac.project.manifests import CompiledFile
 from schemac.project.options import CompileOptions
 from schemac.project.shared_work import collector_paused
 from schemac.project.workers import PROGRESS
+from schemac.project.writing import write_file
 from schemac.text.source.catalogue import STALE_ARTIFACT, WRITE_FAILED
 from schemac.text.source.diagnostics import Diagnostic, Report, Severity
 from schemac.text.source.phrases import counted, listed

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from schemac.cli import arguments
-from schemac.cli.output import exit_code, print_status, show, write_file
+from schemac.cli.output import exit_code, print_status, show
 from schemac.cli.project import find_dataset, open_project
 from schemac.cli.terminal import ExitCode, notify, put, put_manifest, put_rendered, put_source, table
 from schemac.language.attributes.builtin import DESCRIPTION, Classification
@@ -25,6 +25,7 @@ from schemac.project.imported import FolderFiles
 from schemac.project.manifests import CompiledFile, read_manifests
 from schemac.project.options import CompileOptions
 from schemac.project.workers import PROGRESS
+from schemac.project.writing import write_file
 from schemac.registry.engine import engines
 from schemac.text.source.catalogue import MISSING_EXTRA, SAMPLE_OUTPUT, UNHELD_RECORDS, WRITE_FAILED
 from schemac.text.source.diagnostics import Report, SchemaError

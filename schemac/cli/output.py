@@ -28,9 +28,8 @@ from schemac.text.source.catalogue import (
     NOTHING_TO_COMPILE,
     STALE_ARTIFACT,
     UNLOCKED_CHANGE,
-    WRITE_FAILED,
 )
-from schemac.text.source.diagnostics import Diagnostic, Report, Severity, envelope
+from schemac.text.source.diagnostics import Diagnostic, Severity, envelope
 from schemac.text.source.rendering import count_summary, render_text
 from schemac.text.source.text import reason_of
 
@@ -85,16 +84,6 @@ def why_not(path: str) -> str | None:
     if Path(path).is_dir():
         return "it is a folder"
     return None if os.access(folder, os.W_OK) else "its folder cannot be written to"
-
-
-def write_file(path: str, content: bytes, report: Report) -> bool:
-    """Write a file that an option names; return False after reporting why it cannot be written."""
-    try:
-        replace_file(Path(path), content)
-    except OSError as error:
-        report.add(WRITE_FAILED, f"cannot write {path}: {reason_of(error)}", file=path)
-        return False
-    return True
 
 
 @contextmanager

@@ -20,7 +20,7 @@ from types import MappingProxyType
 from schemac.language.logical.dataset import Findings, LogicalDataset
 from schemac.language.logical.facts import Fact
 from schemac.project.discovery import lock_name, lock_path, manifests_of_lock
-from schemac.project.writing import replace_file, replace_files
+from schemac.project.writing import replace_files, write_file
 from schemac.text.source import catalogue
 from schemac.text.source.diagnostics import Report, Severity
 from schemac.text.source.text import read_file, reason_of
@@ -318,9 +318,4 @@ def _write_merged(path: Path, name: str, ours: Lock, theirs: Lock, report: Repor
             command = shlex.join(["schemac", "lock", *manifest, "--restore", f"{choice.name}={choice.id}"])
             help = f"if the manifest keeps it as {choice.name}, lock it so that it keeps its id and its data: `{command}`"
         report.add(catalogue.MERGE_CHOICE, choice.text, file=name, help=help)
-    try:
-        replace_file(path, write_lock(merged.lock).encode())
-    except OSError as error:
-        report.add(catalogue.WRITE_FAILED, f"cannot write {name}: {reason_of(error)}", file=name)
-        return False
-    return True
+    return write_file(path, write_lock(merged.lock).encode(), report, name)

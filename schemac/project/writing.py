@@ -2,6 +2,7 @@
 
 Layer: project.
 Shape: whole or not at all; a process that is killed leaves the old file.
+Errors: SC542 write-failed.
 """
 
 import os
@@ -9,6 +10,8 @@ import shutil
 from collections.abc import Mapping
 from pathlib import Path
 
+from schemac.text.source.catalogue import WRITE_FAILED
+from schemac.text.source.diagnostics import Report
 from schemac.text.source.text import reason_of
 
 SUFFIX = ".schemac-new"
@@ -83,6 +86,17 @@ class OldFile(_AdjacentFile):
 def replace_file(path: Path, content: bytes) -> None:
     """Replace the content of a file, which keeps its mode; raises OSError and leaves no temporary file."""
     NewFile(path, content).put()
+
+
+def write_file(path: str | Path, content: bytes, report: Report, name: str = "") -> bool:
+    """Replace the content of a file, which is called by its path or a name; return False after reporting why it cannot be written."""
+    name = name or str(path)
+    try:
+        replace_file(Path(path), content)
+    except OSError as error:
+        report.add(WRITE_FAILED, f"cannot write {name}: {reason_of(error)}", file=name)
+        return False
+    return True
 
 
 def replace_files(contents: Mapping[Path, bytes]) -> None:
