@@ -8,7 +8,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
-from functools import cache, cached_property
+from functools import cache, cached_property, partial
 from types import NoneType, UnionType
 from typing import Annotated, Any, Literal, Union, get_args, get_origin
 
@@ -47,8 +47,6 @@ from schemac.text.source.json_object import TreePath
 from schemac.text.syntax.document import parse
 from schemac.text.syntax.model import AuthoredModel, class_text
 
-ValueAt = Callable[[int], Any]
-"""Returns what is written at the first steps of a path, as far as it can be read."""
 _READ: TreePath = ("read", "schema")
 """Where events have the schema of what a source reads."""
 
@@ -193,21 +191,11 @@ def is_like_pipeline(keys: Iterable[str]) -> bool:
 EVENT_WORDS = frozenset(spelling for event in EVENTS for spelling in spellings(event))
 
 
-def shape_at(root: GrammarShape, path: TreePath, value_at: ValueAt) -> GrammarShape:
-    """Return what may be at a path."""
-    shape = root
-    for depth, step in enumerate(path):
-        if path[depth : depth + 2] == _READ:
-            shape = GrammarShape(Any)
-        elif path[depth - 1 : depth + 1] == _READ:
-            shape = GrammarShape(Schema)
-        else:
-            shape = _shape_below(shape, step, depth, value_at)
-    return shape
+def _shape_below(shape: GrammarShape, step: str | int, value: Callable[[], Any]) -> GrammarShape:
+    """Return the shape of a key or of an item number in a shape; any value where the records do not know it.
 
-
-def _shape_below(shape: GrammarShape, step: str | int, depth: int, value_at: ValueAt) -> GrammarShape:
-    """Return the shape of a key or of an item number in a shape; any value where the records do not know it."""
+    `value` returns what is written there, as far as it can be read.
+    """
     if shape.is_extra:
         attribute = known(str(step))
         return GrammarShape(attribute.value_type if attribute is not None else Any, attribute=attribute)
@@ -223,7 +211,7 @@ def _shape_below(shape: GrammarShape, step: str | int, depth: int, value_at: Val
         if isinstance(step, str) and origin is dict:
             return replace(inner, annotation=arguments[1])
     if isinstance(step, str):
-        models = chosen(shape, lambda: value_at(depth))
+        models = chosen(shape, value)
         candidates = [(model, one) for model in models for one in properties_of(model) if one.alias == step]
         if candidates:
             holder, member = candidates[0]
@@ -412,7 +400,15 @@ class GrammarContext:
 
     def shape_at(self, path: TreePath) -> GrammarShape:
         """Return what may be at the first steps of the path, or below it."""
-        return shape_at(self._root, path, self.written.value)
+        shape = self._root
+        for depth, step in enumerate(path):
+            if path[depth : depth + 2] == _READ:
+                shape = GrammarShape(Any)
+            elif path[depth - 1 : depth + 1] == _READ:
+                shape = GrammarShape(Schema)
+            else:
+                shape = _shape_below(shape, step, partial(self.written.value, depth))
+        return shape
 
     @cached_property
     def _root(self) -> GrammarShape:
