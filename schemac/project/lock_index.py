@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
 
-from schemac.language.logical.dataset import LogicalDataset
+from schemac.language.logical.dataset import Findings, LogicalDataset
 from schemac.project.cache.entries import digest
 from schemac.project.configuration import SETTINGS_FILES, Project
 from schemac.project.discovery import ManifestFile, content_of, has_lock, lock_path, manifests_of_lock, walk
@@ -102,26 +102,22 @@ class LostLocks:
                     return
         lock = _read(expected_path) if expected_path.is_file() else None
         if lock is not None and lock.datasets and names.isdisjoint(one.name for one in lock.datasets):
-            origins, mine = dataset.origins, os.path.relpath(expected_path)
-            others = listed([one.name for one in lock.datasets])
-            report.add(
-                LOST_LOCK,
-                f"{mine} is the lock of {others}, and {file.file.name} has no dataset of that name",
-                location=origins.name_location,
-                file=origins.file,
-                help=f"if the lock belongs to another manifest, move it there; if {others} is removed for good, remove {mine}",
-            )
+            mine, others = os.path.relpath(expected_path), listed([one.name for one in lock.datasets])
+            message = f"{mine} is the lock of {others}, and {file.file.name} has no dataset of that name"
+            help = f"if the lock belongs to another manifest, move it there; if {others} is removed for good, remove {mine}"
+            Findings(report, dataset.origins).at_dataset(LOST_LOCK, message, help)
 
 
 def _report_lost_lock(
     file: CompiledFile, dataset: LogicalDataset, expected_path: Path, path: Path, renamed: str, report: Report
 ) -> None:
     """Report that a dataset has no lock where it is expected, but another lock, at `path`, has its ids; `renamed` is its name there if it differs."""
-    origins = dataset.origins
     mine, other = os.path.relpath(expected_path), os.path.relpath(path)
     steps: list[str] = []
     if renamed:
-        where = "instead of its present one" if origins.named_at else f"at the top of {file.file.name}"
+        where = (
+            "instead of its present one" if dataset.origins.named_at else f"at the top of {file.file.name}"
+        )
         steps.append(f"write `name: {renamed}` {where}")
     if path != expected_path:
         words = (
@@ -130,19 +126,12 @@ def _report_lost_lock(
             else ["cp" if manifests_of_lock(path) else "mv", other, mine]
         )
         steps.append(f"run `{shlex.join(words)}`")
-    what = f"{dataset.name} would get new ids for all its fields, but {other} has those of "
-    report.add(
-        LOST_LOCK,
-        what + (f"{renamed}, a very similar dataset that no longer exists" if renamed else "this dataset"),
-        location=origins.name_location,
-        file=origins.file,
-        help=f"if it is the same dataset, {' and '.join(steps)}; if not, "
-        + (
-            f"remove {other}"
-            if not renamed or not manifests_of_lock(path) or path == expected_path
-            else "give it a different name"
-        ),
-    )
+    whose = f"{renamed}, a very similar dataset that no longer exists" if renamed else "this dataset"
+    message = f"{dataset.name} would get new ids for all its fields, but {other} has those of {whose}"
+    is_of_other = bool(renamed) and path != expected_path and bool(manifests_of_lock(path))
+    otherwise = "give it a different name" if is_of_other else f"remove {other}"
+    help = f"if it is the same dataset, {' and '.join(steps)}; if not, {otherwise}"
+    Findings(report, dataset.origins).at_dataset(LOST_LOCK, message, help)
 
 
 def _read(path: Path) -> Lock | None:

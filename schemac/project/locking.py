@@ -185,14 +185,10 @@ def report_unlocked(locked: Locked, report: Report, *, is_error: bool) -> None:
         what, help = summary(changes), f"see `schemac diff lock {name}`, then {help}"
         report_undeclared_renames(dataset, undeclared_renames(pair), report)
         report_returned_names(locked, changes, report)
-    report.add(
-        catalogue.UNLOCKED_CHANGE,
-        f"{dataset.name} differs from its lock: {what}",
-        location=dataset.origins.name_location,
-        file=dataset.origins.file,
-        severity=Severity.ERROR if is_error else None,
-        help=help,
-    )
+    code = catalogue.UNLOCKED_CHANGE
+    code = code._replace(severity=Severity.ERROR if is_error else code.severity)
+    message = f"{dataset.name} differs from its lock: {what}"
+    Findings(report, dataset.origins).at_dataset(code, message, help)
 
 
 def report_undeclared_renames(

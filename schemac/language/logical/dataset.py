@@ -211,6 +211,11 @@ class Findings:
         else:
             self.at_extra(field, DESCRIPTION.key, code, message, help=help)
 
+    def at_dataset(self, code: Code, message: str, help: str) -> None:
+        """Report a finding about the dataset, at its name, or at what is first in its schema."""
+        location, file = self.origins.name_location, self.origins.file
+        self.report.add(code, message, location=location, file=file, help=help)
+
     def at_schema(
         self,
         code: Code,
