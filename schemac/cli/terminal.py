@@ -169,11 +169,11 @@ _GOOD = 48
 _BELOW = 8
 
 
-def width() -> int | None:
-    """Return the columns of the terminal; None if the output is not a terminal."""
+def width(stream: TextIO | None = None) -> int | None:
+    """Return the columns of the terminal that a stream writes to, by default standard output; None if it writes to none."""
     import shutil  # for start-up time: only where a person looks
 
-    return shutil.get_terminal_size().columns if sys.stdout.isatty() else None
+    return shutil.get_terminal_size().columns if (stream or sys.stdout).isatty() else None
 
 
 def is_colourful(options: argparse.Namespace) -> bool:
@@ -218,12 +218,11 @@ def wrapped(start: str, text: str, *, prefix: str = "") -> str:
 
 def folded(text: str, stream: TextIO) -> str:
     """Return a text wrapped at the terminal's width; unchanged if the output is not a terminal."""
-    if not stream.isatty():
+    columns = width(stream)
+    if columns is None:
         return text
-    import shutil  # for start-up time, as above
-    import textwrap
+    import textwrap  # for start-up time, as above
 
-    columns = shutil.get_terminal_size().columns
     wrap = partial(textwrap.wrap, width=columns, break_long_words=False, break_on_hyphens=False)
     lines = (wrap(line) if len(line) > columns else [line] for line in text.split("\n"))
     return "\n".join(chain.from_iterable(lines))
