@@ -16,7 +16,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
-from schemac.project.cache.store import NO_CACHE, Cache, has_cache
+from schemac.project.cache.store import FOLDER, NO_CACHE, Cache
 from schemac.project.discovery import Exclusion, ManifestFile, find_manifests, is_within
 from schemac.project.settings_file import Configuration, SettingsFile
 from schemac.text.source.catalogue import INVALID_CONFIGURATION
@@ -187,9 +187,8 @@ def _candidates(start: Path) -> list[Path]:
 
 def _marked_folder(start: Path) -> Path | None:
     """Return the folder of a project without configuration; None if there is no sign of one."""
-    return next(
-        (one for one in (start, *start.parents) if os.path.exists(one / ".git") or has_cache(one)), None
-    )
+    folders = (start, *start.parents)
+    return next((one for one in folders if os.path.exists(one / ".git") or os.path.isdir(one / FOLDER)), None)
 
 
 def settings_table(file: SettingsFile, report: Report) -> Json | None:

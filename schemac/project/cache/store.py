@@ -130,11 +130,6 @@ class PassingCache(Cache):
             del self.new[next(iter(self.new))]
 
 
-def has_cache(project: Path) -> bool:
-    """Whether a folder has what earlier runs left."""
-    return os.path.isdir(project / FOLDER)
-
-
 def remove_cache(project: Path) -> int | None:
     """Remove the cache of a project; return its size in bytes, None if there is none. Raises OSError.
 
