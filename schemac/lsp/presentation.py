@@ -332,7 +332,7 @@ def inlay_hints(
     """Return the hints of the fields between two lines, both zero-based."""
     locked = _locked_versions(file, file.datasets)
     arrow_options = CompileOptions.of(checked.project).arrow_options
-    hints: list[types.InlayHint | None] = []
+    hints: list[types.InlayHint] = []
     for dataset in (one for one in file.datasets if one.is_whole):
         ids = locked[dataset.name].ids if dataset.name in locked else {}
         visible: list[SchemaField] = []
@@ -350,29 +350,20 @@ def inlay_hints(
             text = arrow.get(field, "")
             text = text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}…"
             for key, hint in (("name", f"id {ids[field]}" if field in ids else ""), ("type", text)):
-                hints.append(_inlay_hint(dataset, field, key, hint, lines, (first, last)))
-    return [hint for hint in hints if hint is not None]
+                place = dataset.origins.location((*field.declared_at, key))
+                if hint and place is not None and place.source.name == dataset.origins.file:
+                    line, column = _value_end(place.region, lines)
+                    if first <= line <= last:
+                        at, kind = lines.position(line, column), types.InlayHintKind.Type
+                        hints.append(types.InlayHint(at, hint, kind, padding_left=True))
+    return hints
 
 
-def _inlay_hint(
-    dataset: LogicalDataset,
-    field: SchemaField,
-    key: str,
-    text: str,
-    lines: TextLines,
-    range_: tuple[int, int],
-) -> types.InlayHint | None:
-    """Return a hint behind the value of a key; None without a text, in another file, or outside of the lines of `range_`."""
-    place = dataset.origins.location((*field.declared_at, key))
-    if place is None or not text or place.source.name != dataset.origins.file:
-        return None
-    region = place.region
+def _value_end(region: Region, lines: TextLines) -> tuple[int, int]:
+    """Return the zero-based line and column behind a value; one in block style ends at the start of a later line."""
     line, column = region.end_line - 1, region.end_column - 1
     source_line = lines.lines[line] if line < len(lines.lines) else ""
     if not source_line[:column].strip():
-        # A value in block style ends at the start of a later line.
         line = region.line - 2
         column = len(lines.lines[line].rstrip()) if line >= 0 else 0
-    if not range_[0] <= line <= range_[1]:
-        return None
-    return types.InlayHint(lines.position(line, column), text, types.InlayHintKind.Type, padding_left=True)
+    return line, column

@@ -8,6 +8,7 @@ one-based, in code points. This is the only module that converts between them.
 import re
 from collections.abc import Callable, Sequence
 from functools import cache, cached_property
+from typing import Any
 from urllib.parse import unquote
 
 from lsprotocol import types
@@ -44,16 +45,10 @@ class EditedWorkspace(Workspace):
         if unquote(text_doc.uri) in self._text_documents:
             super().update_text_document(text_doc, change)
 
-    def _create_text_document(
-        self,
-        doc_uri: str,
-        source: str | None = None,
-        version: int | None = None,
-        language_id: str | None = None,
-    ) -> TextDocument:
-        """Return the text of a buffer, for pygls."""
-        kind, codec = self._sync_kind, self._position_codec
-        return EditedText(doc_uri, source, version, language_id, sync_kind=kind, position_codec=codec)
+    def _create_text_document(self, *arguments: Any, **named: Any) -> TextDocument:
+        """Return the text of a buffer, for pygls, which gives the arguments."""
+        named |= {"sync_kind": self._sync_kind, "position_codec": self._position_codec}
+        return EditedText(*arguments, **named)
 
 
 def split_with_ends(text: str) -> Sequence[str]:
