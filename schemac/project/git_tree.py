@@ -39,8 +39,10 @@ class GitObjects:
 
     def git(self, *words: str, input: bytes = b"") -> bytes:
         """Return what a git command prints."""
+        environment = {**os.environ}
         # Hooks get variables that bind git to their own repository.
-        environment = _free_environment() if self.options else None
+        for name in _local_variables() if self.options else ():
+            environment.pop(name, None)
         return git_output(*self.options, *words, input=input, environment=environment)
 
     def read(self, ids: Iterable[str]) -> dict[str, bytes]:
@@ -292,11 +294,6 @@ def git_output(*words: str, input: bytes = b"", environment: Mapping[str, str] |
 def _local_variables() -> frozenset[str]:
     """Return the variables that bind git to one repository; asked once, for each answer is a process."""
     return frozenset(git_output("rev-parse", "--local-env-vars").decode().split())
-
-
-def _free_environment() -> dict[str, str]:
-    """Return the environment without the variables that bind git to one repository."""
-    return {name: value for name, value in os.environ.items() if name not in _local_variables()}
 
 
 def tracked_files(folder: Path) -> list[str]:

@@ -72,27 +72,19 @@ def _emit(
     compilation: Compilation, names: Sequence[str], options: CompileOptions
 ) -> tuple[list[Artifact], dict[str, Sequence[Loss]], tuple[Diagnostic, ...]]:
     """Return the artifacts of some targets, the losses by target, and all findings."""
-    report = Report()
+    report, dataset = Report(), compilation.dataset
     artifacts: list[Artifact] = []
     losses: dict[str, Sequence[Loss]] = {}
     for name in names:
         target = load_target(name)
         made, emission, target_report = run_target(name, compilation)
-        if (
-            target_report.has_errors
-            and engine(name).is_optional
-            and not (
-                target.name in options.asked_for or speaks_of(engine(target.name).domain, compilation.dataset)
-            )
-        ):
-            losses[name] = [_leave_out(target, compilation.dataset, target_report, report)]
+        may_go = target_report.has_errors and engine(name).is_optional
+        if may_go and not (name in options.asked_for or speaks_of(engine(name).domain, dataset)):
+            losses[name] = [_leave_out(target, dataset, target_report, report)]
             continue
         if target.interop is not None and not target_report.has_errors:
-            target.interop(
-                compilation,
-                emission,
-                frozenset(TARGETS_OF.read(compilation.dataset.schema.extra) or options.asked_for),
-            )
+            asked_for = TARGETS_OF.read(dataset.schema.extra) or options.asked_for
+            target.interop(compilation, emission, frozenset(asked_for))
         artifacts += made
         losses[name] = emission.losses
         is_denied = name in options.denied
