@@ -233,15 +233,10 @@ _COUNTED = (
 
 def summary(changes: Sequence[Change]) -> str:
     """Return changes in a few words: `1 field added, 2 changed`."""
-    parts = []
-    for fact, word in _COUNTED:
-        count = sum(change.fact is fact for change in changes)
-        if count:
-            parts.append(f"{count} {'field' if count == 1 else 'fields'} {word}")
+    counts = [(sum(change.fact is fact for change in changes), word) for fact, word in _COUNTED]
     rest = {change.path for change in changes if change.fact not in dict(_COUNTED)}
-    fields = len(rest - {""})
-    if fields:
-        parts.append(f"{fields} {'field' if fields == 1 else 'fields'} changed")
+    counts.append((len(rest - {""}), "changed"))
+    parts = [f"{count} {'field' if count == 1 else 'fields'} {word}" for count, word in counts if count]
     if "" in rest:
         parts.append("the schema as a whole changed")
     return ", ".join(parts) or "only its spelling changed"
