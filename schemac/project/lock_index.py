@@ -86,8 +86,7 @@ class LostLocks:
         names = {one.name for one in file.datasets}
         news = {str(field.segment) for field in dataset.columns}
         for path in dict.fromkeys((expected_path, *self._locks(self._scope(file.file.path)))):
-            lock = _read(path) if path.is_file() else None
-            for locked in lock.datasets if lock is not None else ():
+            for locked in _read(path).datasets:
                 if locked.name == dataset.name:
                     near = [ManifestFile(one, one.name, is_named=False) for one in manifests_of_lock(path)]
                     compiled = read_manifests(near, self._project, Report())
@@ -100,8 +99,8 @@ class LostLocks:
                 if is_free and are_similar(olds, news):
                     _report_lost_lock(file, dataset, expected_path, path, locked.name, report)
                     return
-        lock = _read(expected_path) if expected_path.is_file() else None
-        if lock is not None and lock.datasets and names.isdisjoint(one.name for one in lock.datasets):
+        lock = _read(expected_path)
+        if lock.datasets and names.isdisjoint(one.name for one in lock.datasets):
             mine, others = os.path.relpath(expected_path), listed([one.name for one in lock.datasets])
             message = f"{mine} is the lock of {others}, and {file.file.name} has no dataset of that name"
             help = f"if the lock belongs to another manifest, move it there; if {others} is removed for good, remove {mine}"
@@ -134,9 +133,9 @@ def _report_lost_lock(
     Findings(report, dataset.origins).at_dataset(LOST_LOCK, message, help)
 
 
-def _read(path: Path) -> Lock | None:
-    """Return a lock; None if the file is invalid or cannot be read, which is reported elsewhere."""
-    content = content_of(path)
-    if content is None or not content.removeprefix(b"\xef\xbb\xbf").startswith(_START):
-        return None
-    return read_lock(content.decode("utf-8", "replace"), path.name, Report())
+def _read(path: Path) -> Lock:
+    """Return a lock; an empty one if the file is invalid or cannot be read, which is reported elsewhere."""
+    content = content_of(path) or b""
+    is_lock = content.removeprefix(b"\xef\xbb\xbf").startswith(_START)
+    lock = read_lock(content.decode("utf-8", "replace"), path.name, Report()) if is_lock else None
+    return Lock() if lock is None else lock
