@@ -261,24 +261,22 @@ class CompletionItems:
             yield from self._references_of_pipeline()
             return
         attribute, steps, scope = shape.attribute, shape.steps, self._scope
+        key = attribute.key if attribute is not None else ""
         name = shape.member.name if shape.member is not None else ""
         if shape.holder is Use and name == "use":
             for group, text in scope.groups():
                 yield completion_item(group, yaml_text(group), Kinds.Module, documentation=text)
         elif self._cursor.path[-2:-1] == ("imports",):
             yield from _value_items(scope.files(has_datasets=False), Kinds.File)
-        elif attribute is None:
-            if name == "timezone":
-                yield from _value_items(zones(), Kinds.Value)
-        elif attribute.key == CLOCK_ZONE.key:
+        elif key == CLOCK_ZONE.key or (not key and name == "timezone"):
             yield from _value_items(zones(), Kinds.Value)
-        elif attribute.key == REFERENCES.key and steps[-1:] == ("dataset",):
+        elif key == REFERENCES.key and steps[-1:] == ("dataset",):
             yield from _value_items(scope.datasets(), Kinds.Struct)
-        elif attribute.key == REFERENCES.key and steps[1:2] == ("to",):
+        elif key == REFERENCES.key and steps[1:2] == ("to",):
             reference = self._written.value(len(self._cursor.path) - len(steps) + 1)
             dataset = reference.get("dataset") if isinstance(reference, dict) else None
             yield from _value_items(scope.paths_of(dataset), Kinds.Field)
-        elif names_field(attribute, steps):
+        elif attribute is not None and names_field(attribute, steps):
             yield from _value_items(scope.paths(), Kinds.Field)
 
     def _references_of_pipeline(self) -> Iterator[types.CompletionItem]:

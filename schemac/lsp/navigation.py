@@ -147,24 +147,19 @@ class Navigator:
 
     def _companion_target(self, path: str, context: GrammarContext, scope: TextScope) -> Target | None:
         """Return what an overlay or a pipeline names: a dataset, a field of it, or a manifest."""
-        root, on_key = context.written.root, context.path_on_key
-        word = context.cursor.key
-        if is_overlay(root) and word and on_key[:1] == ("datasets",):
-            if len(on_key) == 2:
-                return DatasetTarget(word)
-            if len(on_key) == 4 and on_key[2] == "fields":
-                return self._find_field(scope.dataset(on_key[1]), word)
-        if not is_pipeline(root):
-            return None
-        if word:
-            if len(on_key) == 2 and on_key[0] == "references":
-                return DatasetTarget(word)
-            is_field = len(on_key) == 2 and on_key[0] == "fields"
-            return self._find_field(scope.dataset_of_pipeline(root), word) if is_field else None
-        if on_key == ("dataset",) and root.get("dataset"):
-            return DatasetTarget(root["dataset"])
-        if on_key == ("schema",) and root.get("schema"):
-            return FileTarget(file_at(path, root["schema"]))
+        root, is_key = context.written.root, bool(context.cursor.key)
+        sort = "overlay" if is_overlay(root) else "pipeline" if is_pipeline(root) else ""
+        match (sort, is_key, *context.path_on_key):
+            case ("overlay", True, "datasets", str(name)) | ("pipeline", True, "references", str(name)):
+                return DatasetTarget(name)
+            case ("overlay", True, "datasets", name, "fields", str(path_text)):
+                return self._find_field(scope.dataset(name), path_text)
+            case ("pipeline", True, "fields", str(path_text)):
+                return self._find_field(scope.dataset_of_pipeline(root), path_text)
+            case ("pipeline", False, "dataset") if root.get("dataset"):
+                return DatasetTarget(root["dataset"])
+            case ("pipeline", False, "schema") if root.get("schema"):
+                return FileTarget(file_at(path, root["schema"]))
         return None
 
     def _dataset_at_name(self, path: str, context: GrammarContext) -> Target | None:

@@ -183,12 +183,10 @@ class MessageFrames:
             elif self._is_lost:
                 continue
             elif not line.strip():
-                self._is_lost = not length
-                return (
-                    self._report_garbage(b"a header without Content-Length")
-                    if not length
-                    else _header(length)
-                )
+                if length:
+                    return _header(length)
+                self._is_lost = True
+                return self._report_garbage(b"a header without Content-Length")
             elif not _HEADER.match(line) or line[:14].lower() == b"content-length":
                 self._is_lost = True
                 return self._report_garbage(line)
