@@ -191,11 +191,9 @@ def _prepare(
 
 def _is_changed(file: ManifestFile, before: past_manifests.Before, library: Library) -> bool:
     """Whether a manifest, its lock or one of its imports changed."""
-    path = file.path
+    path, lock = file.path, lock_path(file.path)
     content = content_of(path)
-    if content != before.contents.get(path) or content_of(lock_path(path)) != before.contents.get(
-        lock_path(path)
-    ):
+    if (content, content_of(lock)) != (before.contents.get(path), before.contents.get(lock)):
         return True
     now = imports_of(content or b"", FolderFiles(path, file.name), library)
     return bool(now) and now != before.imports(path)

@@ -71,9 +71,8 @@ class Fixing:
             if content is None:
                 unsaved_content = unsaved.get(os.path.abspath(name))
                 try:
-                    self.before[name] = (
-                        read_file(name) if unsaved_content is None else unsaved_content
-                    ).decode("utf-8")
+                    present = read_file(name) if unsaved_content is None else unsaved_content
+                    self.before[name] = present.decode("utf-8")
                 except (OSError, UnicodeDecodeError):
                     continue
                 content = self.before[name].removeprefix(_FIX_MARK)

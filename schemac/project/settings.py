@@ -237,11 +237,6 @@ def vocabulary(content: bytes) -> Any:
 
 def config_schema() -> Json:
     """Return the schema of `schemac.toml`, and of `[tool.schemac]` in pyproject.toml."""
-    document = json_schema(Settings)
-    definitions: Json = document.pop("$defs", {})
-    return {
-        "$schema": "https://json-schema.org/draft/2020-12/schema",
-        **document,
-        "title": "schemac configuration",
-        "$defs": definitions,
-    }
+    dialect, document = {"$schema": "https://json-schema.org/draft/2020-12/schema"}, json_schema(Settings)
+    definitions = {"$defs": document.pop("$defs")}
+    return {**dialect, **document, "title": "schemac configuration", **definitions}

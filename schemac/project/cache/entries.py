@@ -175,15 +175,8 @@ def fingerprint() -> bytes:
             zones = stream.readline(100).decode("ascii", "replace")
     except OSError:
         zones = ""
-    parts = [
-        _FORMAT,
-        version.__version__,
-        sys.version,
-        sys.platform,
-        sys.byteorder,
-        zones,
-        *distribution_names(),
-    ]
+    machine = (sys.version, sys.platform, sys.byteorder, zones)
+    parts = (_FORMAT, version.__version__, *machine, *distribution_names())
     digest = sha256("\n".join(parts).encode("utf-8", "replace"))
     # Of an installed schemac, the list of its files with their digests, which pip wrote; of a working tree, that of its files.
     package = os.path.dirname(os.path.realpath(version.__file__))
