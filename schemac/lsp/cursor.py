@@ -326,8 +326,10 @@ class _PathReader:
             self.steps.append(self.index)
             self.starts.append(self.dash)
 
-    def read_up(self, lines: Sequence[str], line: int) -> None:
-        """Go through the lines before this one, up to the start of the document."""
+    def read_up(self, lines: Sequence[str], line: int, entries: Sequence[BlockEntry] = ()) -> None:
+        """Go through entries of this line, and the lines before it up to the start of the document."""
+        for entry in reversed(entries):
+            self.read_entry(entry, line)
         # Most lines of a long text are further inside; this is asked of each of them, at every letter.
         inside = " " * (self.column + 1)
         for number in range(line - 1, -1, -1):
@@ -372,10 +374,10 @@ def cursor_at(lines: Sequence[str], line: int, column: int) -> Cursor:
         line, lines = len(lines), [*lines, ""]
     place = CursorPlace(line, min(column, len(lines[line])))
     flow = flow_at(lines, *place)
-    if flow is None:
-        return _in_block(lines, place)
-    reader = _value_after(lines, flow.start.line, lines[flow.start.line][: flow.start.column])
     word = word_at(lines[line], place.column)
+    if flow is None:
+        return _in_block(lines, place, word)
+    reader = _value_after(lines, flow.start.line, lines[flow.start.line][: flow.start.column])
     if flow.is_key:
         return reader.cursor(CursorRole.KEY, word, place, flow.keys, lines[line][word.start : word.end], flow)
     role = CursorRole.START if isinstance(flow.steps[-1], int) else CursorRole.VALUE
@@ -401,26 +403,20 @@ def _value_after(lines: Sequence[str], line: int, text: str) -> _PathReader:
     entries = entries_of(text)
     reader = _PathReader(None, len(text))
     if entries:
-        *before, innermost = entries
-        reader.enter(innermost, line)
-        for entry in reversed(before):
-            reader.read_entry(entry, line)
-    reader.read_up(lines, line)
+        reader.enter(entries.pop(), line)
+    reader.read_up(lines, line, entries)
     return reader
 
 
-def _in_block(lines: Sequence[str], place: CursorPlace) -> Cursor:
-    """Return the cursor at a place outside of all brackets."""
+def _in_block(lines: Sequence[str], place: CursorPlace, word: CursorWord) -> Cursor:
+    """Return the cursor at a place outside of all brackets, with the word there."""
     text = lines[place.line]
     entries = entries_of(text)
     left = [entry for entry in entries if entry.end <= place.column and entry.column < place.column]
     at = next((e for e in entries if e.is_key and e.column <= place.column < e.end), None)
-    word = word_at(text, place.column)
     if at is not None:
         reader = _PathReader(True, at.column)
-        for entry in reversed([e for e in entries if e.column < at.column]):
-            reader.read_entry(entry, place.line)
-        reader.read_up(lines, place.line)
+        reader.read_up(lines, place.line, [e for e in entries if e.column < at.column])
         keys = (*reader.keys, *_siblings_below(lines, place.line, at.column))
         word = CursorWord(at.column, at.end - 1, text[at.column : place.column])
         return reader.cursor(CursorRole.KEY, word, place, keys, at.name)
