@@ -79,21 +79,18 @@ def add_paths(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "paths", nargs="*", metavar="PATH", help="manifests, or folders of them (default: the project's)"
     )
-    parser.add_argument(
-        "--config", metavar="FILE", help="configuration file (default: schemac.toml or pyproject.toml)"
-    )
-    add_no_cache(parser)
+    _add_project(parser, "configuration file (default: schemac.toml or pyproject.toml)")
 
 
 def add_dataset(parser: argparse.ArgumentParser) -> None:
     """Add the argument for the dataset that a command is about, and the options for its project."""
     parser.add_argument("dataset", metavar="DATASET", help="name of the dataset, or its manifest")
-    parser.add_argument("--config", metavar="FILE", help=argparse.SUPPRESS)
-    add_no_cache(parser)
+    _add_project(parser, argparse.SUPPRESS)
 
 
-def add_no_cache(parser: argparse.ArgumentParser) -> None:
-    """Add the option for a run that neither uses nor keeps what other runs found out."""
+def _add_project(parser: argparse.ArgumentParser, help: str) -> None:
+    """Add the options for the project, and for a run that neither uses nor keeps what other runs found out."""
+    parser.add_argument("--config", metavar="FILE", help=help)
     add_flag(parser, "--no-cache", "do not use or change the cache")
 
 
