@@ -103,12 +103,8 @@ def _write_page(comparisons: list[Comparison], options: argparse.Namespace, repo
 
 def _diff_summary(comparisons: list[Comparison]) -> str:
     """Return how many datasets were added and dropped, and the changes of all others, in a few words."""
-    added, dropped = sum(not c.old for c in comparisons), sum(not c.new for c in comparisons)
-    parts = [
-        f"{counted(count, 'dataset')} {word}"
-        for count, word in ((added, "added"), (dropped, "dropped"))
-        if count
-    ]
+    counts = {"added": sum(not c.old for c in comparisons), "dropped": sum(not c.new for c in comparisons)}
+    parts = [f"{counted(count, 'dataset')} {word}" for word, count in counts.items() if count]
     changes = [change for c in comparisons if c.old and c.new for change in c.changes]
     parts += [summary(changes)] if changes else []
     return ", ".join([*parts, *_possible_renames(comparisons)]) or "no changes"

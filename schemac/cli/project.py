@@ -59,9 +59,8 @@ def open_project(
         except OSError:
             content = None
         if content is not None:
-            return project, [
-                ManifestFile(Path(name), Path(name).as_posix(), is_named=True, provided_content=content)
-            ]
+            path = Path(name)
+            return project, [ManifestFile(path, path.as_posix(), is_named=True, provided_content=content)]
         help = "redirect a file with `<`, such as `schemac check - < trips.yaml`, or name the file"
         report.add(UNREADABLE_FILE, "the standard input cannot be read: it is closed", file=name, help=help)
         return project, []

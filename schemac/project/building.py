@@ -9,7 +9,6 @@ import dataclasses
 import os
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from types import MappingProxyType
 from typing import NamedTuple
 
@@ -56,11 +55,7 @@ class Builds:
         self._project = project
         self._options = options
         self._keys = project.cache.keys("build", options)
-
-    @cached_property
-    def _lost_locks(self) -> LostLocks:
-        """The search for locks that were separated from their manifests; made only if it is needed."""
-        return LostLocks(self._project)
+        self._lost_locks = LostLocks(project)
 
     def cached(self, file: CompiledFile) -> BuiltFile | None:
         """Return the cached build of a manifest; None if there is none for its present content."""
