@@ -262,13 +262,12 @@ class CompletionItems:
             return
         attribute, steps, scope = shape.attribute, shape.steps, self._scope
         key = attribute.key if attribute is not None else ""
-        name = shape.member.name if shape.member is not None else ""
-        if shape.holder is Use and name == "use":
+        if shape.holder is Use and shape.name == "use":
             for group, text in scope.groups():
                 yield completion_item(group, yaml_text(group), Kinds.Module, documentation=text)
         elif self._cursor.path[-2:-1] == ("imports",):
             yield from _value_items(scope.files(has_datasets=False), Kinds.File)
-        elif key == CLOCK_ZONE.key or (not key and name == "timezone"):
+        elif key == CLOCK_ZONE.key or (not key and shape.name == "timezone"):
             yield from _value_items(zones(), Kinds.Value)
         elif key == REFERENCES.key and steps[-1:] == ("dataset",):
             yield from _value_items(scope.datasets(), Kinds.Struct)

@@ -78,7 +78,8 @@ class GrammarShape:
     """As models have it; `Any` where nothing is known."""
     holder: type[AuthoredModel] | None = None
     """The model whose property it is."""
-    member: GrammarProperty | None = None
+    name: str = ""
+    """Of that property; empty for what is none."""
     attribute: Attribute[Any] | None = None
     """The attribute whose value it is a part of."""
     steps: TreePath = ()
@@ -95,7 +96,7 @@ class GrammarShape:
     @property
     def is_extra(self) -> bool:
         """Whether a mapping of attributes is allowed here: those of the holder."""
-        return self.member is not None and self.member.name == "extra"
+        return self.name == "extra"
 
     @property
     def is_type(self) -> bool:
@@ -105,8 +106,7 @@ class GrammarShape:
     @property
     def is_kind(self) -> bool:
         """Whether the kind of a type is here."""
-        is_of_type = self.holder is not None and issubclass(self.holder, LogicalType)
-        return is_of_type and self.member is not None and self.member.name == "kind"
+        return self.name == "kind" and self.holder is not None and issubclass(self.holder, LogicalType)
 
     @property
     def words(self) -> list[Any]:
@@ -200,12 +200,12 @@ def _shape_below(shape: GrammarShape, step: str | int, value: Callable[[], Any])
         attribute = known(str(step))
         return GrammarShape(attribute.value_type if attribute is not None else Any, attribute=attribute)
     steps = (*shape.steps, step) if shape.attribute is not None else ()
-    inner = replace(shape, steps=steps, member=None, holder=None)
+    inner = replace(shape, steps=steps, name="", holder=None)
     for one in alternatives(shape.annotation):
         origin, arguments = get_origin(one), get_args(one)
         if isinstance(step, int) and origin in (list, tuple):
             item = arguments[0]
-            if shape.holder is not None and shape.member is not None and shape.member.name == "fields":
+            if shape.name == "fields":
                 item = (GroupField if shape.holder is Group else Field) | Use
             return replace(inner, annotation=item)
         if isinstance(step, str) and origin is dict:
@@ -218,7 +218,7 @@ def _shape_below(shape: GrammarShape, step: str | int, value: Callable[[], Any])
             annotation: Any = Union[tuple(one.annotation for _, one in candidates)]  # noqa: UP007 — of a list
             if holder is GroupField and member.name == "type":
                 annotation = LogicalType
-            return GrammarShape(annotation, holder, member, shape.attribute, steps)
+            return GrammarShape(annotation, holder, member.name, shape.attribute, steps)
     return GrammarShape(Any)
 
 

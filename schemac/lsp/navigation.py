@@ -95,12 +95,7 @@ class Navigator:
         value = context.written.value(len(cursor.path)) if not cursor.key else None
         if on_key[-2:-1] == ("groups",) and cursor.key:
             return self._group_target(cursor.key, path, scope)
-        if (
-            shape.holder is Use
-            and shape.member is not None
-            and shape.member.name == "use"
-            and isinstance(value, str)
-        ):
+        if shape.holder is Use and shape.name == "use" and isinstance(value, str):
             return self._group_target(value, path, scope)
         if cursor.path[-2:-1] == ("imports",) and isinstance(value, str):
             return FileTarget(file_at(path, value))
