@@ -95,10 +95,7 @@ def _check_once(options: argparse.Namespace) -> Watched:
     diagnostics = report.diagnostics
     code = show(diagnostics, options)
     report_files(output.files, project, options)
-    message = (
-        f"{checked(output, pipelines)}: {count_summary(diagnostics) or 'no findings'}{fix_hint(diagnostics)}"
-    )
-    print_status(message, options)
+    print_status(f"{checked(output, pipelines, diagnostics)}{fix_hint(diagnostics)}", options)
     # Read again for those who watch alone.
     manifests = manifests_of(pipelines, compile_options.edited) if options.watch else ()
     others = (*imported_files(output.files), *manifests)
@@ -186,11 +183,12 @@ def fix_hint(diagnostics: Sequence[Diagnostic]) -> str:
     return f"; can be fixed: {', '.join(parts)}" if parts else ""
 
 
-def checked(output: Output, pipelines: Sequence[ManifestFile]) -> str:
-    """Return what was checked, for the summary: `checked 3 datasets, 1 pipeline`."""
+def checked(output: Output, pipelines: Sequence[ManifestFile], findings: Sequence[Diagnostic]) -> str:
+    """Return what was checked and found, for the summary: `checked 3 datasets, 1 pipeline: no findings`."""
     counts = [(len(output.datasets), "dataset")] if output.datasets or not pipelines else []
     counts += [(len(pipelines), "pipeline")] if pipelines else []
-    return "checked " + ", ".join(counted(n, noun) for n, noun in counts)
+    what = ", ".join(counted(n, noun) for n, noun in counts)
+    return f"checked {what}: {count_summary(findings) or 'no findings'}"
 
 
 def is_fixing(options: argparse.Namespace) -> bool:
@@ -264,7 +262,7 @@ def run_fixes(
     fixing.write(written)
     findings = (*findings, *written.diagnostics)
     code = show(findings, options)
-    print_status(f"{checked(output, pipelines)}: {count_summary(findings) or 'no findings'}", options)
+    print_status(checked(output, pipelines, findings), options)
     print_status(_fix_summary(fixing, findings, "fixed"), options)
     return code
 

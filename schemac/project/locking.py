@@ -209,14 +209,9 @@ def report_returned_names(locked: Locked, changes: Sequence[Change], report: Rep
     """Report new fields that have the name of a dropped one, but not its id."""
     gone = {path_text: id for id, path_text in sorted(lost(locked.lock).items())}
     findings = Findings(report, locked.dataset.origins)
-    for change in changes:
+    for change in (change for change in changes if change.fact is Fact.FIELD_ADDED):
         field, id = change.new_field, gone.get(change.path)
-        if (
-            change.fact is Fact.FIELD_ADDED
-            and id is not None
-            and field is not None
-            and locked.ids[field] != id
-        ):
+        if id is not None and field is not None and locked.ids[field] != id:
             restore_argument = shlex.quote(f"{change.path}={id}")
             message = f"{change.path} is a new field without the data of the dropped field of the same name"
             help = f"if it is the same field, run `schemac lock {shlex.quote(locked.dataset.origins.file)} --restore {restore_argument}`"

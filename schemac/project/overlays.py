@@ -55,16 +55,12 @@ class RunOverlay:
         """Report unknown datasets, and names that are used twice with the overlay."""
         used_names: dict[str, str] = {}
         for dataset in datasets:
-            first = used_names.setdefault(self.overlay.name(dataset).casefold(), dataset)
+            name = self.overlay.name(dataset)
+            first = used_names.setdefault(name.casefold(), dataset)
             if first is not dataset:
-                dataset_name = dataset if dataset in self.overlay.file.datasets else first
-                message = (
-                    f"{first} and {dataset} are both called '{self.overlay.name(dataset)}' with this overlay"
-                )
-                help = "rename one of the two"
-                self.overlay.add(
-                    ("datasets", dataset_name, "name"), message, help, report, code=DUPLICATE_DATASET
-                )
+                at = ("datasets", dataset if dataset in self.overlay.file.datasets else first, "name")
+                message = f"{first} and {dataset} are both called '{name}' with this overlay"
+                self.overlay.add(at, message, "rename one of the two", report, code=DUPLICATE_DATASET)
         for dataset in self.overlay.file.datasets if is_whole else ():
             if dataset not in datasets:
                 help = Help.nearest(dataset, datasets, f"the datasets are {', '.join(datasets)}")
