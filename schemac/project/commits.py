@@ -120,7 +120,7 @@ class _CommitReader:
             and f"{path.rpartition('/')[0]}/schema.bin" not in self._tree.listed
         }
         self._pair_moved(files, others)
-        keys = {self._tree.today(path): path for path in sorted(others)}
+        keys = {self._tree.top / path: path for path in sorted(others)}
         self._names |= {key: self._tree.name(path) for key, path in keys.items()}
         self._load_pending()
         # Of what may have had one of the datasets.
@@ -191,7 +191,7 @@ class _CommitReader:
         missing = [f for f in files if f.path not in self._pending]
         left: dict[tuple[str, str], list[str]] = {}
         for path in others if missing else ():
-            if not os.path.lexists(self._tree.today(path)):
+            if not os.path.lexists(self._tree.top / path):
                 entry = self._tree.readable(path)
                 if entry is not None:
                     left.setdefault((PurePosixPath(path).name, entry.id), []).append(path)
@@ -210,7 +210,7 @@ class _CommitReader:
                 assert entry is not None
                 self._add_pending(file.path, entry, places[0])
                 self._names[file.path] = self._tree.name(places[0])
-                self._moved[file.path] = self._tree.today(places[0])
+                self._moved[file.path] = self._tree.top / places[0]
                 others.remove(places.pop())
 
     def _load_pending(self) -> None:

@@ -251,7 +251,7 @@ def _versions_to_compare(
         olds = past_manifests.versions_before(run.before, file.file.path, run.project, report)
         if news.keys() - olds.keys() and past_manifests.RAW_ARROW_SCHEMA.encode() in file.content:
             # The first declared schema of a dataset that came with the event before it.
-            first = past_manifests.first_versions(file.file.path, file.file.name, run.project)
+            first = past_manifests.first_versions(file, run.project)
             olds = {**{name: version for name, version in first.items() if name in news}, **olds}
         names = sorted({*olds, *news})
     elif run.fixed is None:

@@ -164,10 +164,6 @@ class CommitTree:
         paths = (self.path_of(Path(os.path.abspath(folder))), self.path_of(folder.resolve()))
         return list(dict.fromkeys(path for path in paths if path is not None))
 
-    def today(self, path: str) -> Path:
-        """Return where a path of the tree is in the working tree."""
-        return self.top / path
-
     def entry(self, path: Path) -> TreeEntry | None:
         """Return the file at a present path as it was; the links on the way may have had other targets then."""
         tree_path = self.path_of(path)
@@ -178,7 +174,7 @@ class CommitTree:
 
     def name(self, path: str) -> str:
         """Return how a file of the tree is spoken of: by its path from the working folder."""
-        return f"{self.ref}:{os.path.relpath(self.today(path))}"
+        return f"{self.ref}:{os.path.relpath(self.top / path)}"
 
     @cached_property
     def _real_folder(self) -> Callable[[str], str]:

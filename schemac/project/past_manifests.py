@@ -22,6 +22,7 @@ from schemac.language.manifest.library import Library, Reuse, imports_of
 from schemac.project.configuration import Project
 from schemac.project.discovery import lock_name, lock_path
 from schemac.project.imported import FolderFiles
+from schemac.project.manifests import CompiledFile
 from schemac.project.options import CompileOptions
 from schemac.project.stages import check_documents
 from schemac.text.source.diagnostics import Report, SourceText
@@ -172,14 +173,11 @@ def versions_before(before: Before, path: Path, project: Project, report: Report
     return {**versions, **{version.dataset.name: version for version in inferred}}
 
 
-def first_versions(path: Path, name: str, project: Project) -> SchemaVersions:
-    """Return the inferred versions that datasets of a text had before their first declared schema."""
-    report = Report()
-    source = decode_text(path.read_bytes(), name, report)
-    reuse = Reuse(FolderFiles(path, name), Library())
-    if source is None:
-        return {}
-    _, inferred = with_inferred(source, path.stem, project, report, reuse, is_first=True)
+def first_versions(file: CompiledFile, project: Project) -> SchemaVersions:
+    """Return the inferred versions that datasets of a manifest had before their first declared schema."""
+    path, name = file.file.path, file.file.name
+    source, reuse = SourceText(file.content.decode(), name), Reuse(FolderFiles(path, name))
+    _, inferred = with_inferred(source, path.stem, project, Report(), reuse, is_first=True)
     label = f"{RAW_ARROW_SCHEMA} in {name}"
     return {version.dataset.name: replace(version, label=label) for version in inferred}
 
