@@ -28,7 +28,6 @@ from schemac.lsp.projects import CheckedProject
 from schemac.lsp.renaming import RefusedRenameError, renamable, rename_edits
 from schemac.lsp.session import Opened, Session
 from schemac.lsp.texts import actions, line_edits, uri_of
-from schemac.project.configuration import Project
 from schemac.project.discovery import SUFFIXES
 from schemac.project.project_texts import FieldTarget, name_in
 from schemac.text.syntax.document import documents_in
@@ -67,8 +66,7 @@ class Answers:
         session = self._session
         lines = opened.lines
         place = lines.place(params.position)
-        checked = opened.state.checked or CheckedProject(Project(opened.state.folder.folder))
-        scope = TextScope(checked, opened.path, lines.lines, place[0])
+        scope = TextScope(opened.state.checked, opened.path, lines.lines, place[0])
         has_snippets = session.can("text_document.completion.completion_item.snippet_support")
         return types.CompletionList(False, complete(lines, place, scope, snippets=has_snippets))
 
@@ -189,7 +187,7 @@ class Answers:
     async def workspace_symbols(self, params: types.WorkspaceSymbolParams) -> list[types.WorkspaceSymbol]:
         """Return datasets and fields of all projects by their names."""
         session = self._session
-        checked = [state.checked for state in session.states.values() if state.checked is not None]
+        checked = [state.checked for state in session.states.values()]
         symbols = [
             islice(workspace_symbols(one, params.query, session.lines_at), MAX_SYMBOLS) for one in checked
         ]

@@ -68,7 +68,8 @@ class ProjectState:
     """What is known of a project."""
 
     folder: ProjectFolder
-    checked: CheckedProject | None = None
+    checked: CheckedProject
+    """As it was last; without files before the first check."""
     is_dirty: bool = True
     cost: float = 0.0
     """Seconds that the last check took."""
@@ -195,7 +196,7 @@ class Session:
         state = self.states.get(folder)
         if state is None or state.folder.is_project != is_project:
             project = ProjectFolder(folder, is_project=is_project, has_custom_rules=self.has_custom_rules)
-            self.states[folder] = ProjectState(project)
+            self.states[folder] = ProjectState(project, CheckedProject(Project(folder)))
             if state is not None:
                 # What the editor shows already is taken back by the next check.
                 state.stop_timer()
@@ -228,7 +229,7 @@ class Session:
     async def current(self, opened: Opened) -> CheckedProject:
         """Return the project of a text, checked as it is now."""
         state = opened.state
-        while state.is_dirty or state.checked is None or (state.task is not None and not state.task.done()):
+        while state.is_dirty or (state.task is not None and not state.task.done()):
             self._start(state)
             assert state.task is not None
             await asyncio.shield(state.task)
@@ -247,12 +248,11 @@ class Session:
             buffers = {one.path: one.content for one in self.opened.values()}
             started = time.perf_counter()
             try:
-                checked = await self.work(state.folder.check, buffers)
+                state.checked = await self.work(state.folder.check, buffers)
             except Exception as error:  # noqa: BLE001 — a mistake of ours must not end the session
                 self.log(error)
-                checked = state.checked or CheckedProject(Project(state.folder.folder))
             state.cost = time.perf_counter() - started
-            state.checked = checked
+            checked = state.checked
             # What was edited in the meantime is shown when it is checked again.
             for path in {*checked.findings, *state.published}:
                 if self.opened_at(path) is None:
@@ -284,7 +284,6 @@ class Session:
 
     def _to_lsp(self, state: ProjectState, findings: Sequence[Diagnostic]) -> Findings:
         """Return findings of a checked project with their forms for the editor; each text is read once."""
-        assert state.checked is not None
         path_of = state.checked.path
         lines_of = cache(lambda name: self.lines_at(path_of(name)))
         return [(one, to_lsp_diagnostic(one, lines_of, path_of)) for one in findings]
