@@ -279,13 +279,9 @@ def _write_site(options: argparse.Namespace, report: Report) -> None:
 
     project, files = open_project(options, report)
     compiled = _without_errors(files if not report.has_errors else [], project, report)
-    if report.has_errors:
-        return
-    of_locks = Report()
-    site = read_site(options.title, compiled, project, of_locks)
+    site = None if report.has_errors else read_site(options.title, compiled, project, report)
     project.cache.save()
-    report.extend(of_locks.diagnostics)
-    if of_locks.has_errors:
+    if site is None or report.has_errors:
         return
     pages, first = markdown_pages, "index.md"
     if options.pages == "html":

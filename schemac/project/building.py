@@ -91,10 +91,8 @@ class Builds:
         locked: Mapping[str, Locked] = {}
         is_locked = self._options.locked
         if is_locked or has_lock(file.file.path):
-            from schemac.project.locking import (  # for start-up time: many have no locks
-                datasets_in,
-                open_lock,
-            )
+            # For start-up time: many have no locks.
+            from schemac.project.locking import datasets_in, open_lock
 
             lock_file = open_lock(file.file.path, file.file.name, locks)
             opened_lock = None if lock_file is None else lock_file.lock

@@ -242,24 +242,18 @@ def _checked_project(file: SettingsFile, table: Json, report: Report, cache: Cac
     configuration = cache.get(key, Configuration) if key is not None else None
     if configuration is None:
         from schemac.language.lint.run import Selection  # for start-up time, as below
-        from schemac.project.settings import (
-            checked_settings,
-            report_rule_files,
-            report_rules,
-            report_vocabularies,
-        )
+        from schemac.project import settings
 
-        before = report.has_errors
-        configuration = checked_settings(file, table, report)
+        configuration = settings.checked_settings(file, table, report)
         if configuration is None:
             return Project(path.parent)
-        report_vocabularies(file, configuration.vocabularies, contents, report)
+        settings.report_vocabularies(file, configuration.vocabularies, contents, report)
         if "lint" in table:
-            report_rule_files(file, configuration, report)
+            settings.report_rule_files(file, configuration, report)
             # Of files of the project nobody knows which rules they have before they are run.
             if not configuration.lint.rules:
-                report_rules(file, partial(Selection, configuration.lint, path.parent), report)
-        if key is not None and not report.has_errors and not before:
+                settings.report_rules(file, partial(Selection, configuration.lint, path.parent), report)
+        if key is not None and not report.has_errors:
             cache.put(key, configuration)
     if report.has_errors:
         # Whoever goes on, as an editor does, runs nothing of it.
