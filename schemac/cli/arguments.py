@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from schemac.artifacts.targets import target_names
 from schemac.language.logical.dataset import VARIANTS
-from schemac.registry.engine import Capability, VersionSetting, engines, version_settings
+from schemac.registry.engine import Capability, VersionSetting, engines, named_versions, version_settings
 
 if TYPE_CHECKING:
     from schemac.project.configuration import Project
@@ -175,8 +175,4 @@ def _parse_version(setting: VersionSetting, text: str) -> str:
 
 def versions_of(options: argparse.Namespace, project: "Project") -> dict[str, str]:
     """Return the versions that the command line names, and else the project, by engine."""
-    named = {name: getattr(options, setting.key) for name, setting in version_settings().items()}
-    return {
-        **project.configuration.versions,
-        **{name: version for name, version in named.items() if version is not None},
-    }
+    return {**project.configuration.versions, **named_versions(options)}

@@ -134,14 +134,12 @@ class ProjectFolder:
             return self._project
         if local_report.has_errors:
             project = replace(project, has_custom_rules=False)
-        if project != self._project:
+        # The cache of one that is as before has been read already.
+        if self._project is None or project != self._project:
             self._known.clear()
             self._project = project
             self._passing = PassingCache(project.cache)
-        elif self._project is not None:
-            # Its cache has been read already.
-            project = self._project
-        return project
+        return self._project
 
     def _compile_changed(
         self, files: Sequence[ManifestFile], project: Project, options: CompileOptions, report: Report

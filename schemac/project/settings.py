@@ -19,7 +19,7 @@ from schemac.language.logical.dataset import Variant
 from schemac.language.manifest.json_schema_conditions import json_schema
 from schemac.project.discovery import is_pattern, is_within
 from schemac.project.settings_file import Configuration, SettingsFile
-from schemac.registry.engine import EngineError, engines, version_settings
+from schemac.registry.engine import EngineError, engines, named_versions, version_settings
 from schemac.text.source.diagnostics import Report
 from schemac.text.source.json_object import Json
 from schemac.text.source.phrases import Help, one_of, shortened
@@ -154,12 +154,11 @@ def checked_settings(file: SettingsFile, table: Json, report: Report) -> Configu
     """Return the values of a table of settings; None after reporting what is wrong with it."""
     try:
         settings = Settings.model_validate(table)
-        named = {name: getattr(settings, setting.key) for name, setting in version_settings().items()}
         same = {one.name for one in fields(Configuration)} & _Settings.model_fields.keys()
         values = {name: getattr(settings, name) for name in same} | {
             "are_targets_named": "targets" in settings.model_fields_set,
             "encodings": settings.encodings.model_dump(),
-            "versions": {name: version for name, version in named.items() if version is not None},
+            "versions": named_versions(settings),
             "lint": LintSettings(**settings.lint.model_dump()),
         }
         return Configuration(**values)

@@ -331,6 +331,12 @@ def version_settings() -> dict[str, VersionSetting]:
     return settings
 
 
+def named_versions(settings: object) -> dict[str, str]:
+    """Return the versions that settings or options name, by engine; each is in the attribute of its setting, None if none is named."""
+    named = {name: getattr(settings, setting.key) for name, setting in version_settings().items()}
+    return {name: version for name, version in named.items() if version is not None}
+
+
 @cache
 def builtin_engines() -> tuple[Engine, ...]:
     """Return the engines that come with the compiler, by position."""
