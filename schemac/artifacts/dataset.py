@@ -4,8 +4,7 @@ Layer: artifacts. `schemac.engines.api` adds the methods of single engines.
 """
 
 import dataclasses
-from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -87,47 +86,38 @@ class CheckedDataset:
         return run
 
 
-class RowWriter(ABC):
+@dataclass(frozen=True, slots=True)
+class RowWriter:
     """Makes tables of an engine out of record batches."""
 
-    @abstractmethod
-    def write(self, path: str, dataset: "CheckedDataset", rows: "pa.RecordBatchReader") -> None:
-        """Make a table where nothing is; the schema of the rows is that of the dataset, but for what may be null.
-
-        Raises OSError; nothing is left then.
-        """
+    write: "Callable[[str, CheckedDataset, pa.RecordBatchReader], None]"
+    """Makes a table at a path where nothing is; the schema of the rows is that of the dataset, but for what may be null.
+    It raises OSError; nothing is left then."""
 
 
-ROW_WRITER: Capability[RowWriter] = Capability("row_writer", RowWriter)  # type: ignore[type-abstract]
+ROW_WRITER: Capability[RowWriter] = Capability("row_writer", RowWriter)
 
 
-class StoredRows(ABC):
+@dataclass(frozen=True, slots=True)
+class StoredRows:
     """Rows of a table or of files, in an order that stays."""
 
-    @property
-    @abstractmethod
-    def schema(self) -> "pa.Schema":
-        """The columns of the rows."""
-
-    @abstractmethod
-    def batches(self, columns: Sequence[str]) -> "Iterator[pa.RecordBatch]":
-        """Yield some columns of all rows, in their order. Raises ValueError and OSError."""
-
-    @abstractmethod
-    def expression(self, rows: Sequence[int]) -> str:
-        """Return Python that gives the rows with these numbers, from 0, as a table of Arrow."""
+    schema: "pa.Schema"
+    """The columns of the rows."""
+    batches: "Callable[[Sequence[str]], Iterator[pa.RecordBatch]]"
+    """Yields some columns of all rows, in their order. It raises ValueError and OSError."""
+    expression: Callable[[Sequence[int]], str]
+    """Returns Python that gives the rows with these numbers, from 0, as a table of Arrow."""
 
 
-class RowReader(ABC):
+@dataclass(frozen=True, slots=True)
+class RowReader:
     """Opens what an engine, or a library for its tables, has stored."""
 
-    @abstractmethod
-    def is_of(self, path: str) -> bool:
-        """Return whether it opens this path."""
-
-    @abstractmethod
-    def open(self, path: str) -> StoredRows:
-        """Open rows. Raises ValueError and OSError, and ModuleNotFoundError if the library is not installed."""
+    is_of: Callable[[str], bool]
+    """Returns whether it opens a path."""
+    open: Callable[[str], StoredRows]
+    """Opens rows. It raises ValueError and OSError, and ModuleNotFoundError if the library is not installed."""
 
 
-ROW_READER: Capability[RowReader] = Capability("row_reader", RowReader)  # type: ignore[type-abstract]
+ROW_READER: Capability[RowReader] = Capability("row_reader", RowReader)

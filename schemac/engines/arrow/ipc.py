@@ -8,8 +8,6 @@ Source: Arrow's columnar format, "Encapsulated message format".
       columnar format, "IPC streaming format" and "IPC file format".
 """
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -88,20 +86,18 @@ _FORMATS = {"parquet": "parquet", "arrow": "ipc"}
 """What pyarrow calls our formats."""
 
 
-class ArrowRows(RowReader):
-    """Files, and folders of files, that pyarrow reads."""
+def stored_rows(path: str) -> StoredRows:
+    """Open files, or a folder of files; the parts of a partitioned folder have the columns of its names."""
+    from pyarrow import dataset  # for start-up time: it takes as long to load as all others
 
-    def is_of(self, path: str) -> bool:
-        """Return whether a file is Arrow's, by name or first bytes."""
-        return _format(Path(path)) is not None
-
-    def open(self, path: str) -> StoredRows:
-        """Open them; the parts of a partitioned folder have the columns of its names."""
-        from pyarrow import dataset  # for start-up time, as above
-
-        format = _format(Path(path))
-        assert format is not None
-        return _Files(path, format, dataset.dataset(path, format=format, partitioning="hive"))
+    format = _format(Path(path))
+    files: Any = dataset.dataset(path, format=format, partitioning="hive")
+    return StoredRows(
+        files.schema,
+        # By fields, for a text would be taken for a path.
+        lambda columns: iter(files.to_batches(columns={name: dataset.field(name) for name in columns})),
+        lambda rows: f"pyarrow.dataset.dataset({path!r}, {format=}, partitioning='hive').take({list(rows)})",
+    )
 
 
 def _format(path: Path) -> str | None:
@@ -112,29 +108,5 @@ def _format(path: Path) -> str | None:
     return _FORMATS.get(format_name or "")
 
 
-@dataclass(frozen=True)
-class _Files(StoredRows):
-    """The rows of files that pyarrow opens as one dataset."""
-
-    path: str
-    format: str
-    dataset: Any
-
-    @property
-    def schema(self) -> pa.Schema:
-        """The columns, those of the names of folders with them."""
-        return self.dataset.schema
-
-    def batches(self, columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
-        """Return some columns of all rows, file by file."""
-        from pyarrow import dataset  # for start-up time: it takes as long to load as all others
-
-        # By fields, for a text would be taken for a path.
-        return iter(self.dataset.to_batches(columns={name: dataset.field(name) for name in columns}))
-
-    def expression(self, rows: Sequence[int]) -> str:
-        """Return a call of pyarrow that takes rows by their numbers."""
-        return f"pyarrow.dataset.dataset({self.path!r}, format={self.format!r}, partitioning='hive').take({list(rows)})"
-
-
-ROW_READER = ArrowRows()
+ROW_READER = RowReader(lambda path: _format(Path(path)) is not None, stored_rows)
+"""For files, by name or first bytes."""

@@ -169,72 +169,48 @@ def record_of(name: str, metadata: TableMetadata, stated: int | None = None) -> 
     return TableRecord(name, version, ids, is_fresh, digest, metadata.is_replaced, stated)
 
 
-@dataclass(frozen=True)
-class IcebergTableRows(StoredRows):
-    """The rows of a table's newest snapshot."""
+def is_rows(path: str) -> bool:
+    """Return whether a path is a table in a catalog, or the metadata of one."""
+    if path.startswith(SCHEME):
+        return True
+    file = Path(path)
+    try:
+        is_named = file.is_dir() or file.name.endswith((".json", ".json.gz"))
+        return is_named and metadata_file(file) is not None
+    except (OSError, ValueError):
+        return False
 
-    handle: Any
-    opened: str
-    """Python that gives pyiceberg's table."""
-    read_as: IcebergSchema | None = None
-    """The schema that they are read with, whose fields have ids of the table; None for the table's own."""
 
-    @property
-    def schema(self) -> pa.Schema:
-        """The columns as pyiceberg gives them."""
-        from pyiceberg.io.pyarrow import schema_to_pyarrow  # an extra that may not be there
+def stored_rows(path: str, read_as: IcebergSchema | None = None) -> StoredRows:
+    """Open the rows of a table's newest snapshot, with a schema whose fields have ids of the table; with its own for None."""
+    report = Report()
+    opened = open_metadata(path, report)
+    if opened is None:
+        raise ValueError(report.diagnostics[0].message)
+    # An extra that may not be there.
+    from pyiceberg.io.pyarrow import ArrowScan, schema_to_pyarrow
+    from pyiceberg.schema import Schema
+    from pyiceberg.table import StaticTable
 
-        arrow_schema: pa.Schema = schema_to_pyarrow(self._schema_to_read(), include_field_ids=False)
-        return arrow_schema
+    table: Any = opened[1]
+    if path.startswith(SCHEME):
+        catalog, _, name = path.removeprefix(SCHEME).partition("/")
+        text = f"pyiceberg.catalog.load_catalog({catalog!r}).load_table({name!r})"
+    else:
+        file = str(metadata_file(Path(path)))
+        table, text = StaticTable.from_metadata(file), f"pyiceberg.table.StaticTable.from_metadata({file!r})"
+    schema: Any = table.schema() if read_as is None else Schema.model_validate(read_as.to_json())
 
-    def batches(self, columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
-        """Read some columns of the newest snapshot."""
-        from pyiceberg.io.pyarrow import ArrowScan
-
-        scan, schema = self.handle.scan(), self._schema_to_read().select(*columns)
-        made = ArrowScan(self.handle.metadata, self.handle.io, schema, scan.row_filter)
+    def batches(columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
+        scan = table.scan()
+        made = ArrowScan(table.metadata, table.io, schema.select(*columns), scan.row_filter)
         return iter(made.to_record_batches(scan.plan_files()))
 
-    def _schema_to_read(self) -> Any:
-        """Return the schema that the rows are read with, in pyiceberg's form."""
-        from pyiceberg.schema import Schema
-
-        return self.handle.schema() if self.read_as is None else Schema.model_validate(self.read_as.to_json())
-
-    def expression(self, rows: Sequence[int]) -> str:
-        """Return the Python expression that reads rows by their positions."""
-        return f"{self.opened}.scan().to_arrow().take({list(rows)})"
+    return StoredRows(
+        schema_to_pyarrow(schema, include_field_ids=False),
+        batches,
+        lambda rows: f"{text}.scan().to_arrow().take({list(rows)})",
+    )
 
 
-class IcebergRows(RowReader):
-    """Opens the rows of tables in a catalog, and of tables by their metadata."""
-
-    def is_of(self, path: str) -> bool:
-        """Return whether it is a table in a catalog, or the metadata of one."""
-        if path.startswith(SCHEME):
-            return True
-        file = Path(path)
-        try:
-            is_named = file.is_dir() or file.name.endswith((".json", ".json.gz"))
-            return is_named and metadata_file(file) is not None
-        except (OSError, ValueError):
-            return False
-
-    def open(self, path: str) -> IcebergTableRows:
-        """Open a table."""
-        report = Report()
-        opened = open_metadata(path, report)
-        if opened is None:
-            raise ValueError(report.diagnostics[0].message)
-        if path.startswith(SCHEME):
-            catalog, _, name = path.removeprefix(SCHEME).partition("/")
-            text = f"pyiceberg.catalog.load_catalog({catalog!r}).load_table({name!r})"
-            return IcebergTableRows(opened[1], text)
-        from pyiceberg.table import StaticTable  # an extra that may not be there
-
-        file = str(metadata_file(Path(path)))
-        text = f"pyiceberg.table.StaticTable.from_metadata({file!r})"
-        return IcebergTableRows(StaticTable.from_metadata(file), text)
-
-
-ROW_READER = IcebergRows()
+ROW_READER = RowReader(is_rows, stored_rows)

@@ -10,7 +10,6 @@ Source: the updates and requirements of Iceberg's REST catalog, which pyiceberg 
 
 import json
 from collections.abc import Mapping
-from dataclasses import replace
 from types import MappingProxyType
 from typing import Any
 
@@ -37,11 +36,6 @@ from schemac.versions.evolution.version_pair import LockedSchemaVersion
 from schemac.versions.identity.lock import LockedDataset
 
 
-def rows_after(plan: IcebergPlan) -> live_table.IcebergTableRows:
-    """Return the rows of a table as they will be. Raises what the reader of rows raises."""
-    return replace(live_table.ROW_READER.open(plan.table.name), read_as=plan.commit.schema)
-
-
 def check_rows(plan: IcebergPlan, references: Mapping[str, str], report: Report) -> bool:
     """Report what is in the way of a plan; false if its rows cannot be read."""
     table, without = plan.table.name, plan.unchecked_rules(references)
@@ -50,7 +44,8 @@ def check_rows(plan: IcebergPlan, references: Mapping[str, str], report: Report)
     named = {one.dataset: references[one.dataset] for one in rows_rules.references}
     row_report = Report()
     try:
-        rows = rows_after(plan)
+        # As they will be.
+        rows = live_table.stored_rows(table, plan.commit.schema)
         offences = StoredComparison(table, rows, plan.new).offences(rows_rules, named, row_report)
     except (ModuleNotFoundError, ValueError, OSError, RuntimeError, NotImplementedError, pa.ArrowException):
         return False
@@ -162,7 +157,7 @@ class IcebergTables(VersionedTables[live_table.IcebergTable]):
 
     def is_table(self, path: str) -> bool:
         """Return whether a path is a table in a catalog, or the metadata of one."""
-        return live_table.ROW_READER.is_of(path)
+        return live_table.is_rows(path)
 
     def planned(
         self, table: live_table.IcebergTable, change: tables.TableChange, report: Report
@@ -221,7 +216,7 @@ class IcebergTables(VersionedTables[live_table.IcebergTable]):
         if rows is not None and report.has_errors:
             table = live_table.open_iceberg_table(path, locked, Report())
             made = plan_iceberg(table, expected, Report()) if table is not None else None
-            rows = rows_after(made) if made is not None else None
+            rows = live_table.stored_rows(path, made.commit.schema) if made is not None else None
         if rows is not None:
             StoredComparison(path, rows, expected).report_broken(references, row_report)
             report.extend(row_report.diagnostics)

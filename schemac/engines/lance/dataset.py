@@ -12,9 +12,8 @@ Source: Lance's options of object stores, out of the section `storage` of a pipe
 import errno
 import os
 import shutil
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -126,66 +125,38 @@ def lance_errors() -> Iterator[None]:
         raise
 
 
-class LanceRows(RowWriter):
-    """Writes a Lance table."""
+def write_rows(path: str, dataset: CheckedDataset, rows: pa.RecordBatchReader) -> None:
+    """Make a table; a folder that is half written is removed."""
+    import lance  # an extra that may not be there
 
-    def write(self, path: str, dataset: CheckedDataset, rows: pa.RecordBatchReader) -> None:
-        """Make a table; a folder that is half written is removed."""
-        import lance  # an extra that may not be there
-
-        try:
-            lance.write_dataset(
-                rows,
-                path,
-                rows.schema,
-                mode="create",
-                data_storage_version=storage_version(dataset.schema.extra),
-            )
-        except BaseException as error:
-            shutil.rmtree(path, ignore_errors=True)
-            is_of_system = isinstance(error, OSError) and error.errno is not None
-            if not is_of_system and isinstance(
-                error, OSError | ValueError | RuntimeError | pa.ArrowException
-            ):
-                raise OSError(reason_of(error)) from error
-            raise
+    try:
+        lance.write_dataset(
+            rows,
+            path,
+            rows.schema,
+            mode="create",
+            data_storage_version=storage_version(dataset.schema.extra),
+        )
+    except BaseException as error:
+        shutil.rmtree(path, ignore_errors=True)
+        is_of_system = isinstance(error, OSError) and error.errno is not None
+        if not is_of_system and isinstance(error, OSError | ValueError | RuntimeError | pa.ArrowException):
+            raise OSError(reason_of(error)) from error
+        raise
 
 
-@dataclass(frozen=True)
-class _LanceTableRows(StoredRows):
-    """The rows of the newest version of a Lance table."""
-
-    path: str
-    dataset: Any
-
-    @property
-    def schema(self) -> pa.Schema:
-        """The columns."""
-        return self.dataset.schema
-
-    def batches(self, columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
-        """Read some columns of the newest version."""
-        return iter(self.dataset.scanner(columns=list(columns)).to_batches())
-
-    def expression(self, rows: Sequence[int]) -> str:
-        """Return the Python expression that reads rows by their positions."""
-        return f"lance.dataset({self.path!r}).take({list(rows)})"
+def stored_rows(path: str) -> StoredRows:
+    """Open the rows of the newest version of a table."""
+    table = open_dataset(path)
+    return StoredRows(
+        table.schema,
+        lambda columns: iter(table.scanner(columns=list(columns)).to_batches()),
+        lambda rows: f"lance.dataset({path!r}).take({list(rows)})",
+    )
 
 
-class LanceReader(RowReader):
-    """Opens Lance tables."""
-
-    def is_of(self, path: str) -> bool:
-        """Return whether it is a table."""
-        return is_table(Path(path))
-
-    def open(self, path: str) -> StoredRows:
-        """Open a table."""
-        return _LanceTableRows(path, open_dataset(path))
-
-
-ROW_WRITER = LanceRows()
-ROW_READER = LanceReader()
+ROW_WRITER = RowWriter(write_rows)
+ROW_READER = RowReader(lambda path: is_table(Path(path)), stored_rows)
 
 
 ROWS_PER_BATCH = 8192
