@@ -18,7 +18,7 @@ import binascii
 import json
 import re
 import struct
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from decimal import Decimal
 from functools import partial
 from operator import itemgetter
@@ -38,7 +38,7 @@ from schemac.language.logical.model import FieldPath, LogicalType, Part, Unsuppo
 from schemac.language.physical import ArrowField, ArrowSchema, ArrowType, pa
 from schemac.text.source.catalogue import UNSUPPORTED_ARROW_TYPE
 from schemac.text.source.diagnostics import Report
-from schemac.text.source.json_object import Json, values_in
+from schemac.text.source.json_object import Json, rewritten, values_in
 
 _KEY = re.compile(KEY_PATTERN)
 
@@ -372,7 +372,7 @@ def read_raw_arrow(content: bytes, file: str, report: Report) -> Json:
         reason = (str(error).splitlines() or ["it cannot be read"])[0].lower()
         raise MalformedArrowError(f"its Arrow schema is malformed: {reason}") from error
     try:
-        tree: Json = _without_encodings(from_arrow(schema, file, report))
+        tree: Json = without_attributes(from_arrow(schema, file, report), _ENCODINGS)
     except UnicodeDecodeError as error:
         # pyarrow decodes names when they are asked for.
         raise MalformedArrowError("its Arrow schema is malformed: a text in it is not UTF-8") from error
@@ -403,12 +403,14 @@ def _message(content: bytes) -> bytes:
     return struct.pack("<Ii", 0xFFFFFFFF, len(message)) + message
 
 
-def _without_encodings(value: Any) -> Any:
-    """Return a manifest tree without hints about the Arrow layout, at every depth."""
-    if isinstance(value, list):
-        return [_without_encodings(item) for item in value]
-    if not isinstance(value, dict):
-        return value
-    remaining = {key: _without_encodings(item) for key, item in value.items() if key != "extra"}
-    extra = {key: item for key, item in value.get("extra", {}).items() if key not in _ENCODINGS}
-    return {**remaining, "extra": extra} if extra else remaining
+def without_attributes(tree: Any, keys: Collection[str]) -> Any:
+    """Return a manifest tree without some attributes, at every depth; without an `extra` that has no others."""
+
+    def bare(object: Json) -> Json:
+        extra = object.get("extra")
+        if not isinstance(extra, dict) or extra.keys().isdisjoint(keys):
+            return object
+        rest = {key: value for key, value in extra.items() if key not in keys}
+        return {key: value for key, value in {**object, "extra": rest}.items() if key != "extra" or rest}
+
+    return rewritten(tree, bare)

@@ -13,7 +13,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from schemac.arrow.constraints import key_paths
-from schemac.arrow.from_arrow import Note, from_arrow
+from schemac.arrow.from_arrow import Note, from_arrow, without_attributes
 from schemac.importers.importer import ImportNotes
 from schemac.language.attributes.attribute import NESTED, Family, Role
 from schemac.language.attributes.constraints import CHECK, ENUM, OF_VALUES, REFERENCES, UNIQUE
@@ -37,7 +37,7 @@ from schemac.language.logical.model import (
 from schemac.language.physical import ArrowSchema, ArrowType, pa
 from schemac.text.source.catalogue import UNSUPPORTED_ARROW_TYPE
 from schemac.text.source.diagnostics import Diagnostic, Report, Severity
-from schemac.text.source.json_object import Json, rewritten
+from schemac.text.source.json_object import Json
 from schemac.text.syntax.model import model_errors
 
 _BY_KEY = {attribute.key: attribute for attribute in OF_VALUES}
@@ -267,15 +267,7 @@ def with_whole_key(tree: Json, key: Sequence[FieldPath], note: Note) -> Json:
         return tree
     note((), f"not kept: PRIMARY KEY ({', '.join(map(dotted, key))})")
     marks = {attribute.key for attribute in of_role(Role.KEY_PART)}
-
-    def unmarked(object: Json) -> Json:
-        extra = object.get("extra")
-        if "name" not in object or not isinstance(extra, dict) or marks.isdisjoint(extra):
-            return object
-        rest = {key: value for key, value in extra.items() if key not in marks}
-        return {key: value for key, value in {**object, "extra": rest}.items() if key != "extra" or rest}
-
-    return {**tree, "fields": rewritten(tree["fields"], unmarked)}
+    return {**tree, "fields": without_attributes(tree["fields"], marks)}
 
 
 def from_tree(tree: Json, name: str, file: str, report: Report) -> LogicalDataset | None:
