@@ -18,7 +18,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import suppress
 from functools import cache
 
-from schemac.artifacts.folder import STAGING, OutputFolder, write_new
+from schemac.artifacts.folder import STAGING, OutputFolder, make_folder, write_new
 
 _NEW, _OLD = ".new-", ".old-"
 """What the folders aside begin with; no dataset does. Both are of one length."""
@@ -44,20 +44,20 @@ class DatasetSwap:
 
     def stage(self, contents: Mapping[str, bytes], unchanged: Collection[str]) -> None:
         """Make the new folder: these contents by path, and the foreign files of the old one."""
-        _make_folder(self._new)
+        make_folder(self._new)
         made = {self._new}
         for path, content in contents.items():
             target = f"{self._new}{path[len(self._dataset) :]}"
             parent = target.rpartition("/")[0]
             if parent not in made:
-                _make_folder(parent)
+                make_folder(parent)
                 made.add(parent)
             if path in unchanged:
                 _link(self._folder.at(path), target)
             else:
                 write_new(target, content)
         if os.path.isdir(self._place):
-            self._link_foreign_files(self._place, self._new, self._dataset)
+            self._link_foreign_files()
 
     def commit(self) -> None:
         """Move the new folder into place; an empty one removes the old one."""
@@ -85,16 +85,15 @@ class DatasetSwap:
         os.rename(source, target)
         self._undo.append(lambda: os.rename(target, source))
 
-    def _link_foreign_files(self, old: str, new: str, path: str) -> None:
-        """Link the files of the old folder that no build wrote into the new one, with folders only where there are such files."""
-        for entry in os.scandir(old):
-            here = f"{path}/{entry.name}"
-            target = f"{new}/{entry.name}"
+    def _link_foreign_files(self) -> None:
+        """Link the files of the old folder that no build wrote into the new one; empty folders that it did not make are made there."""
+        for path, entry in _leaves(self._place, self._dataset):
+            target = f"{self._new}{path[len(self._dataset) :]}"
             if entry.is_dir(follow_symlinks=False):
-                if _holds_foreign(entry.path, here, self._written_paths):
-                    os.makedirs(target, exist_ok=True)
-                    self._link_foreign_files(entry.path, target, here)
-            elif here not in self._written_paths:
+                if not any(written.startswith(f"{path}/") for written in self._written_paths):
+                    make_folder(target)
+            elif path not in self._written_paths:
+                make_folder(os.path.dirname(target))
                 _link(entry.path, target)
 
 
@@ -122,17 +121,6 @@ def recover(folder: OutputFolder, listed: Callable[[], Collection[str]]) -> None
     shutil.rmtree(staging)
 
 
-def _make_folder(path: str) -> None:
-    """Make a folder; mostly the one above it exists."""
-    try:
-        os.mkdir(path)
-    except FileExistsError:
-        # It was made for a folder in it.
-        return
-    except FileNotFoundError:
-        os.makedirs(path)
-
-
 def remove_if_empty(folder: OutputFolder, dataset: str) -> None:
     """Remove the folder of an account in which no dataset is left."""
     if "/" in dataset:
@@ -140,39 +128,27 @@ def remove_if_empty(folder: OutputFolder, dataset: str) -> None:
             os.rmdir(folder.at(dataset.rpartition("/")[0]))
 
 
-def _holds_foreign(folder: str, path: str, ours: Collection[str]) -> bool:
-    """Whether a folder has a foreign file, or is an empty folder that schemac did not make."""
-    entries = list(os.scandir(folder))
-    if not entries:
-        return not any(listed.startswith(f"{path}/") for listed in ours)
-    return any(
-        _holds_foreign(entry.path, f"{path}/{entry.name}", ours)
-        if entry.is_dir(follow_symlinks=False)
-        else f"{path}/{entry.name}" not in ours
-        for entry in entries
-    )
-
-
 def _restore_foreign_files(
     folder: OutputFolder, staged_folder: str, dataset: str, ours: Collection[str]
 ) -> None:
     """Move what schemac did not write, and what has no second link in place, back to where it was."""
-    for path, status in _files(staged_folder, dataset):
+    for path, entry in _leaves(staged_folder, dataset):
         target = folder.at(path)
-        if path in ours or status.st_nlink > 1 or os.path.lexists(target):
+        is_linked = entry.is_dir(follow_symlinks=False) or entry.stat(follow_symlinks=False).st_nlink > 1
+        if path in ours or is_linked or os.path.lexists(target):
             continue
         os.makedirs(os.path.dirname(target), exist_ok=True)
         os.rename(f"{staged_folder}{path[len(dataset) :]}", target)
 
 
-def _files(folder: str, path: str) -> Iterator[tuple[str, os.stat_result]]:
-    """Yield the paths of all files in a folder and below it, from `path` on, with their status; links are not followed."""
+def _leaves(folder: str, path: str) -> "Iterator[tuple[str, os.DirEntry[str]]]":
+    """Yield the paths of all files and empty folders in a folder and below it, from `path` on, with their entries; links are not followed."""
     for entry in os.scandir(folder):
         here = f"{path}/{entry.name}"
-        if entry.is_dir(follow_symlinks=False):
-            yield from _files(entry.path, here)
+        if entry.is_dir(follow_symlinks=False) and os.listdir(entry.path):
+            yield from _leaves(entry.path, here)
         else:
-            yield here, os.lstat(entry.path)
+            yield here, entry
 
 
 def _link(source: str, target: str) -> None:
