@@ -103,9 +103,14 @@ _ENCODINGS = {
 NAME = "lance"
 
 
+def is_vector(field: SchemaField) -> bool:
+    """Whether a field with parts is a fixed-size list."""
+    return getattr(field.type, "fixed_length", None) is not None
+
+
 def is_map_or_vector(field: SchemaField) -> bool:
-    """Whether a field is a map or a fixed-size list."""
-    return field.type.family is Family.MAP or getattr(field.type, "fixed_length", None) is not None
+    """Whether a field with parts is a map or a fixed-size list."""
+    return field.type.family is Family.MAP or is_vector(field)
 
 
 def is_inside_map_or_vector(field: SchemaField) -> bool:

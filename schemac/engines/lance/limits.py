@@ -7,8 +7,6 @@ Source: data written and read with pylance 14.0.2, for every type at every posit
 tells the author before.
 """
 
-from collections.abc import Mapping
-from functools import cached_property
 from itertools import takewhile
 from typing import Any
 
@@ -30,6 +28,7 @@ from schemac.engines.lance.fields import (
     is_fixed_width,
     is_map_or_vector,
     is_variable,
+    is_vector,
     is_view,
     stored_word,
 )
@@ -211,14 +210,14 @@ class LanceLimits:
         """Check a fixed-size list of structs."""
         schema_field: SchemaField = field.field
         what = f"a fixed-size list of structs ({schema_field.path_text})"
-        if not any(map(self.is_repeating, schema_field.ancestors)):
+        if not any(map(_is_repeating, schema_field.ancestors)):
             self.needs("2.2", schema_field, what)
             # Lance counts the items as rows of the table, and then misses some; since version 2.3 values in lists and maps, and
             # nulls, are counted right.
             is_miscounted = self.version == "2.2" or (
                 self.version >= "2.3" and any(map(_is_counted, field.children))
             )
-            if is_miscounted and not any(map(self.is_vector, schema_field.ancestors)):
+            if is_miscounted and not any(map(is_vector, schema_field.ancestors)):
                 message = f"Lance can read {what} only alone; reading it together with other columns fails"
                 text = "remove `fixedLength`, or read it with `columns=[…]`"
                 help = Help.remove_property(text, "fixedLength")
@@ -226,32 +225,14 @@ class LanceLimits:
         elif self.version < "2.3":
             instead = Help.remove_property("remove `fixedLength`", "fixedLength")
             self.needs("2.3", schema_field, f"{what} inside a list or map", instead)
-        elif self.may_be_absent(schema_field) and sum(not one.children for one in field.preorder()) > 1:
+        elif _may_be_absent(schema_field) and sum(not one.children for one in field.preorder()) > 1:
             message = f"Lance cannot read {what} that may be null inside a list or map"
             help = "make it required, or remove `fixedLength`"
             self.refuse(schema_field, LANCE_STRUCTURE, message, help=help)
 
-    @cached_property
-    def arrow_types(self) -> Mapping[SchemaField, Any]:
-        """The Arrow type of each field; made only where what is around one counts."""
-        return {one.field: one.arrow.type for top in self.fields for one in top.preorder()}
-
-    def is_vector(self, field: SchemaField) -> bool:
-        """Whether a field is a list of one length."""
-        return bool(pa.types.is_fixed_size_list(self.arrow_types[field]))
-
-    def is_repeating(self, field: SchemaField) -> bool:
-        """Whether a field with parts is a list of variable length or a map."""
-        return not (pa.types.is_struct(self.arrow_types[field]) or self.is_vector(field))
-
-    def may_be_absent(self, field: SchemaField) -> bool:
-        """Whether a field may be null, or something around it, up to the nearest list of variable length or map."""
-        around = takewhile(lambda above: not self.is_repeating(above), field.ancestors)
-        return any(one.is_nullable for one in (field, *around))
-
     def inside_vector(self, field: SchemaField) -> bool:
         """Check a list or map inside a fixed-size list of structs; whether it is in one."""
-        is_inside = any(map(self.is_vector, field.ancestors))
+        is_inside = any(map(is_vector, field.ancestors))
         if is_inside:
             what = f"a {field.type.kind} inside a fixed-size list of structs ({field.path_text})"
             self.needs("2.3", field, what, "remove `fixedLength` from the list around it")
@@ -303,7 +284,7 @@ class LanceLimits:
                 self.refuse(field, LANCE_TYPE, message, help=help)
                 return
         # Version 2.0 writes and reads it, 2.1 writes it only.
-        if self.version == "2.1" and any(map(self.is_repeating, field.ancestors)):
+        if self.version == "2.1" and any(map(_is_repeating, field.ancestors)):
             self.needs("2.2", field, f"a blob inside a list ({field.path_text})")
 
     def packed(self, holder: SchemaField, member: LoweredField) -> None:
@@ -333,6 +314,17 @@ class LanceLimits:
         elif not is_one_width:
             message = f"Lance cannot pack a struct with the {field.type.kind} {field.path_text}"
             self.refuse(field, LANCE_TYPE, message, help=help)
+
+
+def _is_repeating(field: SchemaField) -> bool:
+    """Whether a field with parts is a list of variable length or a map."""
+    return not (field.type.family is Family.STRUCT or is_vector(field))
+
+
+def _may_be_absent(field: SchemaField) -> bool:
+    """Whether a field may be null, or something around it, up to the nearest list of variable length or map."""
+    around = takewhile(lambda above: not _is_repeating(above), field.ancestors)
+    return any(one.is_nullable for one in (field, *around))
 
 
 def _is_counted(field: LoweredField) -> bool:
