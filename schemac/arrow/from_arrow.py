@@ -71,25 +71,14 @@ def field_attributes(metadata: Mapping[str, str], kind: str, note: FieldNote = l
         extra[arrow.EXTENSION_TYPE.key] = {key: text for key, text in written.items() if text is not None}
     for form in forms().values():
         extra.update(form.from_metadata(rest, kind, note))
-    extra.update(_attribute_entries(rest, kind, note))
-    if rest:
-        extra[arrow.METADATA.key] = rest
-    return extra
+    return {**extra, **_attributes_by_key(rest, kind, note)}
 
 
-def schema_attributes(metadata: Mapping[str, str], note: FieldNote = lambda _: None) -> Json:
-    """Return the attributes of a schema with this metadata, but not which locked version it is of."""
-    rest = {key: text for key, text in metadata.items() if key not in TABLE_RECORD}
-    extra = _attribute_entries(rest, None, note)
-    if rest:
-        extra[arrow.METADATA.key] = rest
-    return extra
-
-
-def _attribute_entries(rest: dict[str, str], kind: str | None, note: FieldNote) -> Json:
-    """Take the entries whose key and JSON value are an attribute out of metadata, and return these attributes; without a kind, those of a schema."""
+def _attributes_by_key(metadata: Mapping[str, str], kind: str | None, note: FieldNote) -> Json:
+    """Return the attributes of the entries whose key and JSON value are one, and that of all others; without a kind, those of a schema."""
     extra: Json = {}
-    for key, text in list(rest.items()):
+    rest = dict(metadata)
+    for key, text in metadata.items():
         if not _KEY.fullmatch(key) or domain_of(key) == arrow.DOMAIN:
             continue
         value = _json_value(text, is_ours=known(key) is not None)
@@ -99,7 +88,7 @@ def _attribute_entries(rest: dict[str, str], kind: str | None, note: FieldNote) 
             continue
         extra[key] = value
         del rest[key]
-    return extra
+    return {**extra, arrow.METADATA.key: rest} if rest else extra
 
 
 _NONE = object()
@@ -223,7 +212,9 @@ def from_arrow(
     """Return an Arrow schema as a manifest tree with `fields` and `extra`; types without a kind are reported."""
     conversion = _FromArrow(file, report, note)
     fields = [conversion.member(field, (field.name,)) for field in schema]
-    extra = schema_attributes(conversion.texts(schema.metadata, ()), partial(note, ()))
+    # But not which locked version it is of.
+    metadata = {k: v for k, v in conversion.texts(schema.metadata, ()).items() if k not in TABLE_RECORD}
+    extra = _attributes_by_key(metadata, None, partial(note, ()))
     return {"fields": [field for field in fields if field is not None], **({"extra": extra} if extra else {})}
 
 

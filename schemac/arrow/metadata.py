@@ -113,9 +113,7 @@ def field_metadata(extra: Mapping[str, Any]) -> dict[str, str]:
         if form is not None and (entries := form.metadata(key, extra)) is not None:
             metadata.update(entries)
         elif key == arrow.EXTENSION_TYPE.key:
-            extension = arrow.EXTENSION_TYPE.read(extra)
-            assert extension is not None
-            metadata.update(extension_metadata(extension))
+            metadata.update(extension_metadata(arrow.EXTENSION_TYPE.typed(value)))
         elif key == arrow.METADATA.key:
             metadata.update(value)
         elif domain != arrow.DOMAIN:

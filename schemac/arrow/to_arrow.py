@@ -54,7 +54,7 @@ class _ToArrow:
         """Return a field with its Arrow field and its children."""
         children = tuple([self.field(child) for child in field.children]) if field.children else ()
         segment, extra = field.segment, field.extra
-        name = _part_name(field) if segment.__class__ is Part else segment
+        name = _part_name(field, segment) if isinstance(segment, Part) else segment
         type_ = field.type
         is_telling = bool(extra) and are_telling(extra)
         hints = read_hints(extra) if is_telling else NO_HINTS
@@ -96,10 +96,9 @@ class _ToArrow:
         return storage
 
 
-def _part_name(field: SchemaField) -> str:
+def _part_name(field: SchemaField, part: Part) -> str:
     """Return the name of a nameless part: Arrow's usual one, unless the list or map asks for another."""
-    assert isinstance(field.segment, Part)
-    usual: str = field.segment.value
+    usual: str = part.value
     if field.parent is None or arrow.CHILD_NAMES.key not in field.parent.extra:
         return usual
     return getattr(arrow.CHILD_NAMES.read(field.parent.extra), usual) or usual

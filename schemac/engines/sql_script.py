@@ -94,12 +94,6 @@ class SqlParser:
             at = min(at, len(text) - 1)
             raise MalformedTypeError(f"{text[at]} is opened and never closed", Span(at, at + 1)) from None
 
-    def statements(self, text: str) -> Iterator[list[Any]]:
-        """Yield the tokens of each statement, without its semicolon. Raises MalformedTypeError."""
-        for is_end, tokens in groupby(self.tokens(text), lambda token: token.token_type.name == "SEMICOLON"):
-            if not is_end:
-                yield list(tokens)
-
     def parse_statement(self, tokens: list[Any], text: str) -> Any:
         """Return sqlglot's expression of a statement; None for one that it does not know. Raises MalformedTypeError."""
         try:
@@ -256,7 +250,11 @@ class SqlScript:
     def read(self, text: str) -> None:
         """Read all statements. Raises MalformedError."""
         text = _NO_SQL.sub(lambda match: re.sub(r"[^\n]", " ", match[0]), text)
-        for tokens in self.parser.statements(text):
+        tokens_of_text = self.parser.tokens(text)
+        for is_end, statement in groupby(tokens_of_text, lambda token: token.token_type.name == "SEMICOLON"):
+            if is_end:
+                continue
+            tokens = list(statement)
             words = [token.text.upper() for token in tokens[:_HEAD]]
             before_bracket = words[: words.index("(")] if "(" in words else words
             is_create = words[0] == "CREATE"

@@ -94,8 +94,7 @@ def page(code: Code) -> str:
     """Return the page of a code; where an engine of another distribution brought none, its title and the name of the missing file. Raises EngineError."""
     if CATALOGUE.get(code.id) is code:
         return read_page(code.id)
-    bringing = builtin_providers() if builtin_codes().get(code.id) is code else engines()
-    bringer = next(bringer for bringer in bringing if code in codes_of(bringer))
+    bringer = _bringer_of(code)
     name = f"{code.id}.md"
     missing = f"There is no page for this code: {bringer.pages or '`pages`'} of the engine {bringer.name} has no {name}."
     text = _text(bringer, name)
@@ -108,9 +107,14 @@ def page_file(code: Code) -> "Path | None":
 
     if CATALOGUE.get(code.id) is code:
         return Path(FOLDER) / f"{code.id}.md"
-    bringer = next(one for one in (*builtin_providers(), *engines()) if code in codes_of(one))
-    path = _page_path(bringer, f"{code.id}.md")
+    path = _page_path(_bringer_of(code), f"{code.id}.md")
     return Path(path) if path is not None else None
+
+
+def _bringer_of(code: Code) -> Bringer:
+    """Return the engine or room that brings a code; for one that comes with the compiler, no other distribution is asked. Raises EngineError."""
+    bringing = builtin_providers() if builtin_codes().get(code.id) is code else engines()
+    return next(bringer for bringer in bringing if code in codes_of(bringer))
 
 
 def loss_pages() -> dict[str, str]:

@@ -52,19 +52,18 @@ class LanceForm(ArrowForm):
 
     def metadata(self, key: str, extra: Extra) -> Mapping[str, str]:
         """Return Lance's own metadata entries; none if the Arrow type expresses the attribute."""
-        if key == lance.PRIMARY_KEY.key and (primary := lance.PRIMARY_KEY.read(extra)) is not None:
-            position = {} if primary.position is None else {lance.PRIMARY_KEY_POSITION: str(primary.position)}
+        if key == lance.PRIMARY_KEY.key:
+            place = lance.PRIMARY_KEY.typed(extra[key]).position
+            position = {} if place is None else {lance.PRIMARY_KEY_POSITION: str(place)}
             return {lance.PRIMARY_KEY_MARK: "true", **position}
-        if key == lance.CLUSTERING_KEY.key and (clustering := lance.CLUSTERING_KEY.read(extra)) is not None:
-            return {lance.CLUSTERING_KEY_POSITION: str(clustering.position)}
-        prefix = PREFIXES.get(key)
-        if prefix is None:
+        if key == lance.CLUSTERING_KEY.key:
+            return {lance.CLUSTERING_KEY_POSITION: str(lance.CLUSTERING_KEY.typed(extra[key]).position)}
+        if key not in PREFIXES:
             return {}
-        value = lance.ENCODING.read(extra) if key == lance.ENCODING.key else lance.BLOB.read(extra)
-        assert value is not None
+        attribute: Attribute[Any] = lance.ENCODING if key == lance.ENCODING.key else lance.BLOB
         return {
-            prefix + name.replace("_", "-"): (str(item).lower() if isinstance(item, bool) else str(item))
-            for name, item in value
+            PREFIXES[key] + name.replace("_", "-"): str(item).lower() if isinstance(item, bool) else str(item)
+            for name, item in attribute.typed(extra[key])
             if item is not None
         }
 

@@ -38,6 +38,7 @@ from schemac.versions.evolution.castability import can_be_rounded, why_misfit
 from schemac.versions.evolution.changes import Change, Judgement, Outcome
 from schemac.versions.evolution.constraints import ConstraintRule
 from schemac.versions.evolution.diff import clock_of
+from schemac.versions.evolution.tables import refuse_rounding
 from schemac.versions.evolution.version_pair import (
     LockedSchemaVersion,
     LockedVersionPair,
@@ -274,8 +275,8 @@ def report_pointless_rounding(
             help = f"did you mean `--allow-rounding {near}`?" if near else help
             report.add(POINTLESS_ROUNDING, f"there is no field {name} to round", help=help)
         elif not any(is_roundable(casts_of(inner, ways)) for inner in preorder([field])):
-            message = f"no value of {name} is rounded: its type does not change, or the new type has no nearest values"
-            report.add(POINTLESS_ROUNDING, message, help=f"remove `--allow-rounding {name}`")
+            why = "its type does not change, or the new type has no nearest values"
+            refuse_rounding([name], why, report)
 
 
 def is_roundable(casts: Iterable[FieldCast]) -> bool:
