@@ -52,9 +52,11 @@ _WIDER = {
 class TypeWriter(ABC, Generic[T]):
     """Finds an engine's type for each field."""
 
-    def __init__(self, emission: Emission) -> None:
+    def __init__(self, emission: Emission, lowered: LoweredSchema | None = None) -> None:
         self.emission = emission
         self.lose = emission.lose
+        self.lowered = {one.field: one for one in lowered.preorder()} if lowered is not None else {}
+        """Each field as it is lowered; none for writers that ask for no Arrow type."""
 
     def type(self, field: SchemaField) -> T:
         """Return the type of a field without its Option; losses are recorded."""
@@ -94,13 +96,9 @@ class RecordTypeWriter(TypeWriter[T]):
     json: T
     uuid: T
 
-    def __init__(self, emission: Emission, lowered: LoweredSchema) -> None:
-        super().__init__(emission)
-        self._arrow_types = {one.field: one.arrow.type for one in lowered.preorder()}
-
     def leaf(self, field: SchemaField) -> T:
         """Return the form of a type without parts; some extension types have others than their storage."""
-        if not _has_kind(self._arrow_types[field]):
+        if not _has_kind(self.lowered[field].arrow.type):
             return self.refused(field)
         forms = {"arrow.json": self.json, "arrow.uuid": self.uuid}
         type_ = Binary() if has_role(field.extra, Role.BLOB) else field.type
@@ -121,10 +119,6 @@ class ArrowTypeWriter(TypeWriter[T]):
 
     plain_types: Mapping[str, T]
     """The engine's types for Arrow types without parameters, by the names of Arrow's type ids, such as `INT8`."""
-
-    def __init__(self, emission: Emission, lowered: LoweredSchema) -> None:
-        super().__init__(emission)
-        self.lowered = {one.field: one for one in lowered.preorder()}
 
     def leaf(self, field: SchemaField) -> T:
         """Return the type for the Arrow type of a field; that of a dictionary's values is its own."""
