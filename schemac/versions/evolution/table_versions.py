@@ -67,8 +67,7 @@ class TableSchemas(Generic[S]):
         """Return the versions that have exactly the fields of a table, in whatever order, the newest first."""
         paths = {path for path, _ in self.members(schema)}
         candidates = []
-        for number in [version.number for version in reversed(locked.versions)]:
-            version = version_pair.locked_schema_version(locked, number)
+        for version in version_pair.locked_schema_versions(locked):
             is_reordered = not self._has_schema(version, schema)
             if is_reordered:
                 part = self._part_of(version, schema)
@@ -109,10 +108,7 @@ class TableSchemas(Generic[S]):
         else:
             nearest = version_pair.locked_schema_version(locked, locked.versions[-1].number)
             doubt = f"matches no locked version of {locked.name}"
-        versions = [
-            version_pair.locked_schema_version(locked, version.number)
-            for version in reversed(locked.versions)
-        ]
+        versions = version_pair.locked_schema_versions(locked)
         whole = next((version for version in versions if self._part_of(version, schema) is not None), None)
         help = self.import_help.format(name)
         if whole is not None:

@@ -130,6 +130,12 @@ def locked_schema_version(locked: LockedDataset, number: int) -> LockedSchemaVer
     return LockedSchemaVersion(opened.logical, f"lock:{number}", history, opened.ids, opened.numbers)
 
 
+def locked_schema_versions(locked: LockedDataset) -> Iterator[LockedSchemaVersion]:
+    """Yield all versions of a locked dataset, the newest first."""
+    for version in reversed(locked.versions):
+        yield locked_schema_version(locked, version.number)
+
+
 def narrowed_tree(dataset: LogicalDataset, paths: Sequence[FieldPath]) -> Json:
     """Return a schema as JSON with those of its columns and members alone that have these paths, in the order of the paths."""
     order = {path: index for index, path in enumerate(paths)}

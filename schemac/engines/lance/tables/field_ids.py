@@ -20,6 +20,7 @@ from schemac.versions.evolution.version_pair import (
     SchemaVersion,
     in_order_of,
     locked_schema_version,
+    locked_schema_versions,
 )
 from schemac.versions.identity.lock import LockedDataset, Numbers
 from schemac.versions.identity.match import Ids
@@ -165,8 +166,7 @@ def new_tables_of(table: LockedSchemaVersion, *, is_fresh: bool) -> Iterator[Loc
     Some of its fields may be gone. Where none is (`is_fresh`), its writer may have had the columns in any order.
     """
     here = places(table)
-    for number in [version.number for version in reversed(table.locked.versions)]:
-        version = locked_schema_version(table.locked, number)
+    for version in locked_schema_versions(table.locked):
         there = places(version)
         if here.keys() <= there.keys():
             fresh = version.view(nodes_in).by_field

@@ -38,6 +38,7 @@ from schemac.versions.evolution.version_pair import (
     LockedSchemaVersion,
     SchemaVersion,
     locked_schema_version,
+    locked_schema_versions,
     narrowed_tree,
 )
 from schemac.versions.identity.lock import LockedDataset
@@ -321,8 +322,7 @@ class _OpenedTable:
 def help_for_stranger(path: str, table: SchemaVersion, locked: LockedDataset) -> str:
     """Return what to do with a table that has fields of no version: the newest one that has all of them by name and type, else a lock of its own."""
     here = field_ids.places(table)
-    for number in [version.number for version in reversed(locked.versions)]:
-        version = locked_schema_version(locked, number)
+    for version in locked_schema_versions(locked):
         if here.keys() <= field_ids.places(version).keys():
             return f"if all of its fields are those of {version.label}, confirm it: {state_version(path, version)}"
     return f"start from the table as it is now: schemac import {shlex.quote(path)}"
