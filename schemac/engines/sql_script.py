@@ -39,99 +39,6 @@ CLAUSES = frozenset(
 _MOST_CUTS = 1000
 
 
-class SqlParser:
-    """Parses statements in one dialect of sqlglot."""
-
-    def __init__(self, dialect: str) -> None:
-        self._dialect = Dialect.get_or_raise(dialect)
-
-    def sql(self, expression: Any) -> str:
-        """Return an expression in the words of the dialect, on one line."""
-        with _without_logging():
-            return " ".join(expression.sql(dialect=self._dialect, comments=False).split())
-
-    def condition(self, expression: Any, name_of: Callable[[Any], str]) -> str:
-        """Return a condition over columns in the words of all SQL; empty if that is not possible.
-
-        Names are in backticks where they need them. Casts of values that are written out are left out: the other side of
-        the comparison decides what they are.
-        """
-
-        def plain(node: Any) -> Any:
-            if isinstance(node, exp.Cast):
-                inside = _without_casts(node.this)
-                is_redundant = isinstance(inside, exp.Literal) or node.to.this.name in ("TEXT", "VARCHAR")
-                return inside if is_redundant else node
-            if isinstance(node, exp.EQ) and isinstance(node.expression, exp.Any):
-                values = _without_casts(node.expression.this)
-                is_list = isinstance(values, exp.Array)
-                return exp.In(this=node.this, expressions=values.expressions) if is_list else node
-            if isinstance(node, exp.Identifier):
-                name = name_of(node)
-                is_plain = re.fullmatch(r"[^\W\d]\w*", name) and name.lower() not in CONDITION_WORDS
-                return exp.Identifier(this=name, quoted=not is_plain)
-            return node
-
-        if expression.find(exp.Select) is not None:
-            return ""
-        try:
-            with _without_logging():
-                transformed = expression.copy().transform(plain).transform(plain)
-                transformed = transformed.this if isinstance(transformed, exp.Paren) else transformed
-                return " ".join(transformed.sql(dialect="spark", comments=False).split())
-        except (AttributeError, ValueError, RecursionError):
-            return ""
-
-    def tokens(self, text: str) -> list[Any]:
-        """Return the tokens of a text. Raises MalformedTypeError."""
-        try:
-            return list(self._dialect.tokenize(text))
-        except SqlglotError:
-            # Behind all that is whole, a quote or a comment has no end.
-            at = 0
-            while at < len(text) and (match := _TOKEN.match(text, at)):
-                at = match.end()
-            at = min(at, len(text) - 1)
-            raise MalformedTypeError(f"{text[at]} is opened and never closed", Span(at, at + 1)) from None
-
-    def parse_statement(self, tokens: list[Any], text: str) -> Any:
-        """Return sqlglot's expression of a statement; None for one that it does not know. Raises MalformedTypeError."""
-        try:
-            with _without_logging():
-                expressions = self._dialect.parser().parse(list(tokens), text)
-        except ParseError as error:
-            details = error.errors[0] if error.errors else {}
-            line_and_column = (details.get("line"), details.get("col"))
-            index = next(
-                (i for i, t in enumerate(tokens) if (t.line, t.col) == line_and_column), len(tokens) - 1
-            )
-            at = tokens[index]
-            reason = str(details.get("description") or "it cannot be parsed").strip().rstrip(".")
-            # The library names its own classes here.
-            reason = "something is missing" if "required keyword" in reason.lower() else reason
-            message = f"{reason[:1].lower()}{reason[1:]}, at {text[at.start : at.end + 1]}"
-            raise _NotParsedError(message, Span(at.start, at.end + 1), index) from None
-        except RecursionError:
-            raise MalformedTypeError("it is nested too deeply", span_of(tokens)) from None
-        expression = expressions[0] if expressions else None
-        return None if isinstance(expression, exp.Command) else expression
-
-    def parse_table(self, tokens: list[Any], text: str, cuts: dict[str, list[str]]) -> Any:
-        """Return sqlglot's expression of a CREATE TABLE; clauses of columns that it does not know are moved to `cuts`, as notes by the column."""
-        for _ in range(_MOST_CUTS):
-            try:
-                return self.parse_statement(tokens, text)
-            except _NotParsedError as error:
-                cut = _unknown_clause(tokens, error.index)
-                if cut is None:
-                    raise
-                name, end = cut
-                clause = " ".join(text[tokens[error.index].start : tokens[end - 1].end + 1].split())
-                cuts.setdefault(name, []).append(f"not kept: {clause}")
-                tokens = [*tokens[: error.index], *tokens[end:]]
-        raise MalformedTypeError("it has too many clauses that are not known", span_of(tokens))
-
-
 class _NotParsedError(MalformedTypeError):
     """A word that sqlglot does not expect, by its index."""
 
@@ -240,17 +147,103 @@ class SqlScript:
     """Reads a script in one dialect of sqlglot. `fold` makes of a name without quotes what the database takes it for."""
 
     def __init__(self, dialect: str, fold: Callable[[str], str]) -> None:
-        self.parser = SqlParser(dialect)
+        self._dialect = Dialect.get_or_raise(dialect)
         self._fold = fold
         self.tables: list[SqlTable] = []
         self.types: dict[str, Expression] = {}
         """Types that the script makes, by name: sqlglot's expressions."""
         self._skipped: dict[str, list[str]] = {}
 
+    def sql(self, expression: Any) -> str:
+        """Return an expression in the words of the dialect, on one line."""
+        with _without_logging():
+            return " ".join(expression.sql(dialect=self._dialect, comments=False).split())
+
+    def condition(self, expression: Any) -> str:
+        """Return a condition over columns in the words of all SQL; empty if that is not possible.
+
+        Names are in backticks where they need them. Casts of values that are written out are left out: the other side of
+        the comparison decides what they are.
+        """
+
+        def plain(node: Any) -> Any:
+            if isinstance(node, exp.Cast):
+                inside = _without_casts(node.this)
+                is_redundant = isinstance(inside, exp.Literal) or node.to.this.name in ("TEXT", "VARCHAR")
+                return inside if is_redundant else node
+            if isinstance(node, exp.EQ) and isinstance(node.expression, exp.Any):
+                values = _without_casts(node.expression.this)
+                is_list = isinstance(values, exp.Array)
+                return exp.In(this=node.this, expressions=values.expressions) if is_list else node
+            if isinstance(node, exp.Identifier):
+                name = self._text(node)
+                is_plain = re.fullmatch(r"[^\W\d]\w*", name) and name.lower() not in CONDITION_WORDS
+                return exp.Identifier(this=name, quoted=not is_plain)
+            return node
+
+        if expression.find(exp.Select) is not None:
+            return ""
+        try:
+            with _without_logging():
+                transformed = expression.copy().transform(plain).transform(plain)
+                transformed = transformed.this if isinstance(transformed, exp.Paren) else transformed
+                return " ".join(transformed.sql(dialect="spark", comments=False).split())
+        except (AttributeError, ValueError, RecursionError):
+            return ""
+
+    def tokens(self, text: str) -> list[Any]:
+        """Return the tokens of a text. Raises MalformedTypeError."""
+        try:
+            return list(self._dialect.tokenize(text))
+        except SqlglotError:
+            # Behind all that is whole, a quote or a comment has no end.
+            at = 0
+            while at < len(text) and (match := _TOKEN.match(text, at)):
+                at = match.end()
+            at = min(at, len(text) - 1)
+            raise MalformedTypeError(f"{text[at]} is opened and never closed", Span(at, at + 1)) from None
+
+    def parse_statement(self, tokens: list[Any], text: str) -> Any:
+        """Return sqlglot's expression of a statement; None for one that it does not know. Raises MalformedTypeError."""
+        try:
+            with _without_logging():
+                expressions = self._dialect.parser().parse(list(tokens), text)
+        except ParseError as error:
+            details = error.errors[0] if error.errors else {}
+            line_and_column = (details.get("line"), details.get("col"))
+            index = next(
+                (i for i, t in enumerate(tokens) if (t.line, t.col) == line_and_column), len(tokens) - 1
+            )
+            at = tokens[index]
+            reason = str(details.get("description") or "it cannot be parsed").strip().rstrip(".")
+            # The library names its own classes here.
+            reason = "something is missing" if "required keyword" in reason.lower() else reason
+            message = f"{reason[:1].lower()}{reason[1:]}, at {text[at.start : at.end + 1]}"
+            raise _NotParsedError(message, Span(at.start, at.end + 1), index) from None
+        except RecursionError:
+            raise MalformedTypeError("it is nested too deeply", span_of(tokens)) from None
+        expression = expressions[0] if expressions else None
+        return None if isinstance(expression, exp.Command) else expression
+
+    def parse_table(self, tokens: list[Any], text: str, cuts: dict[str, list[str]]) -> Any:
+        """Return sqlglot's expression of a CREATE TABLE; clauses of columns that it does not know are moved to `cuts`, as notes by the column."""
+        for _ in range(_MOST_CUTS):
+            try:
+                return self.parse_statement(tokens, text)
+            except _NotParsedError as error:
+                cut = _unknown_clause(tokens, error.index)
+                if cut is None:
+                    raise
+                name, end = cut
+                clause = " ".join(text[tokens[error.index].start : tokens[end - 1].end + 1].split())
+                cuts.setdefault(name, []).append(f"not kept: {clause}")
+                tokens = [*tokens[: error.index], *tokens[end:]]
+        raise MalformedTypeError("it has too many clauses that are not known", span_of(tokens))
+
     def read(self, text: str) -> None:
         """Read all statements. Raises MalformedError."""
         text = _NO_SQL.sub(lambda match: re.sub(r"[^\n]", " ", match[0]), text)
-        tokens_of_text = self.parser.tokens(text)
+        tokens_of_text = self.tokens(text)
         for is_end, statement in groupby(tokens_of_text, lambda token: token.token_type.name == "SEMICOLON"):
             if is_end:
                 continue
@@ -285,7 +278,7 @@ class SqlScript:
     def _create(self, tokens: list[Any], text: str) -> None:
         """Read CREATE TABLE into a new table; a partition of another table is skipped. Raises MalformedError."""
         cuts: dict[str, list[str]] = {}
-        statement = self.parser.parse_table(tokens, text, cuts)
+        statement = self.parse_table(tokens, text, cuts)
         schema = statement.this if statement is not None else None
         target = schema.this if isinstance(schema, exp.Schema) else schema
         if not isinstance(target, exp.Table):
@@ -315,7 +308,7 @@ class SqlScript:
             elif is_description and isinstance(value, exp.Literal):
                 table.comment = str(value.name)
             elif not isinstance(property, without_note):
-                table.head.append(f"not kept: {self.parser.sql(property)}")
+                table.head.append(f"not kept: {self.sql(property)}")
         table.key = table.key or tuple(column.name for column in table.columns if column.is_key)
         self.tables.append(table)
 
@@ -345,13 +338,13 @@ class SqlScript:
                     if property.name.lower() == "description":
                         column.comment = str(property.args["value"].name)
                     else:
-                        column.losses.append(f"not kept: {self.parser.sql(property)}")
+                        column.losses.append(f"not kept: {self.sql(property)}")
             elif (rule := self._row_constraint(kind, constraint, column.name)) is not None:
                 column.constraints.append(rule)
             else:
                 if isinstance(kind, exp.GeneratedAsIdentityColumnConstraint):
                     column.is_counter |= kind.args.get("expression") is None
-                column.losses.append(f"not kept: {self.parser.sql(constraint)}")
+                column.losses.append(f"not kept: {self.sql(constraint)}")
         return column
 
     def _enter_constraint(self, element: Expression, table: SqlTable) -> None:
@@ -367,15 +360,15 @@ class SqlScript:
         if rule is not None:
             table.constraints.append(rule)
         else:
-            table.head.append(f"not kept: {self.parser.sql(element)}")
+            table.head.append(f"not kept: {self.sql(element)}")
 
     def _row_constraint(
         self, kind: Expression, written: Expression, column: str = ""
     ) -> SqlConstraint | None:
         """Return a UNIQUE, FOREIGN KEY or CHECK constraint; None for any other one, or one that a manifest cannot have."""
-        text = self.parser.sql(written)
+        text = self.sql(written)
         if isinstance(kind, exp.CheckColumnConstraint):
-            condition = self.parser.condition(kind.this, self._text)
+            condition = self.condition(kind.this)
             return SqlConstraint(text, condition=condition) if condition else None
         if isinstance(kind, exp.UniqueColumnConstraint) and not kind.args.get("nulls"):
             parts = kind.this.expressions if kind.this is not None else ()
@@ -396,7 +389,7 @@ class SqlScript:
             return None
         to = target.expressions if isinstance(target, exp.Schema) else ()
         more = tuple(
-            f"not kept: {one if isinstance(one, str) else self.parser.sql(one)}"
+            f"not kept: {one if isinstance(one, str) else self.sql(one)}"
             for one in reference.args.get("options") or ()
         )
         return SqlConstraint(
@@ -416,7 +409,7 @@ class SqlScript:
         is_row = type_.startswith("(")
         # Not every version of sqlglot has these statements, but all have tables.
         probe = f"CREATE TABLE d {type_}" if is_row else f"CREATE TABLE d (d {type_})"
-        statement = self.parser.parse_statement(self.parser.tokens(probe), probe)
+        statement = self.parse_statement(self.tokens(probe), probe)
         name = text[tokens[2].start : tokens[begin - 2].end + 1].lower()
         self.types[name] = statement.this if is_row else statement.this.expressions[0].args.get("kind")
         if end < len(words):
@@ -426,7 +419,7 @@ class SqlScript:
         """Read ALTER TABLE, and skip what leaves columns unchanged. Raises MalformedError for changes that it cannot read."""
         words = [token.text.upper() for token in tokens]
         structural = {"ADD", "DROP", "RENAME", "ALTER", "MODIFY", "SWAP"}.intersection(words[1:])
-        statement = self.parser.parse_statement(tokens, text) if structural else None
+        statement = self.parse_statement(tokens, text) if structural else None
         if statement is None:
             if {"CONSTRAINT", "SEQUENCE"}.isdisjoint(words) and structural - {"ALTER"}:
                 raise _no_change(tokens)
@@ -444,7 +437,7 @@ class SqlScript:
                     self._enter_constraint(constraint, table)
             elif isinstance(action, exp.AlterColumn) and action.args.get("default") is not None:
                 column = table.column(self._text(action.this))
-                default = f"not kept: DEFAULT {self.parser.sql(action.args['default'])}"
+                default = f"not kept: DEFAULT {self.sql(action.args['default'])}"
                 (column.losses if column is not None else table.head).append(default)
             elif isinstance(action, exp.AlterColumn) and action.args.get("allow_null") is not None:
                 column = table.column(self._text(action.this))
@@ -455,7 +448,7 @@ class SqlScript:
 
     def _comment(self, tokens: list[Any], text: str) -> None:
         """Take COMMENT ON for the description of a table or a column that the script makes."""
-        statement = self.parser.parse_statement(tokens, text)
+        statement = self.parse_statement(tokens, text)
         comment = statement.expression if isinstance(statement, exp.Comment) else None
         if isinstance(comment, exp.Literal) and isinstance(statement.this, exp.Table):
             table = next((t for t in self.tables if t.name == self._table_name(statement.this)), None)

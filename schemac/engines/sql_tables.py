@@ -285,9 +285,7 @@ class _Reader:
     def _member(self, part: Any, path: FieldPath, holder: Any) -> ArrowField:
         """Return a member of a struct; note its comment, which is lost. Raises UnsupportedColumnError if it has no name."""
         if type(part).__name__ != "ColumnDef":
-            raise UnsupportedColumnError(
-                path, f"{self._script.parser.sql(holder)}, whose members have no names"
-            )
+            raise UnsupportedColumnError(path, f"{self._script.sql(holder)}, whose members have no names")
         column = self._script.column(part)
         if column.comment is not None:
             self._notes.add(path, f"not kept: {column.name} COMMENT {column.comment}")
@@ -295,14 +293,14 @@ class _Reader:
 
     def _type_by_rules(self, type_: Any, word: str, parts: list[Any], path: FieldPath) -> ArrowType:
         """Return the Arrow type by the rules of the dialect, and enter the constraints that it implies. Raises UnsupportedColumnError."""
-        text = self._script.parser.sql(type_)
+        text = self._script.sql(type_)
         if word == "USERDEFINED":
             word = str(type_.args.get("kind") or text).lower()
             if (made := self._script.types.get(word)) is not None:
                 return self._type_of_script(made, word, path)
         short = word.partition("(")[0].rpartition(".")[2]
         rule = self._dialect.rules.get(short) or self._dialect.rules.get(short.upper())
-        written = SqlType(text, _numbers(parts), tuple(self._script.parser.sql(part) for part in parts))
+        written = SqlType(text, _numbers(parts), tuple(self._script.sql(part) for part in parts))
         mapping = rule(written) if rule is not None else None
         if rule is None and text.partition("(")[0].lower() in map(str.lower, BY_NAME):
             raise UnsupportedColumnError(path, text, f"the rules of the dialect {self._dialect.name} lack")
@@ -329,7 +327,7 @@ class _Reader:
         if sort != "ENUM":
             return self._type(made, path)
         values = [str(part.name) for part in parts]
-        self._constraints.add(path, datasets.enumerated(values), self._script.parser.sql(made))
+        self._constraints.add(path, datasets.enumerated(values), self._script.sql(made))
         return pa.string()
 
 

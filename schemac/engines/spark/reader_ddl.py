@@ -40,10 +40,10 @@ _TOKEN = re.compile(r"\w+|\S")
 
 def split_words(text: str) -> list[TypeWord]:
     """Return all words of an SQL text, without comments. Raises MalformedTypeError."""
-    from schemac.engines.sql_script import SqlParser  # which loads sqlglot, an extra that may not be there
+    from schemac.engines.sql_script import SqlScript  # which loads sqlglot, an extra that may not be there
 
     words: list[TypeWord] = []
-    for token in SqlParser("spark").tokens(text):
+    for token in SqlScript("spark", str).tokens(text):
         start, end = token.start, token.end + 1
         is_text = token.token_type.name in ("STRING", "RAW_STRING")
         if is_text or text[start] == "`":
