@@ -27,10 +27,10 @@ from schemac.engines.lance.dataset import lance_errors, options_for
 from schemac.rows.runs import staging
 from schemac.rows.runs.errors import PipelineError
 from schemac.rows.runs.identity import is_here
-from schemac.rows.runs.staging import AGAIN, StagingState, table_area
+from schemac.rows.runs.staging import AGAIN, StagingState, overtaken, table_area
 from schemac.rows.runs.storage import Storage
 from schemac.rows.runs.tables import WriteTarget
-from schemac.text.source.catalogue import ABANDONED_RUN, CONCURRENT_RUN, NOT_SHARED
+from schemac.text.source.catalogue import ABANDONED_RUN, NOT_SHARED
 
 PYLANCE = "14.0.2"
 DATA, TRANSACTIONS, VERSIONS = TABLE_FOLDERS = ("data", "_transactions", "_versions")
@@ -330,7 +330,7 @@ def _commit(commit: Commit) -> None:
     except OSError as error:
         if is_conflict(error):
             message = f"another run has replaced the rows of `{commit.place.path}` in the meantime"
-            raise PipelineError.uncommitted(CONCURRENT_RUN, message, AGAIN) from error
+            raise overtaken(message) from error
         raise
 
 

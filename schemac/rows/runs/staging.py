@@ -49,6 +49,11 @@ JOIN = f"{AGAIN}; with `mode: append` under `target` its rows are added to the o
 """Where another run has created what this one was to make."""
 
 
+def overtaken(message: str, help: str = AGAIN) -> PipelineError:
+    """Return the error of a run that another one is ahead of; nothing of it is in its target."""
+    return PipelineError.uncommitted(CONCURRENT_RUN, message, help)
+
+
 class StagingState(StrEnum):
     """How far the run of a staging folder is; the value is the name of its mark.
 
@@ -258,14 +263,12 @@ class StagingArea:
         while others := [other for other in self.folders() if other != folder and _is_committing(other)]:
             owners = [other.run() for other in others]
             if any(other is not None and other.id == run.id for other in owners):
-                message = f"another attempt of the run `{run.id}` is being committed"
-                raise PipelineError.uncommitted(CONCURRENT_RUN, message, AGAIN)
+                raise overtaken(f"another attempt of the run `{run.id}` is being committed")
             modes = {run.mode, *(other.mode for other in owners if other is not None)}
             if not self.is_exclusive and Mode.UPSERT not in modes:
                 return
             if time.monotonic() > until:
-                message = f"another run is being committed to `{self.target}`"
-                raise PipelineError.uncommitted(CONCURRENT_RUN, message, AGAIN)
+                raise overtaken(f"another run is being committed to `{self.target}`")
             # Both may have seen each other: the names of their folders, which are random, say who waits longer.
             folder.advance(StagingState.COMMITTING, StagingState.OPEN)
             time.sleep(LOOKED_EVERY_SECONDS * int(folder.path[-2:], 16) / 128)

@@ -41,10 +41,10 @@ from schemac.engines.lance.transactions import DATA, file_name, fragments_of, mo
 from schemac.rows.runs.columns import ColumnSink, FilledColumns, Filling, Look
 from schemac.rows.runs.errors import PipelineError
 from schemac.rows.runs.identity import RunIdentity
-from schemac.rows.runs.staging import AGAIN, FILLED, StagingState, table_area
+from schemac.rows.runs.staging import FILLED, StagingState, overtaken, table_area
 from schemac.rows.runs.storage import Storage
 from schemac.rows.runs.tables import TableForm, WriteTarget
-from schemac.text.source.catalogue import CONCURRENT_RUN, SCHEMA_MISMATCH
+from schemac.text.source.catalogue import SCHEMA_MISMATCH
 
 REMOTE = "_backfill-"
 
@@ -308,14 +308,13 @@ class LanceColumnSink(ColumnSink):
     def _columns(self, filling: Filling, table: Any) -> FillingTable:
         """Check again: other programs may have changed columns since the run began."""
         path = filling.place.path
+        message = f"another program has changed the columns of `{path}` in the meantime"
         try:
             columns = checked_columns(path, table, filling.table_form(), filling.columns.names)
         except PipelineError as error:
-            message = f"another program has changed the columns of `{path}` in the meantime: {error.message}"
-            raise PipelineError.uncommitted(CONCURRENT_RUN, message, AGAIN) from error
+            raise overtaken(f"{message}: {error.message}") from error
         if columns.ids != filling.ids:
-            message = f"another program has changed the columns of `{path}` in the meantime"
-            raise PipelineError.uncommitted(CONCURRENT_RUN, message, AGAIN)
+            raise overtaken(message)
         return columns
 
 

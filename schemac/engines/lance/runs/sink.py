@@ -34,7 +34,7 @@ from schemac.language.physical import LoweredSchema, with_parts
 from schemac.rows.runs.errors import PipelineError
 from schemac.rows.runs.history import MOVED_OUT, UNFINISHED, CommittedRun
 from schemac.rows.runs.identity import RunIdentity
-from schemac.rows.runs.staging import AGAIN, JOIN, PREFIX, table_area
+from schemac.rows.runs.staging import JOIN, PREFIX, overtaken, table_area
 from schemac.rows.runs.storage import NO_STORAGE, Storage, absolute, is_local
 from schemac.rows.runs.tables import (
     ExistingTable,
@@ -45,7 +45,6 @@ from schemac.rows.runs.tables import (
     TableForm,
     WriteTarget,
 )
-from schemac.text.source.catalogue import CONCURRENT_RUN
 from schemac.versions.identity.lock import Numbers
 
 NAME = "aside.lance"
@@ -206,8 +205,7 @@ class LanceSink(Sink):
         """Commit the fragments, and remove the rows that they replace; another run may have added rows with their keys since."""
         newest = find_dataset(place.path, place.storage_options)
         if newest is None or newest.version != merged.version:
-            message = f"another run has changed `{place.path}` in the meantime"
-            raise PipelineError.uncommitted(CONCURRENT_RUN, message, AGAIN)
+            raise overtaken(f"another run has changed `{place.path}` in the meantime")
         _refuse_dropped(newest, place, merged.fragments)
         operation = merging.operation_of(merged)
         return transactions.commit_operation(place, file_names(merged.fragments), operation, merged.version)
@@ -282,15 +280,13 @@ SINK = LanceSink()
 
 
 def _created_meanwhile(place: WriteTarget) -> PipelineError:
-    message = f"another run has created a table at `{place.path}` in the meantime"
-    return PipelineError.uncommitted(CONCURRENT_RUN, message, JOIN)
+    return overtaken(f"another run has created a table at `{place.path}` in the meantime", JOIN)
 
 
 def _refuse_dropped(table: Any, place: WriteTarget, fragments: list[str]) -> None:
     """Refuse rows with a column that the table has no more: Lance would take them, and drop its values without a word."""
     if not transactions.field_ids_in(fragments) <= transactions.field_ids(table):
-        message = f"another program has changed the columns of `{place.path}` in the meantime"
-        raise PipelineError.uncommitted(CONCURRENT_RUN, message, AGAIN)
+        raise overtaken(f"another program has changed the columns of `{place.path}` in the meantime")
 
 
 def _commit(place: WriteTarget, schema: pa.Schema, fragments: list[str]) -> int:
