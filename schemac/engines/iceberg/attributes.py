@@ -8,20 +8,12 @@ import re
 from collections.abc import Iterator
 from typing import Annotated, Any, Literal
 
-from pydantic import AfterValidator, Field
+from pydantic import Field
 
 from schemac.language.attributes.attribute import Attribute, Family, Renaming
+from schemac.language.attributes.builtin import distinct
 
 DOMAIN = "iceberg.apache.org"
-
-
-def _distinct(names: list[str]) -> list[str]:
-    """Return the names unchanged. Raises ValueError if one is repeated."""
-    if len(set(names)) < len(names):
-        raise ValueError("a field is listed twice")
-    return names
-
-
 _TYPE = r"^(uuid|variant|(geometry|geography)(\([^()]+\))?)$"
 
 OF_COLUMN = ".column."
@@ -56,7 +48,7 @@ FORMAT_VERSION = Attribute[int](
 )
 IDENTIFIER_FIELDS = Attribute[list[str]](
     f"{DOMAIN}/identifierFields",
-    Annotated[list[str], AfterValidator(_distinct)],
+    Annotated[list[str], distinct("a field")],
     "paths of the fields that identify a row, if not the primary key; an empty list for none",
     on_field=False,
     on_schema=True,

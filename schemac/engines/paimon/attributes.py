@@ -8,9 +8,10 @@ import re
 from collections.abc import Iterator
 from typing import Annotated
 
-from pydantic import AfterValidator, Field
+from pydantic import Field
 
 from schemac.language.attributes.attribute import Attribute, Facts, Family, Renaming, Role
+from schemac.language.attributes.builtin import distinct
 from schemac.language.logical.facts import AnyFact
 
 
@@ -27,16 +28,7 @@ class PaimonFact(AnyFact):
 
 
 DOMAIN = "paimon.apache.org"
-
-
-def _distinct(names: list[str]) -> list[str]:
-    """Return the names unchanged. Raises ValueError if one is repeated."""
-    if len(set(names)) < len(names):
-        raise ValueError("a column is listed twice")
-    return names
-
-
-Columns = Annotated[list[str], Field(min_length=1), AfterValidator(_distinct)]
+Columns = Annotated[list[str], Field(min_length=1), distinct("a column")]
 _TYPE = (
     r"^((VARCHAR|CHAR|VARBINARY|BINARY)\([1-9][0-9]{0,9}\)|(TIME|TIMESTAMP|TIMESTAMP_LTZ)\([0-9]\)"
     r"|VARIANT|MULTISET|BLOB|VECTOR|ARRAY)$"

@@ -121,7 +121,7 @@ else:
 """Every engine that there is an artifact for, in the order in which they are built."""
 
 
-def _distinct(item: str) -> AfterValidator:
+def distinct(item: str) -> AfterValidator:
     """Return a validator that refuses a list with the same item twice; `item` is what messages call it, such as "a tag"."""
 
     def check(items: list[str]) -> list[str]:
@@ -172,7 +172,7 @@ CLOCK_ZONE = Attribute[str](
 )
 TARGETS_OF = Attribute[list[str]](
     f"{DOMAIN}/targets",
-    Annotated[list[TargetName], Field(min_length=1), _distinct("a target")],
+    Annotated[list[TargetName], Field(min_length=1), distinct("a target")],
     "the targets that this dataset is built for, if not all",
     is_of_storage=True,
     on_field=False,
@@ -219,7 +219,7 @@ OWNER = Attribute[str](
 )
 TAGS = Attribute[list[str]](
     f"{DOMAIN}/tags",
-    Annotated[list[Annotated[str, Field(min_length=1)]], Field(min_length=1), _distinct("a tag")],
+    Annotated[list[Annotated[str, Field(min_length=1)]], Field(min_length=1), distinct("a tag")],
     "keywords for finding the data",
     on_schema=True,
     inheritance=Inheritance.ADDED,
