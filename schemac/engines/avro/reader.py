@@ -37,6 +37,7 @@ from schemac.importers.importer import (
 from schemac.importers.sources import ForeignDocument
 from schemac.language.attributes.attribute import KEY_PATTERN
 from schemac.language.attributes.builtin import DESCRIPTION
+from schemac.language.kinds.registry import kind_of_name
 from schemac.language.logical.dataset import LogicalDataset, Origins
 from schemac.language.logical.model import FieldPath, Part, Schema, columns, dotted
 from schemac.text.source.diagnostics import Report
@@ -145,14 +146,8 @@ def of_path(path: FieldPath) -> str:
 
 _KEY = re.compile(KEY_PATTERN)
 _PRIMITIVES = {
-    "null": "Null",
-    "boolean": "Bool",
-    "int": "Int32",
-    "long": "Int64",
-    "float": "Float32",
-    "double": "Float64",
-    "string": "String",
-    "bytes": "Binary",
+    word: kind_of_name(word)
+    for word in ("null", "boolean", "int", "long", "float", "double", "string", "bytes")
 }
 _LOGICAL: dict[tuple[str, str], Json] = {
     ("int", "date"): {"kind": "Date"},

@@ -32,6 +32,7 @@ from schemac.importers.importer import (
 )
 from schemac.importers.sources import is_json_with
 from schemac.language.attributes.builtin import DESCRIPTION, TABLE_RECORD
+from schemac.language.kinds.registry import kind_of_name
 from schemac.language.logical.model import FieldPath, Part, dotted
 from schemac.text.source.diagnostics import Report
 from schemac.text.source.json_object import Json
@@ -382,19 +383,15 @@ def _timestamp(unit: str, timezone: str | None) -> Json:
 
 
 _PLAIN: Mapping[str, Json] = {
-    "boolean": {"kind": "Bool"},
-    "int": {"kind": "Int32"},
-    "long": {"kind": "Int64"},
-    "float": {"kind": "Float32"},
-    "double": {"kind": "Float64"},
-    "date": {"kind": "Date"},
+    **{
+        word: {"kind": kind_of_name(word)}
+        for word in ("boolean", "int", "long", "float", "double", "date", "string", "binary")
+    },
     "time": {"kind": "Time", "unit": "Microsecond"},
     "timestamp": _timestamp("Microsecond", None),
     "timestamptz": _timestamp("Microsecond", "UTC"),
     "timestamp_ns": _timestamp("Nanosecond", None),
     "timestamptz_ns": _timestamp("Nanosecond", "UTC"),
-    "string": {"kind": "String"},
-    "binary": {"kind": "Binary"},
     "unknown": {"kind": "Null"},
 }
 _WORDED: Mapping[str, Json] = {

@@ -18,12 +18,13 @@ from schemac.arrow.metadata import compact
 from schemac.engines.paimon import attributes as paimon
 from schemac.engines.paimon.options import is_true
 from schemac.engines.paimon.table_schema import NAME, VERSION, TableSchema, data_of, schema_files
-from schemac.engines.paimon.types import LONGEST, DataField, PaimonType, parse_field
+from schemac.engines.paimon.types import BITS, LONGEST, DataField, PaimonType, parse_field
 from schemac.importers import importer
 from schemac.importers.datasets import list_of, map_of, member, optional, struct, with_attributes
 from schemac.importers.importer import MalformedDocumentError, expect
 from schemac.importers.sources import ForeignDocument, has_keys, is_json_with
 from schemac.language.attributes.builtin import DESCRIPTION, TABLE_RECORD
+from schemac.language.kinds.registry import kind_of_name
 from schemac.language.logical.model import FieldPath, Part, dotted
 from schemac.text.source.diagnostics import Report
 from schemac.text.source.json_object import Json
@@ -249,16 +250,7 @@ class _FromPaimon:
         return {**list_of(trees[Part.ITEM]), **length}, {}
 
 
-_KINDS = {
-    "BOOLEAN": "Bool",
-    "TINYINT": "Int8",
-    "SMALLINT": "Int16",
-    "INT": "Int32",
-    "BIGINT": "Int64",
-    "FLOAT": "Float32",
-    "DOUBLE": "Float64",
-    "DATE": "Date",
-}
+_KINDS = {root: kind_of_name(root) for root in ("BOOLEAN", *BITS, "FLOAT", "DOUBLE", "DATE")}
 """The kind of each type that has no parameters and needs no attribute."""
 
 

@@ -21,22 +21,13 @@ from schemac.importers import datasets, importer
 from schemac.language.attributes import constraints as value_rules
 from schemac.language.attributes.attribute import KEY_PATTERN
 from schemac.language.attributes.builtin import DEPRECATED, DESCRIPTION
+from schemac.language.kinds.registry import kind_of_name
 from schemac.language.logical.model import PART_KEYS, FieldPath, Part
 from schemac.text.source.diagnostics import Report
 from schemac.text.source.json_object import Json
 from schemac.versions.identity.lock import Highest, Numbers
 
-_SCALARS = {
-    "bool": "Bool",
-    "string": "String",
-    "bytes": "Binary",
-    "float": "Float32",
-    "double": "Float64",
-    "int32": "Int32",
-    "int64": "Int64",
-    "uint32": "UInt32",
-    "uint64": "UInt64",
-}
+_SCALARS = {word: kind_of_name(word) for word in types.WRAPPERS.values()}
 _CLOCKS = {types.TIMESTAMP: "Timestamp", types.DURATION: "Duration"}
 _FIELDS_OF_WRAPPERS = {"option": 1, "item": 1, "value": 1, "entry": 2}
 """How many fields a message has that the compiler wrote around a value, by what it is there for."""

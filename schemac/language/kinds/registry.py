@@ -42,3 +42,8 @@ ARROW_NAMES: dict[str, str] = {
 
 FOREIGN_NAMES: dict[str, str] = {name: kind.__name__ for kind in KINDS for name in kind.foreign_names}
 """What other systems call it, to our kind."""
+
+
+def kind_of_name(name: str) -> str:
+    """Return the kind that a name of another system stands for, whatever its case: Int64 for `BIGINT`. Raises KeyError for an unknown name."""
+    return SPELLINGS.get(name.lower()) or FOREIGN_NAMES[name.lower()]
