@@ -7,37 +7,27 @@ Errors: SC1xx for what is not YAML, SC551 unsupported-arrow-type, SC552 unreadab
 Source: the specification of version 1.2.1, "Data Types", "Field Object" and "Definition Object".
 """
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from functools import partial
 from pathlib import Path
 
-from schemac.importers import datasets
-from schemac.importers.declarations import DatasetReader, MisplacedError, SourceNode, read_documents, rules
+from schemac.importers import datasets, declarations
 from schemac.importers.importer import ImportedSchema, Importer
 from schemac.importers.sources import has_top_keys
 from schemac.language.attributes.builtin import OWNER
 from schemac.language.logical.model import FieldPath, Part, dotted
-from schemac.language.physical import ArrowType, pa
+from schemac.language.physical import pa
 from schemac.text.source.json_object import Json
 
 _DEEPEST = 50
 _REFERENCE = "#/definitions/"
 _PRECISION, _SCALE = 38, 0
 """Those of a number that does not say them."""
-_PLAIN: Mapping[str, Callable[[], ArrowType]] = {
-    **dict.fromkeys(("string", "text", "varchar"), lambda: pa.string()),
-    **dict.fromkeys(("int", "integer"), lambda: pa.int32()),
-    **dict.fromkeys(("long", "bigint"), lambda: pa.int64()),
-    "float": lambda: pa.float32(),
-    "double": lambda: pa.float64(),
-    "boolean": lambda: pa.bool_(),
-    **dict.fromkeys(("timestamp", "timestamp_tz"), lambda: pa.timestamp("us", "UTC")),
-    "timestamp_ntz": lambda: pa.timestamp("us"),
-    "date": lambda: pa.date32(),
-    "time": lambda: pa.time64("us"),
-    "bytes": lambda: pa.binary(),
-    **dict.fromkeys(("variant", "json"), lambda: pa.json_()),
-}
+_PLAIN = frozenset(
+    {"string", "text", "varchar", "int", "integer", "long", "bigint", "float", "double", "boolean", "bytes"}
+    | {"timestamp", "timestamp_tz", "timestamp_ntz", "date", "time"}
+)
+"""Types that mean what these words mean elsewhere."""
 
 
 def is_contract(path: Path) -> bool:
@@ -45,11 +35,11 @@ def is_contract(path: Path) -> bool:
     return has_top_keys(path, rb"dataContractSpecification[\"']?\s*:")
 
 
-def _models(contract: SourceNode) -> Iterator[ImportedSchema]:
+def _models(contract: declarations.SourceNode) -> Iterator[ImportedSchema]:
     """Yield one dataset per model. Raises MisplacedError if the document names no version of the specification."""
     version = contract.text("dataContractSpecification")
     if version is None:
-        raise MisplacedError("the document has to have a `dataContractSpecification`", ())
+        raise declarations.MisplacedError("the document has to have a `dataContractSpecification`", ())
     definitions = dict(contract.members("definitions"))
     models = contract.members("models")
     info = contract.peek("info")
@@ -61,46 +51,48 @@ def _models(contract: SourceNode) -> Iterator[ImportedSchema]:
         yield _Reader(definitions).model(name, model, head, owned)
 
 
-class _Reader(DatasetReader):
+class _Reader(declarations.DatasetReader):
     """Reads one model."""
 
-    def __init__(self, definitions: Mapping[str, SourceNode]) -> None:
+    def __init__(self, definitions: Mapping[str, declarations.SourceNode]) -> None:
         super().__init__()
         self._definitions = definitions
         self._named_key: list[str] = []
         """What the model itself says of its primary key."""
 
-    def model(self, name: str, node: SourceNode, head: list[str], owner: Json) -> ImportedSchema:
+    def model(self, name: str, node: declarations.SourceNode, head: list[str], owner: Json) -> ImportedSchema:
         """Return a model as a dataset; its owner is that of the contract."""
         self._named_key = node.texts("primaryKey")
         fields = self._members(node, ())
         self.key = self._named_key or self.key
         return self.dataset(name, fields, node, head, owner)
 
-    def _members(self, node: SourceNode, holder: FieldPath) -> list[Json]:
+    def _members(self, node: declarations.SourceNode, holder: FieldPath) -> list[Json]:
         """Return the fields of a model or struct as trees, in the order of the contract."""
         return [
             datasets.member(name, self._field(field, (*holder, name)))
             for name, field in node.members("fields")
         ]
 
-    def _resolved(self, node: SourceNode) -> SourceNode:
+    def _resolved(self, node: declarations.SourceNode) -> declarations.SourceNode:
         """Return a field merged with its definition; definitions outside of the contract are not read."""
         reference = node.text("$ref")
         if reference is None:
             return node
         definition = self._definitions.get(reference.removeprefix(_REFERENCE))
         if not reference.startswith(_REFERENCE) or definition is None:
-            raise MisplacedError(f"the definition {reference} is not in the contract", (*node.path, "$ref"))
+            raise declarations.MisplacedError(
+                f"the definition {reference} is not in the contract", (*node.path, "$ref")
+            )
         whole = node.over(definition)
         whole.drop("$ref", "name", "domain")
         return whole
 
-    def _field(self, node: SourceNode, path: FieldPath) -> Json:
+    def _field(self, node: declarations.SourceNode, path: FieldPath) -> Json:
         """Return a type with its attributes, which may be null unless it is required; the rest becomes notes."""
         node = self._resolved(node)
         if len(path) > _DEEPEST:
-            raise MisplacedError("it is nested too deeply, or contains itself", node.path)
+            raise declarations.MisplacedError("it is nested too deeply, or contains itself", node.path)
         is_required = node.flag("required")
         is_key = node.flag("primaryKey", "primary")
         if len(path) == 1 and (is_key or path[0] in self._named_key):
@@ -108,7 +100,7 @@ class _Reader(DatasetReader):
             is_required = True if is_required is None else is_required
         elif is_key:
             self.notes.add(path, "not kept: primaryKey: true")
-        self.constraints.add(path, rules(node))
+        self.constraints.add(path, declarations.rules(node))
         if node.flag("unique"):
             self.constraints.add_unique([dotted(path)], f"unique: true of {dotted(path)}")
         target = node.peek("references")
@@ -118,7 +110,7 @@ class _Reader(DatasetReader):
             self.constraints.add_reference([dotted(path)], model, [column], f"references: {target}")
         return self.finished(node, self._type(node, path), path, is_required=bool(is_required))
 
-    def _type(self, node: SourceNode, path: FieldPath) -> Json:
+    def _type(self, node: declarations.SourceNode, path: FieldPath) -> Json:
         """Return a type with its attributes; note a missing type. Raises MisplacedError for an unknown one."""
         word = node.text("type")
         if word is None:
@@ -140,18 +132,21 @@ class _Reader(DatasetReader):
             return datasets.kind_of(datasets.decimal_type(precision, scale))
         if name == "null":
             return datasets.kind_of(pa.null())
-        if name not in _PLAIN:
-            raise MisplacedError(f"there is no type {word}", (*node.path, "type"))
-        return datasets.kind_of(_PLAIN[name]())
+        if name in ("variant", "json"):
+            return datasets.any_json()
+        known = declarations.type_of_text(name, None) if name in _PLAIN else None
+        if known is None:
+            raise declarations.MisplacedError(f"there is no type {word}", (*node.path, "type"))
+        return known.tree
 
-    def _map(self, node: SourceNode, path: FieldPath) -> Json:
+    def _map(self, node: declarations.SourceNode, path: FieldPath) -> Json:
         """Return a Map without attributes; keys are texts by default, and a missing type of values is noted."""
         keys, values = node.node("keys"), node.node("values")
         key = datasets.kind_of(pa.string())
         if keys is not None:
             keys = self._resolved(keys)
             keys.drop("required")
-            self.constraints.add((*path, Part.KEY), rules(keys))
+            self.constraints.add((*path, Part.KEY), declarations.rules(keys))
             key = self._type(keys, (*path, Part.KEY))
             self.note_losses(keys, path)
         if values is None:
@@ -162,18 +157,18 @@ class _Reader(DatasetReader):
         return datasets.map_of(key, value)
 
 
-def _digits(node: SourceNode, key: str, default: int, possible: range) -> int:
+def _digits(node: declarations.SourceNode, key: str, default: int, possible: range) -> int:
     """Return a number of digits, or its default. Raises MisplacedError for one that is not possible."""
     number = node.number(key)
     number = default if number is None else number
     if number not in possible:
         message = f"a {key} of {number} is not between {possible[0]} and {possible[-1]}"
-        raise MisplacedError(message, (*node.path, key))
+        raise declarations.MisplacedError(message, (*node.path, key))
     return number
 
 
 IMPORTER = Importer(
     "datacontract",
     "datacontract.yaml of the Data Contract Specification",
-    partial(read_documents, "a data contract", _models),
+    partial(declarations.read_documents, "a data contract", _models),
 )
