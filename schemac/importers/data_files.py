@@ -67,10 +67,8 @@ def _typed_and_raw(text: str, delimiter: str, goes_on: bool) -> tuple[Any, Any]:
     from pyarrow import csv
 
     content = text.encode()
-
-    def skip(row: Any) -> str:
-        # Where the file goes on, the last row of the sample may be half a row.
-        return "skip" if goes_on else "error"
+    # Where the file goes on, the last row of the sample may be half a row.
+    invalid = "skip" if goes_on else "error"
 
     def read(names: list[str] | None) -> Any:
         columns = names or []
@@ -79,7 +77,9 @@ def _typed_and_raw(text: str, delimiter: str, goes_on: bool) -> tuple[Any, Any]:
             csv.ReadOptions(
                 block_size=_BLOCK, use_threads=False, autogenerate_column_names=names is not None
             ),
-            csv.ParseOptions(delimiter=delimiter, newlines_in_values=True, invalid_row_handler=skip),
+            csv.ParseOptions(
+                delimiter=delimiter, newlines_in_values=True, invalid_row_handler=lambda _: invalid
+            ),
             csv.ConvertOptions(
                 strings_can_be_null=True, null_values=[""], column_types=dict.fromkeys(columns, pa.string())
             ),

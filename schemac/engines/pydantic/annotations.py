@@ -169,12 +169,7 @@ def _argument(constraint: Constraint) -> str:
             return _tuple([python_value(type_, one) for one in constraint.values])
         case field_constraints.Pattern():
             return literal(constraint.pattern.java)
-        case (
-            field_constraints.MinLength()
-            | field_constraints.MaxLength()
-            | field_constraints.MinItems()
-            | field_constraints.MaxItems()
-        ):
+        case field_constraints.Size():
             return str(constraint.limit)
         case field_constraints.UniqueItems():
             return ""
