@@ -25,15 +25,7 @@ from pydantic import ValidationError
 
 from schemac.engines.avro.artifact import TYPE, is_default
 from schemac.engines.avro.attributes import ALIASES, DEFAULT, NAMESPACE
-from schemac.importers import datasets
-from schemac.importers.importer import (
-    ImportedSchema,
-    Importer,
-    ImportNotes,
-    UnreadableSourceError,
-    double,
-    together,
-)
+from schemac.importers import datasets, importer
 from schemac.importers.sources import ForeignDocument
 from schemac.language.attributes.attribute import KEY_PATTERN
 from schemac.language.attributes.builtin import DESCRIPTION
@@ -46,9 +38,9 @@ from schemac.text.source.json_object import Json
 _NAMED = ("record", "error", "enum", "fixed")
 
 
-def malformed(reason: str) -> UnreadableSourceError:
+def malformed(reason: str) -> importer.UnreadableSourceError:
     """Return the error for a schema that is not valid Avro."""
-    return UnreadableSourceError(f"it is not an Avro schema: {reason}")
+    return importer.UnreadableSourceError(f"it is not an Avro schema: {reason}")
 
 
 class NamedTypes:
@@ -163,20 +155,20 @@ _DEEPEST = 100
 """Levels of nesting that are read."""
 
 
-def read(path: Path, _report: Report) -> ImportedSchema:
+def read(path: Path, _report: Report) -> importer.ImportedSchema:
     """Read the records of a file; one may be in a union, as in a list of types that are named before they are used."""
     try:
-        document = json.loads(path.read_bytes(), parse_float=double)
+        document = json.loads(path.read_bytes(), parse_float=importer.double)
     except (ValueError, RecursionError) as error:
-        raise UnreadableSourceError(f"it is not valid JSON: {error}") from error
+        raise importer.UnreadableSourceError(f"it is not valid JSON: {error}") from error
     named = [one for one in (document if isinstance(document, list) else [document]) if isinstance(one, dict)]
     records = [one for one in named if one.get("type") == "record"]
     if not records:
         help = "specify the file of a record; types in other files of its folder are found by their names"
         reason = "it is not an Avro record, and only a record can be a table"
-        raise UnreadableSourceError(reason, help=help)
+        raise importer.UnreadableSourceError(reason, help=help)
     types = NamedTypes(path, named)
-    return together([_Reader(types).dataset(one) for one in types.unused(records)])
+    return importer.together([_Reader(types).dataset(one) for one in types.unused(records)])
 
 
 class _Reader:
@@ -184,11 +176,11 @@ class _Reader:
 
     def __init__(self, types: NamedTypes) -> None:
         self._types = types
-        self._notes = ImportNotes()
+        self._notes = importer.ImportNotes()
         self._open: list[str] = []
         """Full names of the records that are being read."""
 
-    def dataset(self, document: Json) -> ImportedSchema:
+    def dataset(self, document: Json) -> importer.ImportedSchema:
         """Return a record as a dataset. Raises UnreadableSourceError."""
         full = self._types.declare(document, "", ())
         namespace, _, name = full.rpartition(".")
@@ -197,7 +189,7 @@ class _Reader:
             extra[NAMESPACE.key] = namespace
         self._open.append(full)
         fields = [self._field(member, namespace, ()) for member in members_of(document, ())]
-        return ImportedSchema({"fields": fields, "extra": extra}, name=name, notes=self._notes)
+        return importer.ImportedSchema({"fields": fields, "extra": extra}, name=name, notes=self._notes)
 
     def _field(self, member: Any, namespace: str, holder: FieldPath) -> Json:
         """Return a field's tree; note an order or default that is lost. Raises UnreadableSourceError without a name or type."""
@@ -357,7 +349,7 @@ def _extra(holder: Json) -> Json:
     return {**doc, **{key: value for key, value in holder.items() if _KEY.fullmatch(key) and key != TYPE}}
 
 
-IMPORTER = Importer("avro", "Avro schema", read)
+IMPORTER = importer.Importer("avro", "Avro schema", read)
 
 
 _MOST_BYTES = 4 * 1024 * 1024

@@ -20,14 +20,8 @@ from typing import Any
 from pydantic import ValidationError
 
 from schemac.engines.delta.log import Log, Metadata, log_folder, read_log
+from schemac.importers import importer
 from schemac.importers.datasets import with_attributes
-from schemac.importers.importer import (
-    ImportedSchema,
-    Importer,
-    ImportNotes,
-    NumberedVersion,
-    UnreadableSourceError,
-)
 from schemac.importers.sources import import_value
 from schemac.language.attributes.builtin import DESCRIPTION
 from schemac.language.logical.model import FieldPath, Part, Schema, columns, preorder
@@ -49,7 +43,7 @@ _DEEPEST = 100
 class DeltaColumns:
     """Reads the columns of one version of a table: a StructType without the metadata that only Delta has."""
 
-    def __init__(self, notes: ImportNotes) -> None:
+    def __init__(self, notes: importer.ImportNotes) -> None:
         self.ids: dict[FieldPath, int] = {}
         """Of fields, and of those items, keys and values that have one."""
         self.physical: dict[tuple[str, ...], FieldPath] = {}
@@ -157,14 +151,14 @@ _MANAGED = frozenset({"catalogManaged", "catalogOwned-preview"})
 _CONSTRAINT = "delta.constraints."
 
 
-def read(path: Path, report: Report) -> ImportedSchema | None:
+def read(path: Path, report: Report) -> importer.ImportedSchema | None:
     """Return the newest schema of a table, and those before it where its columns have ids."""
     folder = log_folder(path)
     log = read_log(folder, with_history=False)
     if _is_mapped(log.metadata[-1]):
         log = read_log(folder, with_history=True)
     metadata = log.metadata[-1]
-    notes = ImportNotes()
+    notes = importer.ImportNotes()
     columns = DeltaColumns(notes)
     imported = _schema(metadata, columns, path, report)
     if imported is None:
@@ -173,16 +167,18 @@ def read(path: Path, report: Report) -> ImportedSchema | None:
     name = metadata.name or folder.resolve().parent.name or None
     tree = _described(imported.schema, metadata)
     numbered = _numbered(log, tree, columns, path)
-    return ImportedSchema(tree, tuple(_comments(log, metadata, columns)), name, notes, numbered)
+    return importer.ImportedSchema(tree, tuple(_comments(log, metadata, columns)), name, notes, numbered)
 
 
-def _schema(metadata: Metadata, columns: DeltaColumns, path: Path, report: Report) -> ImportedSchema | None:
+def _schema(
+    metadata: Metadata, columns: DeltaColumns, path: Path, report: Report
+) -> importer.ImportedSchema | None:
     """Return the schema of one version; None after reporting why it is unreadable."""
     try:
         document = json.loads(metadata.schema or "")
     except (ValueError, RecursionError) as error:
         reason = f"the schema of its version {metadata.version} is not valid JSON: {error}"
-        raise UnreadableSourceError(reason) from error
+        raise importer.UnreadableSourceError(reason) from error
     return import_value("spark", columns.type(document), str(path), report)
 
 
@@ -214,13 +210,13 @@ def _is_mapped(metadata: Metadata) -> bool:
     return metadata.properties.get(_MODE, "none") != "none"
 
 
-def _numbered(log: Log, tree: Json, newest: DeltaColumns, path: Path) -> tuple[NumberedVersion, ...]:
+def _numbered(log: Log, tree: Json, newest: DeltaColumns, path: Path) -> tuple[importer.NumberedVersion, ...]:
     """Return the versions whose columns have ids, oldest first; none where an id is missing, or occurs twice."""
     schemas_with_ids: list[tuple[Json, dict[FieldPath, int]]] = []
     for metadata in log.metadata[:-1]:
         if metadata.schema is None or not _is_mapped(metadata):
             continue
-        columns = DeltaColumns(ImportNotes())
+        columns = DeltaColumns(importer.ImportNotes())
         past = Report()
         imported = _schema(metadata, columns, path, past)
         # What no kind stands for is no part of this history; the newest schema was read without a finding.
@@ -236,7 +232,7 @@ def _numbered(log: Log, tree: Json, newest: DeltaColumns, path: Path) -> tuple[N
     # Items, keys and values without an id get one above all that Delta gave, the same in all versions.
     part_ids = defaultdict[tuple[int, FieldPath], int](count(highest + 1).__next__)
     whole = [(schema, _with_part_ids(schema, ids, part_ids)) for schema, ids in schemas_with_ids]
-    return tuple(NumberedVersion(schema, ids, highest + len(part_ids)) for schema, ids in whole)
+    return tuple(importer.NumberedVersion(schema, ids, highest + len(part_ids)) for schema, ids in whole)
 
 
 def _has_unique_ids(schema: Json, ids: Mapping[FieldPath, int]) -> bool:
@@ -264,4 +260,4 @@ def _with_part_ids(
     return whole
 
 
-IMPORTER = Importer("delta", "Delta Lake table's folder", read)
+IMPORTER = importer.Importer("delta", "Delta Lake table's folder", read)

@@ -25,14 +25,8 @@ from schemac.language.attributes.builtin import TABLE_IDS, TABLE_VERSION
 from schemac.text.source.catalogue import UNUSABLE_TABLE
 from schemac.text.source.diagnostics import Report
 from schemac.text.source.files import install_help
+from schemac.versions.evolution import tables
 from schemac.versions.evolution.table_versions import LockedTable, TableSchemas
-from schemac.versions.evolution.tables import (
-    TableField,
-    TableRecord,
-    choose_version,
-    field_differences,
-    value_difference,
-)
 from schemac.versions.evolution.version_pair import LockedSchemaVersion
 from schemac.versions.identity.lock import LockedDataset
 
@@ -46,11 +40,11 @@ def shape_of(schema: IcebergSchema) -> IcebergSchema:
 
 def differences(expected: IcebergSchema, actual: IcebergSchema, *, by_name: bool = False) -> Iterator[str]:
     """Yield how a schema differs from what is expected, by ids or by names; nothing if they mean the same."""
-    fields: tuple[dict[Any, TableField], ...] = ({}, {})
+    fields: tuple[dict[Any, tables.TableField], ...] = ({}, {})
     for by_key, schema in zip(fields, (expected, actual), strict=True):
         for path, field in schema.preorder():
             name = full_name(path)
-            by_key[path if by_name else field.id] = TableField(
+            by_key[path if by_name else field.id] = tables.TableField(
                 name,
                 f"`{name}`" if by_name else f"`{name}` (id {field.id})",
                 {
@@ -61,12 +55,12 @@ def differences(expected: IcebergSchema, actual: IcebergSchema, *, by_name: bool
                     "the write default is": field.write_default,
                 },
             )
-    yield from field_differences(*fields)
+    yield from tables.field_differences(*fields)
     names = [
         tuple([full_name(path) for path, field in schema.preorder() if field.id in schema.identifier_ids])
         for schema in (actual, expected)
     ]
-    yield from value_difference("the identifier fields are", *names)
+    yield from tables.value_difference("the identifier fields are", *names)
 
 
 SCHEME = "iceberg://"
@@ -153,7 +147,7 @@ def open_iceberg_table(
     if opened is None:
         return None
     metadata, handle = opened
-    choose = partial(choose_version, record_of(name, metadata, stated), report=report)
+    choose = partial(tables.choose_version, record_of(name, metadata, stated), report=report)
     chosen = SCHEMAS.version_in(name, metadata.current, locked, stated, choose, report)
     if chosen is None:
         return None
@@ -161,12 +155,12 @@ def open_iceberg_table(
     return IcebergTable(name, chosen.version, ids, metadata, handle, is_stated=stated is not None)
 
 
-def record_of(name: str, metadata: TableMetadata, stated: int | None = None) -> TableRecord:
+def record_of(name: str, metadata: TableMetadata, stated: int | None = None) -> tables.TableRecord:
     """Return a table's metadata besides its schema."""
     is_fresh = all(id == fresh for id, fresh in fresh_ids(metadata.current).items())
     ids = tuple([field.id for _, field in metadata.current.preorder()])
     version, digest = (metadata.properties.get(key) for key in (TABLE_VERSION, TABLE_IDS))
-    return TableRecord(name, version, ids, is_fresh, digest, metadata.is_replaced, stated)
+    return tables.TableRecord(name, version, ids, is_fresh, digest, metadata.is_replaced, stated)
 
 
 def is_rows(path: str) -> bool:

@@ -20,12 +20,7 @@ from schemac.engines.iceberg.artifact import errors_of, requested_format, schema
 from schemac.engines.iceberg.plan import IcebergPlan, ids_in_table, plan_iceberg, requested_properties
 from schemac.language.attributes.builtin import TABLE_IDS, TABLE_VERSION
 from schemac.language.constraints.rows import ReferenceTo, row_constraints
-from schemac.rows.validation.stored import (
-    StoredComparison,
-    open_rows,
-    report_failed,
-    report_unknown_references,
-)
+from schemac.rows.validation import stored
 from schemac.text.source.catalogue import TABLE_CHANGED, TABLE_DRIFT, UNCHECKED_ROWS, UNUSABLE_TABLE
 from schemac.text.source.diagnostics import Report
 from schemac.versions.evolution import tables
@@ -46,7 +41,7 @@ def check_rows(plan: IcebergPlan, references: Mapping[str, str], report: Report)
     try:
         # As they will be.
         rows = live_table.stored_rows(table, plan.commit.schema)
-        offences = StoredComparison(table, rows, plan.new).offences(rows_rules, named, row_report)
+        offences = stored.StoredComparison(table, rows, plan.new).offences(rows_rules, named, row_report)
     except (ModuleNotFoundError, ValueError, OSError, RuntimeError, NotImplementedError, pa.ArrowException):
         return False
     if any(one.code == UNCHECKED_ROWS.id for one in row_report.diagnostics):
@@ -59,7 +54,7 @@ def check_rows(plan: IcebergPlan, references: Mapping[str, str], report: Report)
         if rule is not None or is_of_type:
             question = "every value has to be of the type in the schema" if rule is None else rule.question
             expression = rows.expression(offence.rows)
-            report_failed(offence.path, question, offence, table, expression, state, report)
+            stored.report_failed(offence.path, question, offence, table, expression, state, report)
     return True
 
 
@@ -166,7 +161,7 @@ class IcebergTables(VersionedTables[live_table.IcebergTable]):
         made = plan_iceberg(table, change.new, report)
         if made is not None:
             everything = row_constraints(change.new.dataset.schema.extra, change.new.dataset.columns)
-            report_unknown_references(everything, change.references, change.path, report)
+            stored.report_unknown_references(everything, change.references, change.path, report)
         return _planned(made, change) if made is not None and not report.has_errors else None
 
     def verify(
@@ -212,13 +207,13 @@ class IcebergTables(VersionedTables[live_table.IcebergTable]):
         report: Report,
     ) -> None:
         """Report the rows that break a constraint; of a table that has another schema, as they will be under it."""
-        rows, row_report = open_rows(path, report), Report()
+        rows, row_report = stored.open_rows(path, report), Report()
         if rows is not None and report.has_errors:
             table = live_table.open_iceberg_table(path, locked, Report())
             made = plan_iceberg(table, expected, Report()) if table is not None else None
             rows = live_table.stored_rows(path, made.commit.schema) if made is not None else None
         if rows is not None:
-            StoredComparison(path, rows, expected).report_broken(references, row_report)
+            stored.StoredComparison(path, rows, expected).report_broken(references, row_report)
             report.extend(row_report.diagnostics)
 
 

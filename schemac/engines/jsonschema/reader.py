@@ -15,15 +15,8 @@ from pathlib import Path
 from typing import Any
 
 from schemac.engines.jsonschema.keywords import TYPE, expressed_attributes, has_annotations, leaf, redundant
+from schemac.importers import importer
 from schemac.importers.datasets import any_json, enumerated, fitting, member, optional, typed, with_attributes
-from schemac.importers.importer import (
-    ImportedSchema,
-    Importer,
-    ImportNotes,
-    UnreadableSourceError,
-    exact_number,
-    first_line,
-)
 from schemac.importers.sources import is_json_with
 from schemac.language.attributes.attribute import KEY_PATTERN
 from schemac.language.attributes.builtin import DEPRECATED, DESCRIPTION
@@ -55,24 +48,24 @@ def is_source(path: Path) -> bool:
     )
 
 
-def read(path: Path, report: Report) -> ImportedSchema | None:
+def read(path: Path, report: Report) -> importer.ImportedSchema | None:
     """Read the schema of a file."""
     source = decode_text(path.read_bytes(), str(path), report)
     if source is None:
         return None
     try:
-        document = json.loads(source.content, parse_float=exact_number)
+        document = json.loads(source.content, parse_float=importer.exact_number)
         json.dumps(document, default=str, ensure_ascii=False).encode()
     except UnicodeEncodeError as error:
         reason = "a name or text in it is not valid Unicode"
-        raise UnreadableSourceError(reason) from error
+        raise importer.UnreadableSourceError(reason) from error
     except (ValueError, RecursionError) as error:
         at = error.pos if isinstance(error, json.JSONDecodeError) else None
         place = None if at is None else Located(source, Span(at, at + 1))
-        reason = f"it is not valid JSON: {first_line(error)}"
-        raise UnreadableSourceError(reason, place) from error
+        reason = f"it is not valid JSON: {importer.first_line(error)}"
+        raise importer.UnreadableSourceError(reason, place) from error
     if not isinstance(document, dict):
-        raise UnreadableSourceError("it is not a JSON Schema of an object")
+        raise importer.UnreadableSourceError("it is not a JSON Schema of an object")
     return _Reader(document).table()
 
 
@@ -81,13 +74,13 @@ class _Reader:
 
     def __init__(self, document: Json) -> None:
         self._document = document
-        self._notes = ImportNotes()
+        self._notes = importer.ImportNotes()
         self._open: list[str] = []
         """References that are being read."""
         self._null: dict[str, bool] = {}
         """By reference, whether null is a value of what it names; in a circle it is not."""
 
-    def table(self) -> ImportedSchema:
+    def table(self) -> importer.ImportedSchema:
         """Read the whole document."""
         schema, _ = self._resolved(self._document, ())
         if not isinstance(schema.get("properties"), dict) and "items" in schema:
@@ -98,11 +91,13 @@ class _Reader:
             schema = {**({"title": title} if title is not None else {}), **schema}
         if not isinstance(schema.get("properties"), dict):
             reason = "it does not describe an object with properties, which a table has to be"
-            raise UnreadableSourceError(reason)
+            raise importer.UnreadableSourceError(reason)
         title = schema.get("title")
         tree = with_attributes({"fields": self._members(schema, ())}, _extra(schema))
         self._note_rest(schema, (), _OF_STRUCTS)
-        return ImportedSchema(tree, name=title if isinstance(title, str) else None, notes=self._notes)
+        return importer.ImportedSchema(
+            tree, name=title if isinstance(title, str) else None, notes=self._notes
+        )
 
     def _members(self, schema: Json, holder: FieldPath) -> list[Json]:
         """Return the fields of an object's properties; those that it does not require become optional."""
@@ -125,7 +120,7 @@ class _Reader:
     def _field(self, schema: Any, path: FieldPath) -> tuple[Json, bool]:
         """Return the type of a place without its Option, with its attributes, and whether it may be null."""
         if len(path) > _DEEPEST:
-            raise UnreadableSourceError("it is nested too deeply")
+            raise importer.UnreadableSourceError("it is nested too deeply")
         resolved, opened = self._resolved(schema, path)
         self._open += opened
         is_null = self._takes_null(resolved)
@@ -300,7 +295,7 @@ class _Reader:
             # What stands where a schema should be is taken for one.
             except (Unresolvable, AttributeError, TypeError, ValueError, RecursionError):
                 continue
-        raise UnreadableSourceError(f"{reference} does not exist")
+        raise importer.UnreadableSourceError(f"{reference} does not exist")
 
 
 def _keyword_text(key: str, schema: Json) -> str:
@@ -383,4 +378,4 @@ def _plain(value: Any) -> Any:
     return float(value) if isinstance(value, Decimal) else value
 
 
-IMPORTER = Importer("jsonschema", "JSON Schema of an object", read)
+IMPORTER = importer.Importer("jsonschema", "JSON Schema of an object", read)

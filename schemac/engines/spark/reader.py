@@ -17,15 +17,8 @@ from schemac.arrow.metadata import EXTENSION_METADATA, EXTENSION_NAME, compact
 from schemac.engines.spark import attributes as words
 from schemac.engines.spark import columns as lance_spark
 from schemac.engines.spark.connector import ATOMIC, blob_type
+from schemac.importers import importer
 from schemac.importers.datasets import from_arrow_schema, with_whole_key
-from schemac.importers.importer import (
-    ImportedSchema,
-    Importer,
-    ImportNotes,
-    UnreadableSourceError,
-    UnsupportedColumnError,
-    refuse_column,
-)
 from schemac.language.attributes.builtin import DESCRIPTION
 from schemac.language.logical.model import FieldPath, Part, dotted
 from schemac.language.physical import ArrowField, ArrowType, pa
@@ -45,26 +38,26 @@ _PLAIN = ATOMIC.keys() - {"binary", "interval day to second"}
 """Types that metadata do not change."""
 
 
-def _malformed(path: FieldPath, reason: str) -> UnreadableSourceError:
+def _malformed(path: FieldPath, reason: str) -> importer.UnreadableSourceError:
     """Return the error for something at a path that no StructType has."""
     place = f"at {dotted(path)}, " if path else ""
-    return UnreadableSourceError(f"it is not a StructType: {place}{reason}")
+    return importer.UnreadableSourceError(f"it is not a StructType: {place}{reason}")
 
 
-def read(path: Path, report: Report) -> ImportedSchema:
+def read(path: Path, report: Report) -> importer.ImportedSchema:
     """Return the schema of a file with a StructType's JSON."""
     try:
         document = json.loads(path.read_bytes())
     except (ValueError, RecursionError) as error:
-        raise UnreadableSourceError(f"it is not valid JSON: {error}") from error
+        raise importer.UnreadableSourceError(f"it is not valid JSON: {error}") from error
     return from_struct_type(document, str(path), report)
 
 
 def from_struct_type(
-    document: Any, file: str, report: Report, notes: ImportNotes | None = None
-) -> ImportedSchema:
+    document: Any, file: str, report: Report, notes: importer.ImportNotes | None = None
+) -> importer.ImportedSchema:
     """Return the schema of a StructType in its JSON form; columns without a kind are in the report. Raises UnreadableSourceError."""
-    notes = notes if notes is not None else ImportNotes()
+    notes = notes if notes is not None else importer.ImportNotes()
     reader = _Reader(notes)
     fields: list[ArrowField] = []
     refused: list[ArrowField] = []
@@ -72,7 +65,7 @@ def from_struct_type(
         # Half a character has a form in JSON, but no text can hold it.
         json.dumps(document, ensure_ascii=False).encode()
     except UnicodeEncodeError as error:
-        raise UnreadableSourceError("a name or text in it is not valid Unicode") from error
+        raise importer.UnreadableSourceError("a name or text in it is not valid Unicode") from error
     except (TypeError, ValueError, RecursionError) as error:
         raise _malformed((), "it is nested too deeply, or not valid JSON") from error
     if not isinstance(document, dict) or document.get("type") != "struct":
@@ -80,8 +73,8 @@ def from_struct_type(
     for member in _entry(document, "fields", list, ()):
         try:
             fields.append(reader.field(member, ()))
-        except UnsupportedColumnError as error:
-            refuse_column(error.path, f"{dotted(error.path)}: {error}", file, report)
+        except importer.UnsupportedColumnError as error:
+            importer.refuse_column(error.path, f"{dotted(error.path)}: {error}", file, report)
             marks = {
                 key: text for key, text in (member.get("metadata") or {}).items() if isinstance(text, str)
             }
@@ -89,7 +82,7 @@ def from_struct_type(
     tree = from_arrow_schema(pa.schema(fields), file, report, notes.add)
     # A column without a kind may be a part of the key.
     key = key_paths(pa.schema([*fields, *refused]))
-    return ImportedSchema(with_whole_key(tree, key, notes.add), notes=notes)
+    return importer.ImportedSchema(with_whole_key(tree, key, notes.add), notes=notes)
 
 
 def _entry(holder: Any, key: str, expected_type: Any, path: FieldPath) -> Any:
@@ -113,7 +106,7 @@ def _formatted(value: Any) -> str:
 class _Reader:
     """Makes Arrow fields of the fields of a StructType, and notes what they do not keep."""
 
-    def __init__(self, notes: ImportNotes) -> None:
+    def __init__(self, notes: importer.ImportNotes) -> None:
         self._notes = notes
 
     def field(self, field: Any, holder: FieldPath) -> ArrowField:
@@ -206,7 +199,7 @@ class _Reader:
             if lance_spark.VECTOR_SIZE in metadata:
                 return pa.list_(item, _length(metadata, lance_spark.VECTOR_SIZE, path))
             return pa.large_list(item) if lance_spark.LARGE_LIST in metadata else pa.list_(item)
-        raise UnsupportedColumnError(path, f"Spark's {kind}")
+        raise importer.UnsupportedColumnError(path, f"Spark's {kind}")
 
     def _atomic(self, name: str, metadata: Json, path: FieldPath) -> ArrowType:
         """Return the Arrow type of a type without parts, and remove metadata that has become part of it."""
@@ -249,7 +242,7 @@ class _Reader:
             if name != "interval day to second":
                 self._notes.add(path, f"Spark's {name} becomes an interval day to second")
             return pa.duration("us")
-        raise UnsupportedColumnError(path, f"Spark's {name}")
+        raise importer.UnsupportedColumnError(path, f"Spark's {name}")
 
 
 def _length(metadata: Json, key: str, path: FieldPath) -> int:
@@ -262,4 +255,4 @@ def _length(metadata: Json, key: str, path: FieldPath) -> int:
     return value
 
 
-IMPORTER = Importer("spark", "Spark StructType as JSON", read, from_struct_type)
+IMPORTER = importer.Importer("spark", "Spark StructType as JSON", read, from_struct_type)
