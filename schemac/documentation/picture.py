@@ -70,6 +70,10 @@ class _Place(NamedTuple):
     layer: int = 0
 
 
+_Span = tuple[float, float, float]
+"""Where a line is level at a place: from left to right, and at which height."""
+
+
 def draw(relations: Iterable[Relation]) -> Picture:
     """Return the picture of all datasets that refer to others, or are referred to."""
     titles: dict[tuple[str, str], list[str]] = defaultdict(list)
@@ -118,26 +122,19 @@ def _draw_group(
         for layer in layers
     ]
     lefts = [sum(widths[:n]) + n * _GAP_ACROSS + _MARGIN for n in range(len(layers))]
-    heights = [sum(_height_with_gap(place) for place in layer) - _GAP_DOWN for layer in layers]
+    heights = [sum(_height(place) + _GAP_DOWN for place in layer) - _GAP_DOWN for layer in layers]
     tallest = max(heights)
-    at: dict[_Place, tuple[float, float]] = {}
-    for n, layer in enumerate(layers):
-        y = top + _MARGIN + (tallest - heights[n]) / 2
+    boxes: list[Box] = []
+    spans: dict[_Place, _Span] = {}
+    for layer, left, width, height in zip(layers, lefts, widths, heights, strict=True):
+        y = top + _MARGIN + (tallest - height) / 2
         for place in layer:
-            at[place] = (lefts[n], y)
-            y += _height_with_gap(place)
-    boxes = [
-        Box(place.name, _shortened_name(place.name), *at[place], widths[n], _HEIGHT)
-        for n, layer in enumerate(layers)
-        for place in layer
-        if not place.source
-    ]
+            if not place.source:
+                boxes.append(Box(place.name, _shortened_name(place.name), left, y, width, _HEIGHT))
+            spans[place] = (left, left + width, y + _height(place) / 2)
+            y += _height(place) + _GAP_DOWN
     lines = [
-        ReferenceLine(
-            *edge,
-            _curve([at[place] for place in chain], chain, widths, layer_of, edge),
-            "; ".join(titles[edge]),
-        )
+        ReferenceLine(*edge, _curve(edge[0], chain, spans), "; ".join(titles[edge]))
         for edge, chain in chains.items()
     ]
     return Picture(lefts[-1] + widths[-1], top + tallest, tuple(boxes), tuple(lines))
@@ -223,20 +220,10 @@ def _sort_layers(layers: list[list[_Place]], chains: Mapping[tuple[str, str], li
             row.sort(key=means.__getitem__)
 
 
-def _curve(
-    points: Sequence[tuple[float, float]],
-    chain: Sequence[_Place],
-    widths: Sequence[float],
-    layer_of: Mapping[str, int],
-    edge: tuple[str, str],
-) -> str:
+def _curve(source: str, chain: Sequence[_Place], spans: Mapping[_Place, _Span]) -> str:
     """Return the curve of a line: level at every place that it runs through."""
-    layer = layer_of[chain[0].name]
-    stops = [
-        (x, x + widths[layer + n], y + (_BYPASS if place.source else _HEIGHT) / 2)
-        for n, ((x, y), place) in enumerate(zip(points, chain, strict=True))
-    ]
-    if chain[0].name != edge[0]:
+    stops = [spans[place] for place in chain]
+    if chain[0].name != source:
         # A line that closes a circle runs back; its arrow is at the left.
         stops = [(end, start, y) for start, end, y in reversed(stops)]
     parts = [f"M{stops[0][1]:.1f} {stops[0][2]:.1f}"]
@@ -248,9 +235,9 @@ def _curve(
     return "".join(parts)
 
 
-def _height_with_gap(place: _Place) -> float:
-    """Return the height that a place takes with the gap below it; a bypass of a line is lower than a box."""
-    return (_BYPASS if place.source else _HEIGHT) + _GAP_DOWN
+def _height(place: _Place) -> float:
+    """Return the height that a place takes; a bypass of a line is lower than a box."""
+    return _BYPASS if place.source else _HEIGHT
 
 
 def _shortened_name(name: str) -> str:
