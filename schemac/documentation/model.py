@@ -246,9 +246,7 @@ def _dataset_page(
 ) -> DatasetPage:
     """Return the page of a dataset; without a lock it has no versions, revisions or ids."""
     extra = dataset.schema.extra
-    types, losses = _engine_texts(dataset, locked, project)
-    key = primary_key(dataset.columns) or named_key(dataset)
-    known = _Known(dataset, locked.ids if locked is not None else {}, key, types, losses)
+    known = _known(dataset, locked, project)
     versions: list[LockedSchemaVersion] = []
     if locked is not None and locked.lock.newest is not None:
         versions = [locked_schema_version(locked.lock, version.number) for version in locked.lock.versions]
@@ -261,12 +259,12 @@ def _dataset_page(
         Ownership.of(None, dataset.schema),
         tuple(_listed_attributes(extra, OF_ROWS)),
         tuple(_other_attributes(extra)),
-        tuple(losses.get("", ())),
+        tuple(known.losses.get("", ())),
         dataset.name,
         file_of(dataset.name),
         file.file.name,
         tuple([_field_page(field, known) for field in dataset.columns]),
-        tuple([field.path_text for field in key]),
+        tuple([field.path_text for field in known.key]),
         tuple(labels),
         tuple(revisions),
         read_history(versions) if len(versions) > 1 else None,
@@ -306,10 +304,8 @@ def _field_page(field: SchemaField, known: _Known) -> FieldPage:
     )
 
 
-def _engine_texts(
-    dataset: LogicalDataset, locked: Locked | None, project: Project
-) -> tuple[Mapping[SchemaField, list[PageRow]], Mapping[str, list[PageRow]]]:
-    """Return what the project's targets have for each field, and what they lose at each path."""
+def _known(dataset: LogicalDataset, locked: Locked | None, project: Project) -> _Known:
+    """Return the ids of the lock, the primary key, what the project's targets have for each field, and what they lose at each path."""
     options = CompileOptions.of(project)
     compilation = Compilation.of(dataset, options.arrow_options, options.versions, locked)
     types: dict[SchemaField, list[PageRow]] = defaultdict(list)
@@ -325,7 +321,8 @@ def _engine_texts(
         lost = PageRow(engine(loss.target).title, loss.text)
         if lost not in losses[loss.path]:
             losses[loss.path].append(lost)
-    return types, losses
+    key = primary_key(dataset.columns) or named_key(dataset)
+    return _Known(dataset, locked.ids if locked is not None else {}, key, types, losses)
 
 
 def _listed_attributes(extra: Mapping[str, Any], attributes: Iterable[Any]) -> Iterable[PageRow]:

@@ -28,6 +28,9 @@ _SWEEPS = 6
 _BYPASS = 8.0
 """Height of the place where a line passes a layer."""
 
+Edge = tuple[str, str]
+"""A reference between datasets: the one that refers, and the one that it refers to."""
+
 
 class Box(NamedTuple):
     """A dataset."""
@@ -76,7 +79,7 @@ _Span = tuple[float, float, float]
 
 def draw(relations: Iterable[Relation]) -> Picture:
     """Return the picture of all datasets that refer to others, or are referred to."""
-    titles: dict[tuple[str, str], list[str]] = defaultdict(list)
+    titles: dict[Edge, list[str]] = defaultdict(list)
     for one in relations:
         if one.source != one.target:
             titles[one.source, one.target].append(f"{', '.join(one.fields)} → {', '.join(one.to)}")
@@ -91,15 +94,15 @@ def draw(relations: Iterable[Relation]) -> Picture:
     return Picture(width + 2 * _MARGIN, max(0.0, top - _BETWEEN) + 2 * _MARGIN, tuple(boxes), tuple(lines))
 
 
-def _connected_groups(edges: Iterable[tuple[str, str]]) -> list[list[tuple[str, str]]]:
+def _connected_groups(edges: Iterable[Edge]) -> list[list[Edge]]:
     """Return the lines that hang together, the largest group first."""
-    edges_of: dict[str, set[tuple[str, str]]] = defaultdict(set)
+    edges_of: dict[str, set[Edge]] = defaultdict(set)
     for edge in edges:
         for name in edge:
             edges_of[name].add(edge)
-    groups: list[list[tuple[str, str]]] = []
+    groups: list[list[Edge]] = []
     while edges_of:
-        names, together = [next(iter(edges_of))], set[tuple[str, str]]()
+        names, together = [next(iter(edges_of))], set[Edge]()
         while names:
             new = edges_of.pop(names.pop(), set()) - together
             together |= new
@@ -108,9 +111,7 @@ def _connected_groups(edges: Iterable[tuple[str, str]]) -> list[list[tuple[str, 
     return sorted(groups, key=lambda group: (-len(group), group))
 
 
-def _draw_group(
-    edges: Sequence[tuple[str, str]], titles: Mapping[tuple[str, str], list[str]], top: float
-) -> Picture:
+def _draw_group(edges: Sequence[Edge], titles: Mapping[Edge, list[str]], top: float) -> Picture:
     """Return the picture of datasets that are connected, from `top` down, as wide and tall as its layers."""
     forward = _without_cycles(edges)
     layer_of = _layer_by_name(forward)
@@ -140,14 +141,14 @@ def _draw_group(
     return Picture(lefts[-1] + widths[-1], top + tallest, tuple(boxes), tuple(lines))
 
 
-def _without_cycles(edges: Sequence[tuple[str, str]]) -> dict[tuple[str, str], tuple[str, str]]:
+def _without_cycles(edges: Sequence[Edge]) -> dict[Edge, Edge]:
     """Return each line with its ends from left to right: those that would close a circle run from right to left."""
     after: dict[str, list[str]] = defaultdict(list)
     for source, target in edges:
         after[source].append(target)
     done: set[str] = set()
     under_way: set[str] = set()
-    backward: set[tuple[str, str]] = set()
+    backward: set[Edge] = set()
     for start in sorted({name for edge in edges for name in edge}):
         stack = [(start, iter(after[start]))] if start not in done else []
         under_way.update(name for name, _ in stack)
@@ -166,7 +167,7 @@ def _without_cycles(edges: Sequence[tuple[str, str]]) -> dict[tuple[str, str], t
     return {edge: (edge[1], edge[0]) if edge in backward else edge for edge in edges}
 
 
-def _layer_by_name(forward: Mapping[tuple[str, str], tuple[str, str]]) -> dict[str, int]:
+def _layer_by_name(forward: Mapping[Edge, Edge]) -> dict[str, int]:
     """Return the layer of each dataset: one more than the largest of those to its left."""
     before: dict[str, set[str]] = defaultdict(set)
     after: dict[str, set[str]] = defaultdict(set)
@@ -184,13 +185,13 @@ def _layer_by_name(forward: Mapping[tuple[str, str], tuple[str, str]]) -> dict[s
 
 
 def _with_bypasses(
-    forward: Mapping[tuple[str, str], tuple[str, str]], layer_of: Mapping[str, int]
-) -> tuple[list[list[_Place]], dict[tuple[str, str], list[_Place]]]:
+    forward: Mapping[Edge, Edge], layer_of: Mapping[str, int]
+) -> tuple[list[list[_Place]], dict[Edge, list[_Place]]]:
     """Return the places of each layer, and those that each line runs through, from left to right."""
     layers: list[list[_Place]] = [[] for _ in range(max(layer_of.values()) + 1)]
     for name, layer in sorted(layer_of.items()):
         layers[layer].append(_Place(name))
-    chains: dict[tuple[str, str], list[_Place]] = {}
+    chains: dict[Edge, list[_Place]] = {}
     for edge, (left, right) in forward.items():
         between = [_Place("", *edge, layer) for layer in range(layer_of[left] + 1, layer_of[right])]
         for place in between:
@@ -199,7 +200,7 @@ def _with_bypasses(
     return layers, chains
 
 
-def _sort_layers(layers: list[list[_Place]], chains: Mapping[tuple[str, str], list[_Place]]) -> None:
+def _sort_layers(layers: list[list[_Place]], chains: Mapping[Edge, list[_Place]]) -> None:
     """Sort each layer by the mean place of the neighbours in the layer next to it, there and back some times."""
     near: dict[bool, dict[_Place, list[_Place]]] = {False: defaultdict(list), True: defaultdict(list)}
     for chain in chains.values():

@@ -104,8 +104,8 @@ def changes_between(old: TableSchema, new: TableSchema) -> tuple[SchemaChange, .
 def alteration_between(old: TableSchema, new: TableSchema) -> Alteration:
     """Return both schemas, with their fields by the groups in which names are told apart."""
     is_before_partition = is_true(old.options, BEFORE_PARTITION) and bool(old.partition_keys)
-    groups = _groups((), (), old.fields, new.fields, is_before_partition=is_before_partition)
-    return Alteration(old, new, tuple(groups))
+    columns = _Group((), (), old.fields, new.fields, is_before_partition)
+    return Alteration(old, new, tuple(_with_inner(columns)))
 
 
 @dataclass(frozen=True)
@@ -116,7 +116,7 @@ class _Group:
     path: Path
     old: Sequence[DataField]
     new: Sequence[DataField]
-    is_before_partition: bool
+    is_before_partition: bool = False
     """Whether columns are added in front of those that the table is partitioned by, and not at the end."""
 
     @cached_property
@@ -149,22 +149,14 @@ class _Group:
         return additions, standing
 
 
-def _groups(
-    old_path: Path,
-    path: Path,
-    old: Sequence[DataField],
-    new: Sequence[DataField],
-    *,
-    is_before_partition: bool = False,
-) -> Iterator[_Group]:
+def _with_inner(group: _Group) -> Iterator[_Group]:
     """Yield this group, and those below its fields."""
-    group = _Group(old_path, path, old, new, is_before_partition)
     yield group
     for was, is_ in group.remaining_fields:
         for steps, before, after in _levels(was.type, is_.type):
             if before.root == after.root == "ROW":
-                paths = (*old_path, was.name, *steps), (*path, is_.name, *steps)
-                yield from _groups(*paths, before.fields, after.fields)
+                paths = (*group.old_path, was.name, *steps), (*group.path, is_.name, *steps)
+                yield from _with_inner(_Group(*paths, before.fields, after.fields))
 
 
 def _levels(
