@@ -196,14 +196,11 @@ class _Parser:
         elif word == "oneof" and self._peek(2) == "{":
             name = self._peek(1)
             self._at += 3
-            while self._peek() != "}":
+            for _ in self._statements():
                 if self._peek() == "option":
                     message.options.append(self._option_statement())
-                elif self._peek() == ";":
-                    self._at += 1
                 else:
                     message.fields.append(replace(self._field(message), label="oneof", oneof=name))
-            self._at += 1
         elif word == "extend" and self._peek(1) != "=":
             self._extension(message)
         elif word in ("reserved", "extensions") and self._peek(1) != "=":
@@ -222,8 +219,8 @@ class _Parser:
         inner = ProtoMessage(name, comments, outer=outer, is_enum=is_enum)
         outer.inner[name] = inner
         inner.comments += self._expect("{")
-        while self._peek() != "}":
-            if is_enum and self._peek() not in ("option", "reserved", ";"):
+        for _ in self._statements():
+            if is_enum and self._peek() not in ("option", "reserved"):
                 value = self._next()
                 self._expect("=")
                 is_negative = self._peek() == "-"
@@ -233,20 +230,24 @@ class _Parser:
                 self._pass_over(";", "}")
             else:
                 self._member(inner)
-        self._at += 1
         return inner
+
+    def _statements(self) -> Iterator[None]:
+        """Yield before each statement of a block, which the caller then reads; empty ones and the closing brace are passed over."""
+        while self._peek() != "}":
+            if self._peek() == ";":
+                self._at += 1
+            else:
+                yield
+        self._at += 1
 
     def _extension(self, message: ProtoMessage) -> None:
         """Read an `extend` block, and add its fields to the message with the type that they extend."""
         self._at += 1
         target = self._type()
         self._expect("{")
-        while self._peek() != "}":
-            if self._peek() == ";":
-                self._at += 1
-            else:
-                message.extensions.append((target, self._field(message)))
-        self._at += 1
+        for _ in self._statements():
+            message.extensions.append((target, self._field(message)))
 
     def _field(self, message: ProtoMessage) -> ProtoField:
         """Read a field to its semicolon, and of a group its body."""
