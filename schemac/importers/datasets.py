@@ -23,17 +23,8 @@ from schemac.language.checks.run import check
 from schemac.language.kinds.nested import Map, Null, Option, Struct
 from schemac.language.kinds.registry import BY_NAME
 from schemac.language.kinds.sequences import List
+from schemac.language.logical import model
 from schemac.language.logical.dataset import Findings, LogicalDataset, Origins
-from schemac.language.logical.model import (
-    PART_KEYS,
-    FieldPath,
-    LogicalType,
-    Part,
-    Schema,
-    columns,
-    dotted,
-    quoted,
-)
 from schemac.language.physical import ArrowSchema, ArrowType, pa
 from schemac.text.source.catalogue import UNSUPPORTED_ARROW_TYPE
 from schemac.text.source.diagnostics import Diagnostic, Report, Severity
@@ -106,10 +97,10 @@ def split_extra(tree: Json) -> tuple[Json, Json]:
     return bare, extra
 
 
-def typed(tree: Json) -> LogicalType | None:
+def typed(tree: Json) -> model.LogicalType | None:
     """Return the type of a tree without its Option; None for one that no kind takes."""
     try:
-        logical_type: LogicalType = LogicalType.model_validate(tree)
+        logical_type: model.LogicalType = model.LogicalType.model_validate(tree)
     except ValidationError:
         return None
     return logical_type.inner_type() or logical_type
@@ -134,10 +125,10 @@ class Constraints:
 
     def __init__(self, notes: ImportNotes) -> None:
         self._notes = notes
-        self._constraints: list[tuple[FieldPath, Json, str]] = []
+        self._constraints: list[tuple[model.FieldPath, Json, str]] = []
         self._rows: list[tuple[str, Any, str]] = []
 
-    def add(self, path: FieldPath, constraints: Json, source_text: str = "") -> None:
+    def add(self, path: model.FieldPath, constraints: Json, source_text: str = "") -> None:
         """Enter constraints of the values at a path; `source_text` is how the source writes it."""
         if constraints:
             self._constraints.append((path, constraints, source_text))
@@ -163,8 +154,8 @@ class Constraints:
             for step in path:
                 inner = place.get("type", place)
                 inner = inner["inner"] if inner.get("kind") == Option.__name__ else inner
-                if isinstance(step, Part):
-                    place = inner[PART_KEYS[step]]
+                if isinstance(step, model.Part):
+                    place = inner[model.PART_KEYS[step]]
                 else:
                     place = next(field for field in inner["fields"] if field["name"] == step)
             accepted, lost = fitting(place.get("type", place), constraints)
@@ -209,11 +200,11 @@ def _row_refusal(tree: Json, key: str, value: Any) -> str | None:
     """Return why a schema cannot have a constraint of its rows."""
     extra = {key: [value]}
     try:
-        schema = Schema.model_validate({"fields": tree["fields"]})
+        schema = model.Schema.model_validate({"fields": tree["fields"]})
     except ValidationError as error:
         return str(error.errors()[0]["msg"])
     report = Report()
-    check_row_constraints(extra, columns(schema), Findings(report, Origins("")))
+    check_row_constraints(extra, model.columns(schema), Findings(report, Origins("")))
     first = next(iter(report.diagnostics), None)
     return None if first is None else first.message.rpartition("cannot be used: ")[2]
 
@@ -231,10 +222,10 @@ def _refusal(tree: Json, extra: Json, key: str) -> str | None:
     """Return why a type cannot have constraints, the last of which is new."""
     try:
         _BY_KEY[key].typed(extra[key])
-        schema = Schema.model_validate({"fields": [{"name": "it", "type": tree}]})
+        schema = model.Schema.model_validate({"fields": [{"name": "it", "type": tree}]})
     except ValidationError as error:
         return str(error.errors()[0]["msg"] or f"{_name(key)} has no such values")
-    (field,) = columns(schema)
+    (field,) = model.columns(schema)
     if field.type.family not in (_BY_KEY[key].fits or ()):
         return f"it is not for values of {field.type.type_text()}"
     field.extra = {**field.extra, **extra}
@@ -258,14 +249,14 @@ def mark_key(tree: Json, names: Sequence[str]) -> bool:
     return True
 
 
-def with_whole_key(tree: Json, key: Sequence[FieldPath], note: Note) -> Json:
+def with_whole_key(tree: Json, key: Sequence[model.FieldPath], note: Note) -> Json:
     """Return a schema whose fields are marked as this primary key; where one of its parts is gone with its column, without the marks, which is noted.
 
     What is left of a key identifies no rows.
     """
     if {field["name"] for field in tree["fields"]}.issuperset(path[0] for path in key):
         return tree
-    note((), f"not kept: PRIMARY KEY ({', '.join(map(dotted, key))})")
+    note((), f"not kept: PRIMARY KEY ({', '.join(map(model.dotted, key))})")
     marks = {attribute.key for attribute in of_role(Role.KEY_PART)}
     return {**tree, "fields": without_attributes(tree["fields"], marks)}
 
@@ -273,19 +264,19 @@ def with_whole_key(tree: Json, key: Sequence[FieldPath], note: Note) -> Json:
 def from_tree(tree: Json, name: str, file: str, report: Report) -> LogicalDataset | None:
     """Return the checked dataset of a schema in the standard's long form, as importers give it."""
     try:
-        schema = Schema.model_validate(tree)
+        schema = model.Schema.model_validate(tree)
     except ValidationError as error:
         # Types that Arrow has and no kind admits, such as a decimal with a scale of a thousand.
-        for problem in model_errors(error, Schema, tree):
+        for problem in model_errors(error, model.Schema, tree):
             column = tree["fields"][problem.path[1]]["name"]
-            path = quoted(column)
+            path = model.quoted(column)
             help = f"leave the column out with `--skip '{column}'`"
             report.add(UNSUPPORTED_ARROW_TYPE, f"{path}: {problem.message}", file=file, path=path, help=help)
         return None
-    dataset = LogicalDataset(name, schema, columns(schema), Origins(file))
+    dataset = LogicalDataset(name, schema, model.columns(schema), Origins(file))
     checked = Report()
     check(dataset, checked)
-    names = {quoted(field.name): field.name for field in schema.fields}
+    names = {model.quoted(field.name): field.name for field in schema.fields}
     report.extend(_with_way_out(diagnostic, names) for diagnostic in checked.diagnostics)
     return None if checked.has_errors or report.has_errors else dataset
 
@@ -310,7 +301,7 @@ def from_arrow_schema(schema: ArrowSchema, file: str, report: Report, note: Note
     return checked if checked.get("extra") or "extra" not in tree else {"fields": checked["fields"]}
 
 
-def _keep_fitting(place: Json, path: FieldPath, note: Note) -> None:
+def _keep_fitting(place: Json, path: model.FieldPath, note: Note) -> None:
     """Leave out constraints that the type of a place cannot have, here and below."""
     type_ = place.get("type", place)
     constraints = {key: value for key, value in place.get("extra", {}).items() if key in _BY_KEY}
@@ -325,6 +316,6 @@ def _keep_fitting(place: Json, path: FieldPath, note: Note) -> None:
     if BY_NAME[inner["kind"]].family is Family.STRUCT:
         for field in inner["fields"]:
             _keep_fitting(field, (*path, field["name"]), note)
-    for part, key in PART_KEYS.items():
+    for part, key in model.PART_KEYS.items():
         if key in inner:
             _keep_fitting(inner[key], (*path, part), note)

@@ -30,6 +30,7 @@ from schemac.language.logical.model import Castability, SchemaField, preorder
 from schemac.text.source.catalogue import REFUSED_CHANGE
 from schemac.text.source.diagnostics import Report
 from schemac.text.source.json_object import Json, without_keys
+from schemac.versions.evolution import constraints
 from schemac.versions.evolution.castability import castability, misfit
 from schemac.versions.evolution.changes import (
     DATASET_FACTS,
@@ -45,13 +46,6 @@ from schemac.versions.evolution.changes import (
     depends_on_data,
     of_another_unit,
     refused,
-)
-from schemac.versions.evolution.constraints import (
-    TIGHTENED,
-    is_key_changed,
-    tightened,
-    verify_of,
-    way_out_of_key,
 )
 from schemac.versions.evolution.diff import diff_of
 from schemac.versions.evolution.judge import Judge, judge_change
@@ -107,8 +101,10 @@ def _judge_column_property(connector: Connector, change: Change, pair: VersionPa
         return depends_on_data(reason, "check the values first; `schemac apply` changes the table")
     if old == new:
         return SAFE
-    if change.fact in KEY_FACTS - {Fact.CLUSTERING_KEY_CHANGED} and is_key_changed(pair):
-        return refused("a table keeps the primary key that it was created with", way_out_of_key(pair))
+    if change.fact in KEY_FACTS - {Fact.CLUSTERING_KEY_CHANGED} and constraints.is_key_changed(pair):
+        return refused(
+            "a table keeps the primary key that it was created with", constraints.way_out_of_key(pair)
+        )
     if is_same_type:
         return Judgement(Outcome.METADATA, f"through `schemac apply`: {connector} cannot alter metadata")
     return _refuse(connector, what="cannot change types")
@@ -129,7 +125,7 @@ def _judge_storage(connector: Connector, _change: Change, _pair: VersionPair) ->
 
 def _judge_constraint(_connector: Connector, change: Change, pair: VersionPair) -> Judgement:
     """Return DATA for a constraint that is added or tightened, with the command that checks stored rows."""
-    return tightened(change, pair, verify_of(change))
+    return constraints.tightened(change, pair, constraints.verify_of(change))
 
 
 def _judge_unit(connector: Connector, change: Change, pair: VersionPair) -> Judgement:
@@ -218,7 +214,7 @@ ROWS: Mapping[AnyFact, StatementRow] = {
     **dict.fromkeys(DATASET_FACTS, StatementRow(SAFE)),
     **dict.fromkeys(TYPE_FACTS | PROPERTY_FACTS, StatementRow(_judge_column_property)),
     **dict.fromkeys(STORAGE_FACTS, StatementRow(_judge_storage)),
-    **dict.fromkeys(TIGHTENED, StatementRow(_judge_constraint)),
+    **dict.fromkeys(constraints.TIGHTENED, StatementRow(_judge_constraint)),
 }
 """In the order of the statements."""
 JUDGE = judge_of(KNOWN)
