@@ -144,6 +144,14 @@ def test_recognize_a_format_and_build_all_of_it(format: str, folder: Path) -> No
     assert main(["build", "m.yaml", "--target", "arrow"]) == 0
 
 
+def test_lose_no_key_of_a_contract_of_odcs_silently(folder: Path) -> None:
+    text = manifest(
+        "kind: DataContract\napiVersion: v3.1.0\nstatus: draft\nretention: 30 days\nid: a\n"
+        "schema: [{name: t, properties: [{name: a, logicalType: string}]}]\n"
+    )
+    assert "# not kept of the contract: id, status, retention\n" in text
+
+
 def test_read_a_contract_of_odcs(folder: Path) -> None:
     pytest.importorskip("sqlglot")
     assert manifest(ODCS) == (

@@ -24,11 +24,11 @@ _INTEGERS = {
     **{f"u{bits}": f"uint{bits}" for bits in (8, 16, 32, 64)},
 }
 _OF_ADMINISTRATION = (
-    *("version", "kind", "apiVersion", "id", "name", "tenant", "tags", "status", "servers", "dataProduct"),
-    *("description", "domain", "support", "price", "team", "roles", "slaDefaultElement", "slaProperties"),
-    *("authoritativeDefinitions", "customProperties", "contractCreatedTs", "type"),
+    *("version", "id", "name", "tenant", "tags", "status", "servers", "dataProduct", "description", "domain"),
+    *("support", "price", "team", "roles", "slaDefaultElement", "slaProperties", "authoritativeDefinitions"),
+    *("customProperties", "contractCreatedTs", "type"),
 )
-"""What is said of the contract, and not of its tables."""
+"""What is said of the contract, and not of its tables, in the order of the standard."""
 
 
 def is_contract(path: Path) -> bool:
@@ -49,24 +49,21 @@ def _objects(contract: declarations.SourceNode) -> Iterator[ImportedSchema]:
         raise declarations.MisplacedError(message, ("apiVersion",), help)
     head = [f"from a contract of version {version} of the Open Data Contract Standard"]
     if is_second:
-        dialect = declarations.dialect_of(contract.text("driver", "sourceSystem"))
-        tables = contract.nodes("dataset")
-        contract.drop("kind", "apiVersion")
-        head += contract.loss_of_keys("contract")
-        for table in tables:
-            yield _Reader(dialect, is_second=True).object(table.calling(_TABLE), head)
-        return
-    servers = {declarations.dialect_of(server.text("type")) for server in contract.nodes("servers")}
+        systems = {contract.text("driver", "sourceSystem")}
+    else:
+        systems = {server.text("type") for server in contract.nodes("servers")}
+    dialects = set(map(declarations.dialect_of, systems))
     # Types of several systems cannot be told apart.
-    dialect = servers.pop() if len(servers) == 1 else None
-    ignored_keys = [
-        key for key in _OF_ADMINISTRATION if key not in ("kind", "apiVersion") and contract.has(key)
-    ]
-    contract.drop(*_OF_ADMINISTRATION)
+    dialect = dialects.pop() if len(dialects) == 1 else None
+    tables = contract.nodes("dataset" if is_second else "schema")
+    ignored_keys = [] if is_second else [key for key in _OF_ADMINISTRATION if contract.has(key)]
+    contract.drop(*ignored_keys)
+    ignored_keys += map(str, contract.unread())
     if ignored_keys:
         head.append(f"not kept of the contract: {', '.join(ignored_keys)}")
-    for object in contract.nodes("schema"):
-        yield _Reader(dialect).object(object, head)
+    for table in tables:
+        table = table.calling(_TABLE) if is_second else table
+        yield _Reader(dialect, is_second=is_second).object(table, head)
 
 
 _TABLE = {"name": "table", "properties": "columns"}
@@ -79,7 +76,7 @@ _SILENT_IF_MINUS_ONE = ("partitionKeyPosition", "clusterKeyPosition")
 class _Reader(declarations.DatasetReader):
     """Reads one object."""
 
-    def __init__(self, dialect: str | None, *, is_second: bool = False) -> None:
+    def __init__(self, dialect: str | None, *, is_second: bool) -> None:
         super().__init__()
         self._dialect = dialect
         self._is_second = is_second
