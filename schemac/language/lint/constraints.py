@@ -10,8 +10,9 @@ from schemac.language.attributes import constraints as attributes
 from schemac.language.attributes.attribute import Attribute, Family
 from schemac.language.attributes.builtin import CLASSIFICATION, DEPRECATED, OWNER
 from schemac.language.lint import codes
-from schemac.language.lint.rule import Reporter, Subject, has_word, rule
+from schemac.language.lint.rule import Reporter, Subject, Words, field_rule, has_word, rule
 from schemac.language.lint.words import PERSONAL, PERSONAL_NAMES, SECRETS, STATES, snake_case
+from schemac.language.logical.model import SchemaField
 from schemac.text.source.phrases import Help
 
 if TYPE_CHECKING:
@@ -69,14 +70,13 @@ def unanchored_pattern(subject: Subject, report: Reporter) -> None:
             report.attribute(field, attributes.PATTERN.key, message)
 
 
-@rule(codes.OPEN_STATE, category=CONSTRAINTS)
-def open_state(subject: Subject, report: Reporter) -> None:
+@field_rule(codes.OPEN_STATE, category=CONSTRAINTS)
+def open_state(field: SchemaField, words: Words, report: Reporter) -> None:
     """Readers of a field `status` need to know all its values."""
-    for field, words in subject.named_words:
-        is_listed = attributes.ENUM.key in field.extra or attributes.PATTERN.key in field.extra
-        if field.type.family is Family.TEXT and not is_listed and words and words[-1] in STATES:
-            help = f"list them in `{attributes.ENUM.key}`"
-            report.name(field, f"the values of {field.path_text} are not listed", help=help)
+    is_listed = attributes.ENUM.key in field.extra or attributes.PATTERN.key in field.extra
+    if field.type.family is Family.TEXT and not is_listed and words and words[-1] in STATES:
+        help = f"list them in `{attributes.ENUM.key}`"
+        report.name(field, f"the values of {field.path_text} are not listed", help=help)
 
 
 @rule(codes.LONG_ENUM, category=CONSTRAINTS)
@@ -99,26 +99,24 @@ def missing_owner(subject: Subject, report: Reporter) -> None:
         report.schema(f"{subject.dataset.name} has no owner", help=help)
 
 
-@rule(codes.DEPRECATED_WITHOUT_SUCCESSOR, category=OWNERSHIP)
-def deprecated_without_successor(subject: Subject, report: Reporter) -> None:
+@field_rule(codes.DEPRECATED_WITHOUT_SUCCESSOR, category=OWNERSHIP)
+def deprecated_without_successor(field: SchemaField, words: Words, report: Reporter) -> None:
     """Readers need to know what to read instead, or why there is nothing."""
-    for field in subject.fields:
-        value = DEPRECATED.read(field.extra)
-        if value is not None and value.successor is None and value.note is None:
-            message = f"{field.path_text} is deprecated, but has no successor and no note"
-            help = "write `successor:`, or `note:` with the reason"
-            report.attribute(field, DEPRECATED.key, message, on_key=True, help=help)
+    value = DEPRECATED.read(field.extra)
+    if value is not None and value.successor is None and value.note is None:
+        message = f"{field.path_text} is deprecated, but has no successor and no note"
+        help = "write `successor:`, or `note:` with the reason"
+        report.attribute(field, DEPRECATED.key, message, on_key=True, help=help)
 
 
-@rule(codes.DEPRECATED_WITHOUT_DAY, category=OWNERSHIP)
-def deprecated_without_day(subject: Subject, report: Reporter) -> None:
+@field_rule(codes.DEPRECATED_WITHOUT_DAY, category=OWNERSHIP)
+def deprecated_without_day(field: SchemaField, words: Words, report: Reporter) -> None:
     """Without a date a deprecated field is never removed."""
-    for field in subject.fields:
-        value = DEPRECATED.read(field.extra)
-        if value is not None and value.remove_after is None:
-            message = f"{field.path_text} is deprecated without a removal date"
-            help = "write `removeAfter:` with a day such as 2027-03-31"
-            report.attribute(field, DEPRECATED.key, message, on_key=True, help=help)
+    value = DEPRECATED.read(field.extra)
+    if value is not None and value.remove_after is None:
+        message = f"{field.path_text} is deprecated without a removal date"
+        help = "write `removeAfter:` with a day such as 2027-03-31"
+        report.attribute(field, DEPRECATED.key, message, on_key=True, help=help)
 
 
 @rule(codes.UNCLASSIFIED_PERSONAL_DATA, category=PRIVACY)
@@ -134,11 +132,10 @@ def unclassified_personal_data(subject: Subject, report: Reporter) -> None:
             report.name(field, f"{field.path_text} looks like data about people", help=help)
 
 
-@rule(codes.STORED_SECRET, category=PRIVACY)
-def stored_secret(subject: Subject, report: Reporter) -> None:
+@field_rule(codes.STORED_SECRET, category=PRIVACY)
+def stored_secret(field: SchemaField, words: Words, report: Reporter) -> None:
     """Passwords and tokens belong into a store for secrets."""
-    for field in subject.fields:
-        is_secret = has_word(field, SECRETS) and not has_word(field, _HASHES)
-        if is_secret and field.type.family in (Family.TEXT, Family.BYTES):
-            message = f"{field.path_text} looks like a secret"
-            report.name(field, message, help="keep secrets out of tables, or store a hash")
+    is_secret = has_word(field, SECRETS) and not has_word(field, _HASHES)
+    if is_secret and field.type.family in (Family.TEXT, Family.BYTES):
+        message = f"{field.path_text} looks like a secret"
+        report.name(field, message, help="keep secrets out of tables, or store a hash")

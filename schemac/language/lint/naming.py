@@ -7,7 +7,7 @@ import re
 
 from schemac.language.attributes.attribute import Family
 from schemac.language.lint import codes
-from schemac.language.lint.rule import Reporter, Subject, rule
+from schemac.language.lint.rule import Reporter, Subject, Words, field_rule, rule
 from schemac.language.lint.words import (
     ABBREVIATIONS,
     FLAGS,
@@ -30,15 +30,14 @@ _NUMBERED = re.compile(r"(.*?[^0-9_])_?([0-9]+)")
 _RENAME = "a field that is locked keeps its id with `schemac rename`"
 
 
-@rule(codes.FIELD_NAME_CASE, category=NAMING)
-def field_name_case(subject: Subject, report: Reporter) -> None:
+@field_rule(codes.FIELD_NAME_CASE, category=NAMING)
+def field_name_case(field: SchemaField, words: Words, report: Reporter) -> None:
     """Names of fields have small letters, digits, and underscores between words."""
-    for field in subject.fields:
-        name = str(field.segment)
-        if not _SNAKE.fullmatch(name):
-            better = snake_case(name)
-            help = f"call it '{better}'; {_RENAME}" if _SNAKE.fullmatch(better) else ""
-            report.name(field, f"the name '{name}' is not in snake_case", help=help)
+    name = str(field.segment)
+    if not _SNAKE.fullmatch(name):
+        better = snake_case(name)
+        help = f"call it '{better}'; {_RENAME}" if _SNAKE.fullmatch(better) else ""
+        report.name(field, f"the name '{name}' is not in snake_case", help=help)
 
 
 @rule(codes.DATASET_NAME_CASE, category=NAMING)
@@ -59,12 +58,11 @@ def long_name(subject: Subject, report: Reporter) -> None:
             report.name(field, f"the name '{name}' has {len(name)} characters; {most} are allowed")
 
 
-@rule(codes.SHORT_NAME, category=NAMING)
-def short_name(subject: Subject, report: Reporter) -> None:
+@field_rule(codes.SHORT_NAME, category=NAMING)
+def short_name(field: SchemaField, words: Words, report: Reporter) -> None:
     """A name of one character does not describe its values."""
-    for field in subject.fields:
-        if len(str(field.segment)) == 1:
-            report.name(field, f"the name '{field.segment}' does not describe what it is")
+    if len(str(field.segment)) == 1:
+        report.name(field, f"the name '{field.segment}' does not describe what it is")
 
 
 @rule(codes.RESERVED_WORD, category=NAMING)
@@ -78,59 +76,53 @@ def reserved_word(subject: Subject, report: Reporter) -> None:
             report.name(field, message, help=_RENAME)
 
 
-@rule(codes.FLAG_WITHOUT_VERB, category=NAMING)
-def flag_without_verb(subject: Subject, report: Reporter) -> None:
+@field_rule(codes.FLAG_WITHOUT_VERB, category=NAMING)
+def flag_without_verb(field: SchemaField, words: Words, report: Reporter) -> None:
     """A Bool whose name starts with a verb can be read as a statement."""
-    for field, words in subject.named_words:
-        if field.type.family is Family.BOOLEAN and words and words[0] not in FLAGS:
-            message = f"'{field.segment}' is true or false; start its name with `is`, `has` or a similar verb"
-            report.name(field, message)
+    if field.type.family is Family.BOOLEAN and words and words[0] not in FLAGS:
+        message = f"'{field.segment}' is true or false; start its name with `is`, `has` or a similar verb"
+        report.name(field, message)
 
 
-@rule(codes.NEGATED_FLAG, category=NAMING)
-def negated_flag(subject: Subject, report: Reporter) -> None:
+@field_rule(codes.NEGATED_FLAG, category=NAMING)
+def negated_flag(field: SchemaField, words: Words, report: Reporter) -> None:
     """Who reads `not is_not_paid` has to think twice."""
-    for field, words in subject.named_words:
-        if field.type.family is Family.BOOLEAN and not NEGATIONS.isdisjoint(words):
-            report.name(field, f"'{field.segment}' is negated; name what is true, and invert its values")
+    if field.type.family is Family.BOOLEAN and not NEGATIONS.isdisjoint(words):
+        report.name(field, f"'{field.segment}' is negated; name what is true, and invert its values")
 
 
-@rule(codes.SINGULAR_LIST, category=NAMING)
-def singular_list(subject: Subject, report: Reporter) -> None:
+@field_rule(codes.SINGULAR_LIST, category=NAMING)
+def singular_list(field: SchemaField, words: Words, report: Reporter) -> None:
     """Lists of variable length hold several things; vectors are one."""
-    for field, words in subject.named_words:
-        is_list = field.type.family is Family.LIST and getattr(field.type, "fixed_length", None) is None
-        if is_list and words and not is_plural(words[-1]):
-            help = f"call it something like '{plural_of(words[-1])}'"
-            report.name(field, f"'{field.segment}' is a list", help=help)
+    is_list = field.type.family is Family.LIST and getattr(field.type, "fixed_length", None) is None
+    if is_list and words and not is_plural(words[-1]):
+        help = f"call it something like '{plural_of(words[-1])}'"
+        report.name(field, f"'{field.segment}' is a list", help=help)
 
 
-@rule(codes.PLURAL_VALUE, category=NAMING)
-def plural_value(subject: Subject, report: Reporter) -> None:
+@field_rule(codes.PLURAL_VALUE, category=NAMING)
+def plural_value(field: SchemaField, words: Words, report: Reporter) -> None:
     """A text or a date named in the plural looks like a list."""
     single = (Family.TEXT, Family.DATE, Family.TIMESTAMP, Family.BOOLEAN)
-    for field, words in subject.named_words:
-        if field.type.family in single and words and is_plural(words[-1]) and words[0] not in FLAGS:
-            report.name(field, f"'{field.segment}' names several things, but is one {field.type.type_text()}")
+    if field.type.family in single and words and is_plural(words[-1]) and words[0] not in FLAGS:
+        report.name(field, f"'{field.segment}' names several things, but is one {field.type.type_text()}")
 
 
-@rule(codes.ABBREVIATED_NAME, category=NAMING)
-def abbreviated_name(subject: Subject, report: Reporter) -> None:
+@field_rule(codes.ABBREVIATED_NAME, category=NAMING)
+def abbreviated_name(field: SchemaField, words: Words, report: Reporter) -> None:
     """Abbreviations are read differently by different people."""
-    for field, words in subject.named_words:
-        for word in words:
-            if word in ABBREVIATIONS:
-                message = f"'{word}' in '{field.segment}' is an abbreviation"
-                report.name(field, message, help=f"write '{ABBREVIATIONS[word]}'")
+    for word in words:
+        if word in ABBREVIATIONS:
+            message = f"'{word}' in '{field.segment}' is an abbreviation"
+            report.name(field, message, help=f"write '{ABBREVIATIONS[word]}'")
 
 
-@rule(codes.ID_BEFORE_NAME, category=NAMING)
-def id_before_name(subject: Subject, report: Reporter) -> None:
+@field_rule(codes.ID_BEFORE_NAME, category=NAMING)
+def id_before_name(field: SchemaField, words: Words, report: Reporter) -> None:
     """`ride_id`, so that ids are next to what they identify when names are sorted."""
-    for field, words in subject.named_words:
-        if len(words) > 1 and words[0] == "id":
-            message = f"the name '{field.segment}' begins with `id`"
-            report.name(field, message, help=f"call it '{'_'.join(words[1:])}_id'")
+    if len(words) > 1 and words[0] == "id":
+        message = f"the name '{field.segment}' begins with `id`"
+        report.name(field, message, help=f"call it '{'_'.join(words[1:])}_id'")
 
 
 @rule(codes.NEAR_DUPLICATE_NAME, category=NAMING, is_default=True)
@@ -148,42 +140,38 @@ def near_duplicate_name(subject: Subject, report: Reporter) -> None:
                 report.name(field, message, help="rename one of the two", other=other)
 
 
-@rule(codes.REPEATED_PREFIX, category=NAMING)
-def repeated_prefix(subject: Subject, report: Reporter) -> None:
+@field_rule(codes.REPEATED_PREFIX, category=NAMING)
+def repeated_prefix(field: SchemaField, words: Words, report: Reporter) -> None:
     """`stop.stop_name` repeats `stop`."""
-    for field in subject.fields:
-        above = next((one for one in field.ancestors if one.is_member), None)
-        if above is None:
-            continue
-        words, around = words_of(str(field.segment)), words_of(str(above.segment))
-        if len(words) > len(around) and words[: len(around)] == around:
-            message = f"'{field.segment}' repeats '{above.segment}'"
-            report.name(field, message, help=f"call it '{'_'.join(words[len(around) :])}'")
+    above = next((one for one in field.ancestors if one.is_member), None)
+    if above is None:
+        return
+    around = words_of(str(above.segment))
+    if len(words) > len(around) and words[: len(around)] == around:
+        message = f"'{field.segment}' repeats '{above.segment}'"
+        report.name(field, message, help=f"call it '{'_'.join(words[len(around) :])}'")
 
 
-@rule(codes.TYPE_IN_NAME, category=NAMING)
-def type_in_name(subject: Subject, report: Reporter) -> None:
+@field_rule(codes.TYPE_IN_NAME, category=NAMING)
+def type_in_name(field: SchemaField, words: Words, report: Reporter) -> None:
     """The schema has the type; a name with a type misleads once the type changes."""
-    for field, words in subject.named_words:
-        if len(words) > 1 and (words[-1] in TYPE_WORDS or words[0] in TYPE_WORDS):
-            report.name(field, f"the name '{field.segment}' contains its type, which the schema already has")
+    if len(words) > 1 and (words[-1] in TYPE_WORDS or words[0] in TYPE_WORDS):
+        report.name(field, f"the name '{field.segment}' contains its type, which the schema already has")
 
 
-@rule(codes.GENERIC_NAME, category=NAMING)
-def generic_name(subject: Subject, report: Reporter) -> None:
+@field_rule(codes.GENERIC_NAME, category=NAMING)
+def generic_name(field: SchemaField, words: Words, report: Reporter) -> None:
     """Names such as `value`, `data` or `col_1` come from tools, not from people."""
-    for field, words in subject.named_words:
-        is_generic = all(word in GENERIC or word.isdecimal() for word in words)
-        if words and is_generic and len(str(field.segment)) > 1:
-            report.name(field, f"the name '{field.segment}' could mean anything")
+    is_generic = all(word in GENERIC or word.isdecimal() for word in words)
+    if words and is_generic and len(str(field.segment)) > 1:
+        report.name(field, f"the name '{field.segment}' could mean anything")
 
 
-@rule(codes.NAME_NEEDS_QUOTES, category=NAMING)
-def name_needs_quotes(subject: Subject, report: Reporter) -> None:
+@field_rule(codes.NAME_NEEDS_QUOTES, category=NAMING)
+def name_needs_quotes(field: SchemaField, words: Words, report: Reporter) -> None:
     """Letters of ASCII, digits and underscores need none anywhere."""
-    for field in subject.fields:
-        if not _PLAIN.fullmatch(str(field.segment)):
-            report.name(field, f"the name '{field.segment}' needs quotes in SQL", help=_RENAME)
+    if not _PLAIN.fullmatch(str(field.segment)):
+        report.name(field, f"the name '{field.segment}' needs quotes in SQL", help=_RENAME)
 
 
 @rule(codes.NUMBERED_FIELDS, category=NAMING)

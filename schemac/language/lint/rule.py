@@ -2,13 +2,13 @@
 
 Layer: language.
 Shape: a rule looks at one dataset at a time, after all checks, and reports findings at fields. It is a function with a code; the decorator `rule` makes
-one.
+one, and `field_rule` one of a function that looks at a single field.
 """
 
 import dataclasses
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, wraps
 from typing import TYPE_CHECKING, Any
 
 from schemac.language.attributes.builtin import DESCRIPTION
@@ -39,11 +39,6 @@ class Subject:
     def fields(self) -> list[SchemaField]:
         """All fields with a name: columns, and members of structs."""
         return [field for field in self.all_fields if field.is_member]
-
-    @cached_property
-    def named_words(self) -> list[tuple[SchemaField, tuple[str, ...]]]:
-        """All fields with a name, each with the words of it."""
-        return [(field, words_of(str(field.segment))) for field in self.fields]
 
     @cached_property
     def constraints(self) -> "list[tuple[SchemaField, tuple[Constraint, ...]]]":
@@ -108,6 +103,9 @@ class Reporter:
 
 
 Check = Callable[[Subject, Reporter], None]
+Words = tuple[str, ...]
+"""Those of a field's name, in small letters."""
+FieldCheck = Callable[[SchemaField, Words, Reporter], None]
 
 
 @dataclass(frozen=True, eq=False)
@@ -124,6 +122,22 @@ class Rule:
 def rule(code: Code, *, category: str, is_default: bool = False) -> Callable[[Check], Rule]:
     """Make a rule of a function that looks at a dataset; the title of the code completes "this schema has …"."""
     return lambda check: Rule(code, category, check, is_default)
+
+
+def field_rule(
+    code: Code, *, category: str, is_default: bool = False, with_parts: bool = False
+) -> Callable[[FieldCheck], Rule]:
+    """Make a rule of a function that looks at one field at a time; `with_parts` also at items, keys and values, which have no words."""
+
+    def rule_of(check: FieldCheck) -> Rule:
+        @wraps(check)
+        def check_each(subject: Subject, report: Reporter) -> None:
+            for field in subject.all_fields if with_parts else subject.fields:
+                check(field, words_of(str(field.segment)) if field.is_member else (), report)
+
+        return Rule(code, category, check_each, is_default)
+
+    return rule_of
 
 
 def description_of(field: SchemaField) -> str:

@@ -14,7 +14,7 @@ from schemac.language.attributes.constraints import REFERENCES, UNIQUE
 from schemac.language.attributes.registry import of_role
 from schemac.language.lint import codes
 from schemac.language.lint.codes import UNUSED_VOCABULARY
-from schemac.language.lint.rule import Reporter, Rule, Subject, description_of, rule
+from schemac.language.lint.rule import Reporter, Rule, Subject, Words, description_of, field_rule, rule
 from schemac.language.lint.words import words_of
 from schemac.language.logical.model import SchemaField
 
@@ -156,13 +156,12 @@ def missing_dataset_description(subject: Subject, report: Reporter) -> None:
         report.schema(f"{subject.dataset.name} has no description", help=help)
 
 
-@rule(codes.MISSING_FIELD_DESCRIPTION, category=DESCRIPTIONS)
-def missing_field_description(subject: Subject, report: Reporter) -> None:
+@field_rule(codes.MISSING_FIELD_DESCRIPTION, category=DESCRIPTIONS)
+def missing_field_description(field: SchemaField, words: Words, report: Reporter) -> None:
     """Describe what the values mean beyond name and type."""
-    for field in subject.fields:
-        if not description_of(field):
-            message = f"{field.path_text} has no description"
-            report.name(field, message, help="write `description:` next to its `name:`")
+    if not description_of(field):
+        message = f"{field.path_text} has no description"
+        report.name(field, message, help="write `description:` next to its `name:`")
 
 
 @rule(codes.MISSING_GROUP_DESCRIPTION, category=DESCRIPTIONS)
@@ -170,22 +169,20 @@ def missing_group_description(_subject: Subject, _reporter: Reporter) -> None:
     """What the fields of a group are for together; groups are in texts, not in datasets (`lint_groups`)."""
 
 
-@rule(codes.REPEATING_DESCRIPTION, category=DESCRIPTIONS)
-def repeating_description(subject: Subject, report: Reporter) -> None:
+@field_rule(codes.REPEATING_DESCRIPTION, category=DESCRIPTIONS)
+def repeating_description(field: SchemaField, words: Words, report: Reporter) -> None:
     """A description such as `The fare` of a field `fare` adds nothing."""
-    for field in subject.fields:
-        meaningful_words = set(words_of(description_of(field))) - _EMPTY_WORDS
-        if meaningful_words and meaningful_words <= set(words_of(str(field.segment))):
-            report.description(field, f"the description of {field.path_text} only repeats its name")
+    meaningful_words = set(words_of(description_of(field))) - _EMPTY_WORDS
+    if meaningful_words and meaningful_words <= set(words):
+        report.description(field, f"the description of {field.path_text} only repeats its name")
 
 
-@rule(codes.PLACEHOLDER_DESCRIPTION, category=DESCRIPTIONS, is_default=True)
-def placeholder_description(subject: Subject, report: Reporter) -> None:
+@field_rule(codes.PLACEHOLDER_DESCRIPTION, category=DESCRIPTIONS, is_default=True)
+def placeholder_description(field: SchemaField, words: Words, report: Reporter) -> None:
     """Texts such as "TODO" are forgotten easily."""
-    for field in subject.fields:
-        text = description_of(field).strip()
-        if text and _PLACEHOLDER.fullmatch(text):
-            report.description(field, f"the description of {field.path_text} is a placeholder")
+    text = description_of(field).strip()
+    if text and _PLACEHOLDER.fullmatch(text):
+        report.description(field, f"the description of {field.path_text} is a placeholder")
 
 
 @rule(codes.DUPLICATE_DESCRIPTION, category=DESCRIPTIONS)
