@@ -346,12 +346,7 @@ class _Edits:
         """Write an attribute under the `extra:` of the field that the finding is about."""
         field = _need(next((entry for entry in self.entry.enclosing() if entry.within.is_field), None))
         _refuse_if(field.is_shared)
-        extra = field.within.get("extra")
-        if extra is None:
-            self.append(field.within, f"extra: {{{key}: {value}}}")
-            return
-        _refuse_if(extra.inside is None or not extra.inside.entries)
-        self.append(_need(extra.inside), f"{key}: {value}")
+        self.put_below(field.within, ("extra", key), value)
 
     def add_to_schema(self, keys: Sequence[str], pairs: Sequence[tuple[str, str]]) -> None:
         """Write pairs below `extra` and these keys of the schema around the finding."""
