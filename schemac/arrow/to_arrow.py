@@ -22,7 +22,7 @@ from schemac.language.attributes.attribute import Extra
 from schemac.language.attributes.registry import are_telling
 from schemac.language.logical.dataset import LogicalDataset
 from schemac.language.logical.model import Part, SchemaField
-from schemac.language.physical import ArrowType, LoweredField, LoweredSchema, pa
+from schemac.language.physical import ArrowType, LoweredField, LoweredSchema, arrow_type, pa
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +81,7 @@ class _ToArrow:
         """Return the dictionary or extension type that the attributes ask for around a storage type; the storage type if they ask for none."""
         extra = field.extra
         if hints.dictionary is not None:
-            index: ArrowType = getattr(pa, hints.dictionary.index_type.lower())()
+            index = arrow_type(hints.dictionary.index_type.lower())
             return pa.dictionary(index, storage, ordered=hints.dictionary.ordered)
         for key in extra:
             if (form := self.deciding.get(key)) is not None:

@@ -39,6 +39,12 @@ else:
     pa = _LazyArrow()
 
 
+def arrow_type(factory: str, *arguments: Any) -> ArrowType:
+    """Return the type that a factory of pyarrow makes, by its name."""
+    type_: ArrowType = getattr(pa, factory)(*arguments)
+    return type_
+
+
 def parts_of(type_: ArrowType) -> "list[ArrowField]":
     """Return the members of a struct, the key and the value of a map, or the item of a list; nothing for other types."""
     if pa.types.is_map(type_):

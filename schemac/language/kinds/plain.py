@@ -20,7 +20,7 @@ from schemac.language.attributes.attribute import Family
 from schemac.language.logical.dataset import Findings
 from schemac.language.logical.facts import Fact
 from schemac.language.logical.model import AuthoredType, Castability, Invariable, LogicalType, SchemaField
-from schemac.language.physical import ArrowField, ArrowType, pa
+from schemac.language.physical import ArrowField, ArrowType, arrow_type, pa
 from schemac.registry.engine import Trait, with_trait
 from schemac.text.source.catalogue import DECIMAL_WIDTH, SCALE_ABOVE_PRECISION
 from schemac.text.source.phrases import Help, listed
@@ -36,8 +36,7 @@ class PlainType(Invariable):
 
     def to_arrow(self, children: Sequence[ArrowField], hints: Hints, defaults: ArrowDefaults) -> ArrowType:
         """Return the one Arrow type of this kind."""
-        arrow_type: ArrowType = getattr(pa, self.arrow_name)()
-        return arrow_type
+        return arrow_type(self.arrow_name)
 
     @classmethod
     def from_arrow(cls, type_: Any) -> AuthoredType | None:
@@ -238,8 +237,7 @@ class Decimal(LogicalType):
     def to_arrow(self, children: Sequence[ArrowField], hints: Hints, defaults: ArrowDefaults) -> ArrowType:
         """Return decimal32, 64, 128 or 256; without a hint the narrower of the last two that holds it."""
         width = hints.decimal.bit_width if hints.decimal is not None else _width(self.precision, at_least=128)
-        arrow_type: ArrowType = getattr(pa, f"decimal{width}")(self.precision, self.scale)
-        return arrow_type
+        return arrow_type(f"decimal{width}", self.precision, self.scale)
 
     @classmethod
     def from_arrow(cls, type_: Any) -> AuthoredType | None:

@@ -28,7 +28,7 @@ from schemac.language.logical.model import (
     UnsupportedTypeError,
     WithoutValues,
 )
-from schemac.language.physical import ArrowField, ArrowType, pa
+from schemac.language.physical import ArrowField, ArrowType, arrow_type, pa
 from schemac.registry.engine import Trait, with_trait
 from schemac.text.source.catalogue import CONFLICTING_HINTS, UNSUPPORTED_HINT
 from schemac.text.source.phrases import Help, listed, with_article
@@ -139,8 +139,7 @@ class String(Invariable, Buffered):
 
     def to_arrow(self, children: Sequence[ArrowField], hints: Hints, defaults: ArrowDefaults) -> ArrowType:
         """Return string, large_string or string_view."""
-        arrow_type: ArrowType = getattr(pa, _layout(hints, defaults.string, "string"))()
-        return arrow_type
+        return arrow_type(_layout(hints, defaults.string, "string"))
 
     @classmethod
     def from_arrow(cls, type_: Any) -> AuthoredType | None:
@@ -175,8 +174,7 @@ class Binary(Buffered):
         """Return binary, large_binary, binary_view or fixed_size_binary."""
         if self.fixed_length is not None:
             return pa.binary(self.fixed_length)
-        arrow_type: ArrowType = getattr(pa, _layout(hints, defaults.binary, "binary"))()
-        return arrow_type
+        return arrow_type(_layout(hints, defaults.binary, "binary"))
 
     @classmethod
     def from_arrow(cls, type_: Any) -> AuthoredType | None:
@@ -238,9 +236,7 @@ class List(WithoutValues, Buffered):
         if self.fixed_length is not None:
             return pa.list_(item, self.fixed_length)
         layout = _layout(hints, defaults.list, "list")
-        factory = pa.list_ if layout == "list" else getattr(pa, layout)
-        arrow_type: ArrowType = factory(item)
-        return arrow_type
+        return arrow_type("list_" if layout == "list" else layout, item)
 
     @classmethod
     def from_arrow(cls, type_: Any) -> AuthoredType | None:
