@@ -19,7 +19,6 @@ from schemac.language.constraints.constraint import EXACT, Constraint, UnfitValu
 from schemac.language.constraints.expressions import MOST_DIGITS
 from schemac.language.constraints.field_constraints import BY_KEY, Bound, Enum, Pattern, Size
 from schemac.language.constraints.parsing import PAGE, ExpressionError, read_condition
-from schemac.language.constraints.patterns import PatternError
 from schemac.language.constraints.rows import named_fields
 from schemac.language.logical.dataset import Findings
 from schemac.language.logical.model import SchemaField
@@ -67,10 +66,7 @@ def _read_constraint(
     except UnfitValueError as error:
         steps = () if error.at is None else (error.at,)
         message = f"{field.path_text}: {error.message}"
-        findings.at_extra(field, key, codes.UNFIT_CONSTRAINT, message, *steps, help=error.help)
-    except PatternError as error:
-        message = f"{field.path_text}: {error.message}"
-        findings.at_extra(field, key, codes.UNPORTABLE_PATTERN, message, help=error.help)
+        findings.at_extra(field, key, error.code, message, *steps, help=error.help)
     return None
 
 
@@ -175,7 +171,7 @@ def check_row_constraints(
         except ExpressionError as error:
             key, help = attributes.CHECK.key, error.help or PAGE
             message = f"the condition `{text}` cannot be used: {error.message}"
-            findings.at_schema(codes.INVALID_CHECK, message, "extra", key, i, help=help)
+            findings.at_schema(error.code, message, "extra", key, i, help=help)
 
 
 def _unknown_field(

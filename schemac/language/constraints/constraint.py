@@ -26,6 +26,7 @@ from schemac.language.attributes.attribute import Attribute, Family
 from schemac.language.kinds.temporal import DAY, PER_SECOND
 from schemac.language.logical.model import LogicalType
 from schemac.language.physical import pa
+from schemac.text.source.catalogue import UNFIT_CONSTRAINT, Code
 from schemac.text.source.phrases import Help, counted, with_article
 
 EXACT = Context(prec=1000)
@@ -163,7 +164,7 @@ class Constraint(ABC):
     @classmethod
     @abstractmethod
     def read(cls, type_: LogicalType, authored: Any) -> Self:
-        """Return the constraint that an attribute's value means for a type. Raises UnfitValueError or PatternError."""
+        """Return the constraint that an attribute's value means for a type. Raises UnfitValueError."""
 
     @abstractmethod
     def broken(self, values: Any) -> Any:
@@ -212,7 +213,9 @@ _MOST_DIGITS = 400
 
 
 class UnfitValueError(Exception):
-    """An authored value that is not valid for its type."""
+    """An authored value that is not valid for its type; `code` is that of the finding."""
+
+    code: ClassVar[Code] = UNFIT_CONSTRAINT
 
     def __init__(self, message: str, help: str = "", *, at: int | None = None) -> None:
         super().__init__(message)

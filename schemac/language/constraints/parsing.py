@@ -33,6 +33,7 @@ from schemac.language.constraints.expressions import (
 )
 from schemac.language.kinds.plain import Decimal, Int64
 from schemac.language.logical.model import SchemaField, dotted
+from schemac.text.source.catalogue import INVALID_CHECK
 from schemac.text.source.phrases import Help, closest, fields_text, with_article
 
 _COMPARISONS = {"=": "=", "==": "=", "<>": "<>", "!=": "<>", "<": "<", "<=": "<=", ">": ">", ">=": ">="}
@@ -78,12 +79,10 @@ def _instead_of(word: str, otherwise: str = PAGE) -> str:
     return INSTEAD.get(word.lower(), otherwise)
 
 
-class ExpressionError(Exception):
+class ExpressionError(UnfitValueError):
     """A condition that cannot be read, or that means nothing."""
 
-    def __init__(self, message: str, help: str = "") -> None:
-        super().__init__(message)
-        self.message, self.help = message, help
+    code = INVALID_CHECK
 
 
 class ConditionToken(NamedTuple):

@@ -11,6 +11,8 @@ that has a `(?` but groups.
 import re
 from dataclasses import dataclass, field
 
+from schemac.language.constraints.constraint import UnfitValueError
+from schemac.text.source.catalogue import UNPORTABLE_PATTERN
 from schemac.text.source.phrases import Help
 
 _PUNCTUATION = frozenset("\\^$.|?*+()[]{}-/\"'#&~!%,:;<=>@_` ")
@@ -26,12 +28,10 @@ _MOST_REPEATS = 1000
 """RE2 refuses more, also of repeats in repeats."""
 
 
-class PatternError(Exception):
+class PatternError(UnfitValueError):
     """A pattern that is invalid, or that engines read differently; the help may have one that may be written."""
 
-    def __init__(self, message: str, help: str = "") -> None:
-        super().__init__(message)
-        self.message, self.help = message, help
+    code = UNPORTABLE_PATTERN
 
 
 @dataclass(frozen=True)

@@ -22,7 +22,6 @@ from schemac.language.constraints import rows
 from schemac.language.constraints.constraint import EXACT, Constraint, Turn, UnfitValueError, turn_of
 from schemac.language.constraints.expressions import FieldNode, LiteralNode
 from schemac.language.constraints.field_constraints import BY_KEY, constraints_at
-from schemac.language.constraints.patterns import PatternError
 from schemac.language.logical.facts import Fact
 from schemac.language.logical.model import LogicalType, SchemaField, preorder
 from schemac.versions.evolution.changes import Change, Judgement, depends_on_data
@@ -234,7 +233,7 @@ def constraint_fact(key: str, old: SchemaField, new: SchemaField) -> Fact | None
         return None
     try:
         was, is_ = (BY_KEY[key].read(field.type, field.extra[key]) for field in (old, new))
-    except (UnfitValueError, PatternError):
+    except UnfitValueError:
         # A lock may remember what an earlier version of the compiler accepted.
         return Fact.CONSTRAINT_CHANGED
     is_compared = is_alike and old.type.family is new.type.family
