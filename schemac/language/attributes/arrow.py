@@ -21,6 +21,7 @@ from schemac.language.attributes.attribute import (
     spelled,
     spellings,
 )
+from schemac.text.source.json_object import Json
 from schemac.text.syntax.model import AuthoredModel
 
 DOMAIN = "arrow.apache.org"
@@ -95,6 +96,16 @@ UUID_LENGTH = 16
 """Bytes of an `arrow.uuid`."""
 
 
+def _json_object(metadata: str) -> Json:
+    """Return the object of JSON in a text; empty if there is none, or one with half of a surrogate pair, which Arrow does not store."""
+    try:
+        value = json.loads(metadata)
+        json.dumps(value, ensure_ascii=False).encode()
+    except (ValueError, RecursionError):
+        return {}
+    return value if isinstance(value, dict) else {}
+
+
 class TensorShape(NamedTuple):
     """The metadata of `arrow.fixed_shape_tensor`.
 
@@ -113,21 +124,20 @@ class TensorShape(NamedTuple):
 
     @classmethod
     def parse(cls, metadata: str) -> "TensorShape | None":
-        """Return the shape in a metadata text, or None if the text is not such an object."""
-        try:
-            value = json.loads(metadata)
-        except (ValueError, RecursionError):
-            return None
-        if not isinstance(value, dict) or not set(value) <= {"shape", "dim_names", "permutation"}:
+        """Return the shape in a metadata text, or None if the text is not such an object, or of more items than Arrow counts."""
+        value = _json_object(metadata)
+        if not set(value) <= {"shape", "dim_names", "permutation"}:
             return None
         shape, names, permutation = value.get("shape"), value.get("dim_names"), value.get("permutation")
         if not isinstance(shape, list) or not all(type(n) is int and n > 0 for n in shape):
+            return None
+        if prod(shape) >= 2**63:
             return None
         if names is not None and not (isinstance(names, list) and len(names) == len(shape)):
             return None
         if permutation is not None and not (
             isinstance(permutation, list)
-            and sorted(map(str, permutation)) == sorted(map(str, range(len(shape))))
+            and sorted(map(repr, permutation)) == sorted(map(repr, range(len(shape))))
         ):
             return None
         return cls(shape, list(map(str, names)) if names else None, permutation or None)
@@ -145,11 +155,10 @@ class OpaqueName(NamedTuple):
     @classmethod
     def parse(cls, metadata: str) -> "OpaqueName | None":
         """Return the two names in a metadata text, or None if the text is not such an object."""
-        try:
-            value = json.loads(metadata)
-            return cls(str(value["type_name"]), str(value["vendor_name"])) if len(value) == 2 else None
-        except (ValueError, RecursionError, KeyError, TypeError):
+        value = _json_object(metadata)
+        if value.keys() != {"type_name", "vendor_name"}:
             return None
+        return cls(str(value["type_name"]), str(value["vendor_name"]))
 
 
 BUFFER_ENCODING = Attribute[BufferEncoding](
