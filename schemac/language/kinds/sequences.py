@@ -88,15 +88,6 @@ def _layout_from_arrow(type_: Any, kind: str) -> AuthoredType | None:
     return AuthoredType({}, buffer.extra) if buffer is not None and buffer.kind == kind else None
 
 
-def _by_length(old: int | None, new: int | None) -> Castability:
-    """Return how well values of one fixed length, or of any if None, fit another."""
-    if old == new:
-        return Castability.EQUAL
-    if new is None:
-        return Castability.LOSSLESS
-    return Castability.DEPENDS if old is None else Castability.NEVER
-
-
 class Buffered(LogicalType):
     """What kinds of any length have in common: their values are in buffers."""
 
@@ -121,6 +112,15 @@ class Buffered(LogicalType):
                 f"views of {with_article(self.kind)} are 32 bits wide; Arrow has 64-bit views for lists only"
             )
             add(UNSUPPORTED_HINT, message, "offsetBitWidth", help=Help.write("32", key="offsetBitWidth"))
+
+    def castability(self, new: Self) -> Castability:
+        """Return how well values of one fixed length, or of any if that is None, fit another."""
+        old_length, new_length = (getattr(one, "fixed_length", None) for one in (self, new))
+        if old_length == new_length:
+            return Castability.EQUAL
+        if new_length is None:
+            return Castability.LOSSLESS
+        return Castability.DEPENDS if old_length is None else Castability.NEVER
 
 
 class String(Invariable, Buffered):
@@ -190,10 +190,6 @@ class Binary(Buffered):
         if self.fixed_length != new.fixed_length:
             yield Fact.BYTE_LENGTH_CHANGED
 
-    def castability(self, new: Self) -> Castability:
-        """Return how well the lengths fit each other."""
-        return _by_length(self.fixed_length, new.fixed_length)
-
     @classmethod
     def variants(cls) -> tuple[Self, ...]:
         """Return a type of any length, and one of a fixed length."""
@@ -262,7 +258,3 @@ class List(WithoutValues, Buffered):
                 if is_free
                 else Fact.LIST_SIZE_CHANGED
             )
-
-    def castability(self, new: Self) -> Castability:
-        """Return how well the lengths fit each other."""
-        return _by_length(self.fixed_length, new.fixed_length)

@@ -263,9 +263,10 @@ def _first_attribute(name: str) -> Json:
     return dict(islice(_attributes_for(name), 1))
 
 
-def _length_remark(name: str, length: int) -> str:
-    """Add a remark with the attributes that keep a length."""
-    pairs = " and ".join(f"`{key}: {value}`" for key, value in _attributes_for(name, length))
+def _length_remark(name: str, lengths: list[int]) -> str:
+    """Add a remark with the attributes that keep a length; nothing where there is none."""
+    attributes = [pair for length in lengths[:1] for pair in _attributes_for(name, length)]
+    pairs = " and ".join(f"`{key}: {value}`" for key, value in attributes)
     return f"; the length is kept by {pairs} under the field's `extra:`" if pairs else ""
 
 
@@ -300,26 +301,22 @@ def _decimal_meaning(reader: _Reader, written: TypeText, kind: Kind = Decimal) -
 
 def _text_meaning(reader: _Reader, written: TypeText, kind: Kind) -> Meaning:
     """Return a String, with a remark on its length; JSON and variants have an attribute."""
-    folded, length = fold(written.head), [_length_of(t.head) for t in written.types if t.head.isdecimal()]
+    folded, lengths = fold(written.head), [_length_of(t.head) for t in written.types if t.head.isdecimal()]
     if folded in ("json", "jsonb", "variant"):
         return Meaning(_type(kind), _first_attribute(folded.removesuffix("b")))
-    if not length:
-        return Meaning(_type(kind))
     word = "char" if folded in ("char", "character", "nchar", "bpchar", "fixedstring") else "varchar"
-    return Meaning(_type(kind), remark=_length_remark(word, length[0]))
+    return Meaning(_type(kind), remark=_length_remark(word, lengths))
 
 
 def _bytes_meaning(reader: _Reader, written: TypeText, kind: Kind) -> Meaning:
     """Return Bytes, of fixed length unless the length is only the greatest one; a UUID has 16 bytes."""
-    folded, length = fold(written.head), [_length_of(t.head) for t in written.types if t.head.isdecimal()]
+    folded, lengths = fold(written.head), [_length_of(t.head) for t in written.types if t.head.isdecimal()]
     if folded == "uuid":
         tree = _type(kind, fixedLength=16)
         return Meaning(tree, {arrow.EXTENSION_TYPE.key: {"name": "arrow.uuid"}}, ", or `String` for its text")
-    if not length:
-        return Meaning(_type(kind))
-    if folded in ("varbinary", "blob", "bytea"):
-        return Meaning(_type(kind), remark=_length_remark("varbinary", length[0]))
-    return Meaning(_type(kind, fixedLength=length[0]))
+    if not lengths or folded in ("varbinary", "blob", "bytea"):
+        return Meaning(_type(kind), remark=_length_remark("varbinary", lengths))
+    return Meaning(_type(kind, fixedLength=lengths[0]))
 
 
 def _unit_of(word: str) -> str:
