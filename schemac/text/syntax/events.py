@@ -210,31 +210,24 @@ _BAD_DIRECTIVE = ("this directive is unknown", "remove the line that starts with
 _BLOCK = ("a text block cannot start like this", "write `|` or `>` alone, and the text on the next lines")
 _COLON = ("a second colon is not allowed here", f"{_QUOTES} if it contains a colon; otherwise {_INDENTATION}")
 _BACKSLASH = ("this backslash does not start a valid escape", "double it, or use single quotes")
+_ESCAPE = ("this escape is incomplete or not a valid character", "write the character itself")
+_LIST = ("a list cannot start on this line", "start it on the next line")
+_UNQUOTED = ("an unquoted text cannot start with {}", _QUOTES)
+_NO_COLON = ("this key has no colon", "write `key: value`")
 _AFTER_END = ("there is something after the end of the document", "start another document with `---`")
 _MESSAGES = (
     _Problem("quoted scalar", "end of stream", "this quote is not closed", "close it", at_opening=True),
     _Problem("", "unknown escape", *_BACKSLASH, edit=_doubled_backslash),
-    _Problem(
-        "", "escape", "this escape is incomplete or not a valid character", "write the character itself"
-    ),
+    _Problem("", "escape", *_ESCAPE),
     _Problem("", "mapping values are not allowed", *_COLON, edit=_value_in_quotes),
-    _Problem(
-        "",
-        "sequence entries are not allowed",
-        "a list cannot start on this line",
-        "start it on the next line",
-    ),
+    _Problem("", "sequence entries are not allowed", *_LIST),
     _Problem("", "unexpected ':'", "a colon inside brackets needs quotes, or a space after it", _QUOTES),
-    _Problem(
-        "", "cannot start any token", "an unquoted text cannot start with {}", _QUOTES, edit=_text_in_quotes
-    ),
+    _Problem("", "cannot start any token", *_UNQUOTED, edit=_text_in_quotes),
     _Problem("flow mapping", _AT_END, "this brace is not closed", "close it with `}}`", at_opening=True),
     _Problem("flow sequence", _AT_END, "this bracket is not closed", "close it with `]`", at_opening=True),
     _Problem("flow mapping", "", "a comma or `}}` is missing before this"),
     _Problem("flow sequence", "", "a comma or `]` is missing before this"),
-    _Problem(
-        "", "could not find expected ':'", "this key has no colon", "write `key: value`", at_opening=True
-    ),
+    _Problem("", "could not find expected ':'", *_NO_COLON, at_opening=True),
     _Problem("", "node content", "a value is missing here", "write one, or `null`"),
     _Problem("block collection", "", *_NO_ITEM),
     _Problem("block sequence", "", *_NO_ITEM),
