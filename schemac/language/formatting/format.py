@@ -248,8 +248,6 @@ def _order_keys(node: CommentedNode, first: Sequence[str]) -> None:
     if any(_has_names(entry.value) for entry in node.entries):
         return
     keys = [entry.key.value if entry.key is not None else "" for entry in node.entries]
-    if len(set(keys)) < len(keys):
-        return
     ordered = sorted(keys, key=lambda key: (key == _LAST, first.index(key) if key in first else len(first)))
     if ordered == keys:
         return

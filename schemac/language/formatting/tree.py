@@ -18,9 +18,6 @@ from ruamel.yaml.events import (
     DocumentStartEvent,
     MappingStartEvent,
     ScalarEvent,
-    SequenceStartEvent,
-    StreamEndEvent,
-    StreamStartEvent,
 )
 
 from schemac.text.syntax.entries import ENDS
@@ -120,7 +117,7 @@ class CommentedDocument:
 
 
 class Reader:
-    """Reads the documents of a text that is valid, with line feeds alone."""
+    """Reads the documents of a text that is valid, with line feeds alone; there is one at least, and none is a scalar."""
 
     def __init__(self, text: str, event_source: EventSource) -> None:
         self._text = text
@@ -132,15 +129,10 @@ class Reader:
 
     def trees(self) -> list[CommentedDocument]:
         """Return all documents. Raises UntakenError."""
-        trees: list[CommentedDocument] = []
-        for event in self._events:
-            if event.__class__ is DocumentStartEvent:
-                trees.append(self._read_document(event))
-            elif event.__class__ not in (StreamStartEvent, StreamEndEvent):
-                raise UntakenError(event)
+        starts = (event for event in self._events if event.__class__ is DocumentStartEvent)
+        trees = [self._read_document(start) for start in starts]
         self._read_to(len(self._text))
-        if trees:
-            trees[-1].foot += self._take_lines()
+        trees[-1].foot += self._take_lines()
         return trees
 
     def _read_document(self, start: Any) -> CommentedDocument:
@@ -155,8 +147,6 @@ class Reader:
         event = next(self._events)
         self._read_to(event.start_mark.index)
         tree.mark, self._trailing = self._trailing, ""
-        if event.__class__ not in (MappingStartEvent, SequenceStartEvent):
-            raise UntakenError("a document that is a scalar")
         tree.root = self._read_node(event)
         end = next(self._events)
         if end.__class__ is not DocumentEndEvent or end.explicit:

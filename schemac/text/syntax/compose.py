@@ -17,13 +17,11 @@ from typing import Any, NoReturn
 
 from ruamel.yaml.events import (
     AliasEvent,
-    DocumentStartEvent,
     MappingEndEvent,
     MappingStartEvent,
     ScalarEvent,
     SequenceEndEvent,
     StreamEndEvent,
-    StreamStartEvent,
 )
 
 from schemac.text.source import catalogue as codes
@@ -99,9 +97,8 @@ def _compose_all(
     values: list[YamlValue] = []
     try:
         composer = _Composer(source, report, event_source)
-        while (event := composer.next_event()).__class__ is not StreamEndEvent:
-            if event.__class__ is DocumentStartEvent:
-                values.append(composer.document())
+        while composer.next_event().__class__ is not StreamEndEvent:
+            values.append(composer.document())
     except _Abandoned:
         pass
     except YAMLError as error:
@@ -122,11 +119,10 @@ class _Composer:
         self.nodes = 0
         self.deepest = 0
         """Levels down to the deepest value since the last anchor, aliases written out."""
-        if next_event().__class__ is not StreamStartEvent:
-            raise AssertionError("a YAML stream starts with its start event")
+        next_event()  # the start of the stream
 
     def document(self) -> YamlValue:
-        """Return the value of the document that begins."""
+        """Return the value of the document whose start event was read."""
         self.anchors = {}
         self.nodes = 0
         value = self.value(self.next_event(), 0)
