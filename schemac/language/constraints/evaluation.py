@@ -239,11 +239,10 @@ def survey(
 
 def without_target(reference: ReferenceTo, batch: Any, target: Any) -> Any:
     """Return the numbers of the rows of a batch whose values are not among those of `target_keys`, in their order."""
-    keys = [f"key{i}" for i in range(len(reference.fields))]
-    values = [_as_join_key(node.evaluate(batch)) for node in reference.fields]
-    table = pa.table([*values, pa.array(range(batch.num_rows), pa.int64())], names=[*keys, "row"])
-    table = table.filter(all_there(values))
-    return table.join(target, keys, join_type="left anti").column("row").sort().combine_chunks()
+    values = [node.evaluate(batch) for node in reference.fields]
+    table = _key_table(values, pa.array(range(batch.num_rows), pa.int64())).filter(all_there(values))
+    missing = table.join(target, target.column_names, join_type="left anti")
+    return missing.column("row").sort().combine_chunks()
 
 
 def duplicate_rows(values: Sequence[Any], rows: Any) -> Any:
@@ -251,12 +250,18 @@ def duplicate_rows(values: Sequence[Any], rows: Any) -> Any:
 
     Values are arrays as `FieldNode.evaluate` gives them, without nulls.
     """
+    return _rows_with_equal_keys(_key_table(values, rows))
+
+
+def _key_table(values: Sequence[Any], rows: Any) -> Any:
+    """Return a table of values in types that Arrow joins by, and of the numbers of their rows in its last column."""
     keys = [f"key{i}" for i in range(len(values))]
-    return _rows_with_equal_keys(pa.table([*map(_as_join_key, values), rows], names=[*keys, "row"]), keys)
+    return pa.table([*map(_as_join_key, values), rows], names=[*keys, "row"])
 
 
-def _rows_with_equal_keys(table: Any, keys: list[str]) -> Any:
+def _rows_with_equal_keys(table: Any) -> Any:
     """Return the rows of a table whose keys are there more than once, sorted by the keys and the row."""
+    keys = table.column_names[:-1]
     groups = table.group_by(keys).aggregate([("row", "count")])
     groups = groups.filter(compute().greater(groups.column("row_count"), 1))
     return table.join(groups.select(keys), keys, join_type="left semi").sort_by(
@@ -285,23 +290,20 @@ def _find_duplicates(unique: Unique, several: Sequence[Any], scan: Scan, offence
     twice = np.unique(sorted_[1:][sorted_[1:] == sorted_[:-1]])
     if not len(twice):
         return
-    keys = [f"key{i}" for i in range(len(unique.fields))]
     parts, count, is_least = [], 0, False
     for batch, rows in scan(list(dict.fromkeys(node.path[0] for node in unique.fields))):
         values = [node.evaluate(batch) for node in unique.fields]
         is_candidate = pa.array(np.isin(_row_hashes(values), twice))
-        part = pa.table([*map(_as_join_key, values), rows], names=[*keys, "row"]).filter(is_candidate)
+        part = _key_table(values, rows).filter(is_candidate)
         is_least = is_least or count + len(part) > _MOST_DUPLICATES
         part = part.slice(0, max(_MOST_DUPLICATES - count, 0))
         count += len(part)
         parts.append(part)
-    duplicates = _rows_with_equal_keys(pa.concat_tables(parts), keys)
+    duplicates = _rows_with_equal_keys(pa.concat_tables(parts))
     if len(duplicates):
         one = offence(unique.path, UNIQUE_RULE, "unique", unique)
-        first = [
-            ", ".join(str(row[key]) for key in keys)
-            for row in duplicates.slice(0, _MOST_EXAMPLES).to_pylist()
-        ]
+        keys = duplicates.drop_columns("row").slice(0, _MOST_EXAMPLES).to_pylist()
+        first = [", ".join(map(str, key.values())) for key in keys]
         one.is_least = is_least
         one.add(first, duplicates.column("row").combine_chunks())
 
