@@ -89,6 +89,7 @@ class Builds:
 
         locks, targets = Report(), Report()
         locked: Mapping[str, Locked] = {}
+        opened_lock: Lock | None = Lock()
         is_locked = self._options.locked
         if is_locked or has_lock(file.file.path):
             # For start-up time: many have no locks.
@@ -96,11 +97,9 @@ class Builds:
 
             lock_file = open_lock(file.file.path, file.file.name, locks)
             opened_lock = None if lock_file is None else lock_file.lock
-            searched_locks = self._lost_locks.report(file, opened_lock, locks)
             if opened_lock is not None:
                 locked = datasets_in(opened_lock, file.datasets, locks, is_error=is_locked)
-        else:
-            searched_locks = self._lost_locks.report(file, Lock(), locks)
+        searched_locks = self._lost_locks.report(file, opened_lock, locks)
         if locks.has_errors:
             return BuiltFile(locks.diagnostics, searched_locks=searched_locks)
         datasets: dict[str, Built] = {}
