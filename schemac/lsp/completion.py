@@ -81,23 +81,20 @@ def completion_item(
     *,
     detail: str = "",
     documentation: str = "",
-    is_snippet: bool = False,
     rank: int = 5,
     filter: str = "",
 ) -> types.CompletionItem:
     """Return something that can be written; those of a small rank come first, and `filter` is typed to find it in place of the label."""
-    formats = types.InsertTextFormat
+    markup = types.MarkupContent(types.MarkupKind.Markdown, documentation) if documentation else None
     return types.CompletionItem(
         label,
         kind=kind,
         detail=detail or None,
-        documentation=types.MarkupContent(types.MarkupKind.Markdown, documentation)
-        if documentation
-        else None,
+        documentation=markup,
         sort_text=f"{rank}{label.lower()}",
         filter_text=filter or label,
         insert_text=text,
-        insert_text_format=formats.Snippet if is_snippet else formats.PlainText,
+        insert_text_format=types.InsertTextFormat.PlainText,
     )
 
 
@@ -233,18 +230,13 @@ class CompletionItems:
         for name, kind in BY_NAME.items():
             if is_nested and kind.family is Family.OPTION:
                 continue
-            text, detail, is_snippet = yaml_text(name), "", False
+            item = completion_item(name, yaml_text(name), Kinds.Class, documentation=class_text(kind), rank=2)
             if not kind.has_short_form:
-                text, detail, is_snippet = kind.example, kind.example, self._snippets
-            yield completion_item(
-                name,
-                _snippet(text) if is_snippet else text,
-                Kinds.Class,
-                detail=detail,
-                documentation=class_text(kind),
-                is_snippet=is_snippet,
-                rank=2,
-            )
+                item.insert_text, item.detail = kind.example, kind.example
+                if self._snippets:
+                    item.insert_text = _snippet(kind.example)
+                    item.insert_text_format = types.InsertTextFormat.Snippet
+            yield item
         # What other systems call the kinds, where such a name is typed.
         word = self._cursor.word.before
         typed = fold(word)
