@@ -69,7 +69,7 @@ def _mapping(path: Path) -> dict[Any, Any]:
 
 _WITHOUT_TYPE = "dbt does not specify its type"
 _PLURALS = ("models", "seeds", "snapshots")
-_OF_COLUMNS = ("constraints", "data_tests", "tests")
+_RULES = ("constraints", "data_tests", "tests")
 
 
 def read(path: Path, report: Report) -> ImportedSchema | None:
@@ -101,30 +101,23 @@ class _Reader(declarations.DatasetReader):
     def __init__(self, dialect: str | None) -> None:
         super().__init__()
         self._dialect = dialect
-        self._required: set[str] = set()
-        """Columns that may not be null by what is said of the whole."""
+        self._named_key: list[str] = []
+        """What the whole says of its primary key, whose columns may not be null."""
 
     def resource(
         self, sort: str, prefix: str, node: declarations.SourceNode, head: list[str]
     ) -> ImportedSchema:
         """Return a model, seed, snapshot or table."""
         name = f"{prefix}{node.needed_text('name')}"
-        key: list[str] = []
         head = [f"from a {sort} of dbt", *head]
-        for constraint in node.items("constraints"):
-            columns = constraint.get("columns") if isinstance(constraint, dict) else None
-            if isinstance(columns, list) and constraint.get("type") == "primary_key":
-                key = [str(column) for column in columns]
-                self._required.update(key)
-            elif not self._enter_row_rule(constraint):
-                head.append(f"not kept: constraint: {json.dumps(constraint, ensure_ascii=False)}")
-        for word in ("data_tests", "tests"):
-            for test in node.items(word):
-                if not self._enter_unique_test(test):
-                    head.append(f"not kept: {word.removesuffix('s')}: {json.dumps(test, ensure_ascii=False)}")
+        for word in _RULES:
+            enter = self._enter_row_rule if word == "constraints" else self._enter_unique_test
+            for rule in node.items(word):
+                if not enter(rule):
+                    head.append(f"not kept: {word.removesuffix('s')}: {json.dumps(rule, ensure_ascii=False)}")
         columns = [column for column in node.nodes("columns") if not column.has("include")]
         fields = [self._column(column) for column in columns]
-        self.key = key or self.key
+        self.key = self._named_key or self.key
         remarks = [] if fields else ["dbt lists none of its columns: add them"]
         return self.dataset(name, fields, node, head, _attributes_of_meta(node), remarks)
 
@@ -135,8 +128,8 @@ class _Reader(declarations.DatasetReader):
         written = node.text("data_type")
         known = declarations.type_of_text(written, self._dialect) if written else None
         tree = known.tree if known is not None else kind_of(pa.string())
-        is_required = name in self._required
-        for key in _OF_COLUMNS:
+        is_required = name in self._named_key
+        for key in _RULES:
             for rule in node.items(key):
                 sort, arguments = _name_and_arguments(rule)
                 if sort in ("not_null", "primary_key") and not arguments:
@@ -182,7 +175,9 @@ class _Reader(declarations.DatasetReader):
         columns = arguments.get("columns")
         fields = [dotted((str(column),)) for column in columns] if isinstance(columns, list) else []
         description = f"constraint: {json.dumps(rule, ensure_ascii=False)}"
-        if sort == "unique" and fields and set(arguments) == {"columns"}:
+        if sort == "primary_key" and isinstance(columns, list):
+            self._named_key = [str(column) for column in columns]
+        elif sort == "unique" and fields and set(arguments) == {"columns"}:
             self.constraints.add_unique(fields, description)
         elif sort == "check" and set(arguments) == {"expression"}:
             self.constraints.add_check(str(arguments["expression"]), description)

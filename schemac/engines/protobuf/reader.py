@@ -183,14 +183,11 @@ class _Reader:
 
     def _field(self, message: ProtoMessage, field: ProtoField, annotation: Json, path: FieldPath) -> Json:
         """Return the type of a field, with its Option."""
-        around = self._wrapper_of(field.type, message) if field.label != "map" else None
-        if around is not None and _annotation(around)["around"] == "option":
-            (inner,) = around.fields
-            return datasets.optional(
-                self._type_without_option(around, inner, annotation, path), is_required=False
-            )
-        tree = self._type_without_option(message, field, annotation, path)
-        return datasets.optional(tree, is_required=not self._is_optional(message, field, annotation))
+        around = self._wrapper_of(field.type, message, "option")
+        is_required = around is None and not self._is_optional(message, field, annotation)
+        holder, inner = (message, field) if around is None else (around, around.fields[0])
+        tree = self._type_without_option(holder, inner, annotation, path)
+        return datasets.optional(tree, is_required=is_required)
 
     def _is_optional(self, message: ProtoMessage, field: ProtoField, annotation: Json) -> bool:
         """Whether a field may be null: whether messages can tell that it is absent."""
@@ -210,14 +207,14 @@ class _Reader:
     ) -> Json:
         """Return the type of a field without its Option."""
         tree: Json
-        around = self._wrapper_of(field.type, message) if field.label == "repeated" else None
+        around = self._wrapper_of(field.type, message, "entry") if field.label == "repeated" else None
         if field.label == "map":
             key, value = field.type.split(",")
             tree = datasets.map_of(
                 self._part(message, key, annotation, path, Part.KEY),
                 self._part(message, value, annotation, path, Part.VALUE),
             )
-        elif around is not None and _annotation(around)["around"] == "entry":
+        elif around is not None:
             key_field, value_field = around.fields
             tree = datasets.map_of(
                 self._type_in_wrapper(around, key_field, (*path, Part.KEY)),
@@ -231,7 +228,7 @@ class _Reader:
 
     def _part(self, message: ProtoMessage, type_: str, annotation: Json, path: FieldPath, part: Part) -> Json:
         """Return the type of an item, key or value, with its attributes."""
-        around = self._wrapper_of(type_, message)
+        around = self._wrapper_of(type_, message, *_FIELDS_OF_WRAPPERS)
         if around is not None:
             return self._type_in_wrapper(around, around.fields[0], (*path, part))
         tree = self._type_of_value(message, type_, (*path, part))
@@ -275,12 +272,11 @@ class _Reader:
         tree = datasets.any_json()
         return {**tree, "extra": {**tree["extra"], TYPE.key: type_}}
 
-    def _wrapper_of(self, type_: str, message: ProtoMessage) -> ProtoMessage | None:
-        """Return the message that the compiler wrote around a value, by the name of its type; None for any other type."""
+    def _wrapper_of(self, type_: str, message: ProtoMessage, *sorts: str) -> ProtoMessage | None:
+        """Return the message that the compiler wrote around a value for one of some sorts, by the name of its type; None for any other type."""
         wrapper = self._declared_type(type_, message)
-        if wrapper is None or not wrapper.fields or "around" not in _annotation(wrapper):
-            return None
-        return wrapper
+        is_one = wrapper is not None and wrapper.fields and _annotation(wrapper).get("around") in sorts
+        return wrapper if is_one else None
 
     def _declared_type(self, type_: str, message: ProtoMessage) -> ProtoMessage | None:
         """Return the message or enum that a name means in a message, looked for from the inside out; None if the file does not declare it."""
