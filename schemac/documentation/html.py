@@ -103,12 +103,15 @@ def _filter_values(one: DatasetPage) -> dict[str, list[str]]:
 
 def _search_data(site: Site) -> str:
     """Return the script that search loads: a page that was opened from a folder may load scripts, and nothing else."""
-    entries: list[Json] = []
+    text = json.dumps(list(_search_entries(site)), ensure_ascii=True, separators=(",", ":"))
+    return f"window.schemacSearch = {text};\n"
+
+
+def _search_entries(site: Site) -> Iterator[Json]:
+    """Yield the entries of all datasets and of their fields."""
     for one in site.datasets:
         url = f"datasets/{quote(one.file)}.html"
-        entries.append(
-            _search_entry(one.name, "", counted(len(one.fields), "column"), plain(one.description), url)
-        )
+        yield _search_entry(one.name, "", counted(len(one.fields), "column"), plain(one.description), url)
         for field in one.all_fields:
             if field.is_member:
                 inside = field.path.removesuffix(field.name).rstrip(".")
@@ -116,11 +119,7 @@ def _search_data(site: Site) -> str:
                 owner, tags, classification, _ = field.ownership
                 words = (plain(field.description), *tags, classification or "", owner or "")
                 place = f"{url}#{quote(field.anchor)}"
-                entries.append(
-                    _search_entry(field.name, in_, field.type_text, " ".join(words).strip(), place)
-                )
-    text = json.dumps(entries, ensure_ascii=True, separators=(",", ":"))
-    return f"window.schemacSearch = {text};\n"
+                yield _search_entry(field.name, in_, field.type_text, " ".join(words).strip(), place)
 
 
 def _search_entry(name: str, in_: str, type: str, text: str, url: str) -> Json:

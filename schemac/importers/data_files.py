@@ -373,10 +373,9 @@ def field_ids(schema: "pa.Schema") -> dict[FieldPath, int]:
     return dict(path_ids) if is_sound else {}
 
 
-def _variants(schema_text: str) -> list[FieldPath]:
-    """Return the paths of groups with the type VARIANT, which pyarrow shows only in the text of a schema."""
+def _variants(schema_text: str) -> Iterator[FieldPath]:
+    """Yield the paths of groups with the type VARIANT, which pyarrow shows only in the text of a schema."""
     above: list[tuple[int, str]] = []
-    paths: list[FieldPath] = []
     for match in map(_GROUP.fullmatch, schema_text.split("\n")):
         if match is None:
             continue
@@ -386,8 +385,7 @@ def _variants(schema_text: str) -> list[FieldPath]:
             # Of a list or a map between them the nearest name that a manifest has is the column's.
             is_plain = not any(name in ("list", "key_value") for _, name in above)
             path = tuple(name for _, name in above)
-            paths.append(path if is_plain else path[:1])
-    return paths
+            yield path if is_plain else path[:1]
 
 
 def _without_additions(schema: "pa.Schema") -> "pa.Schema":

@@ -185,9 +185,7 @@ def without_missing(schema: Json) -> tuple[Json, list[str]]:
     for key in (UNIQUE.key, REFERENCES.key, CHECK.key):
         values = [value for value in extra.get(key, ()) if _row_refusal(schema, key, value) is None]
         losses += [f"not kept: {_name(key)} {value}" for value in extra.get(key, ()) if value not in values]
-        extra = (
-            {**extra, key: values} if values else {name: one for name, one in extra.items() if name != key}
-        )
+        extra = {name: one for name, one in {**extra, key: values}.items() if name != key or values}
     return ({**schema, "extra": extra} if "extra" in schema else schema), losses
 
 

@@ -12,7 +12,7 @@ Source: the Delta protocol, "Schema Serialization Format", "Column Mapping", "Co
 import json
 import re
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from itertools import count
 from pathlib import Path
 from typing import Any
@@ -187,22 +187,21 @@ def _described(tree: Json, metadata: Metadata) -> Json:
     return with_attributes(tree, {DESCRIPTION.key: metadata.description} if metadata.description else {})
 
 
-def _comments(log: Log, metadata: Metadata, columns: DeltaColumns) -> list[str]:
-    """Return one line for the version, and one for each setting that a manifest has no place for."""
-    comments = [f"from version {log.version} of a Delta table"]
+def _comments(log: Log, metadata: Metadata, columns: DeltaColumns) -> Iterator[str]:
+    """Yield one line for the version, and one for each setting that a manifest has no place for."""
+    yield f"from version {log.version} of a Delta table"
     if not _MANAGED.isdisjoint(log.features):
-        comments.append("its catalog may have newer versions, which this log does not have yet")
+        yield "its catalog may have newer versions, which this log does not have yet"
     if metadata.partitions:
-        comments.append(f"not kept: PARTITIONED BY ({', '.join(metadata.partitions)})")
+        yield f"not kept: PARTITIONED BY ({', '.join(metadata.partitions)})"
     if log.clustering:
         paths = [columns.physical.get(names, names) for names in log.clustering]
-        comments.append(f"not kept: CLUSTER BY ({', '.join('.'.join(map(str, path)) for path in paths)})")
+        yield f"not kept: CLUSTER BY ({', '.join('.'.join(map(str, path)) for path in paths)})"
     for key, value in sorted(metadata.properties.items()):
         lost = f"the table property {key}={value}"
         if key.startswith(_CONSTRAINT):
             lost = f"CONSTRAINT {key.removeprefix(_CONSTRAINT)} CHECK ({value})"
-        comments.append(f"not kept: {lost}")
-    return comments
+        yield f"not kept: {lost}"
 
 
 def _is_mapped(metadata: Metadata) -> bool:

@@ -93,13 +93,11 @@ class NestedField:
             "name": self.name,
             "required": self.required,
             "type": self.type.to_json(),
-        }
-        others = {
             "doc": self.doc,
             "initial-default": self.initial_default,
             "write-default": self.write_default,
         }
-        return tree | {key: value for key, value in others.items() if value is not None}
+        return {key: value for key, value in tree.items() if value is not None}
 
     def full_type_text(self) -> str:
         """Return the type with its nullability, as people write it."""
@@ -135,9 +133,8 @@ class IcebergSchema:
     def renumbered(self, ids: "dict[int, int]") -> "IcebergSchema":
         """Return the same schema with other ids; every id has to have a new one."""
         columns = with_fields(self.columns, lambda field: replace(field, id=ids[field.id]))
-        return replace(
-            self, columns=columns, identifier_ids=tuple(sorted(ids[i] for i in self.identifier_ids))
-        )
+        identifier_ids = tuple(sorted(ids[id] for id in self.identifier_ids))
+        return replace(self, columns=columns, identifier_ids=identifier_ids)
 
 
 def preorder(

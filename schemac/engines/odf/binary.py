@@ -60,18 +60,16 @@ class BinaryProperty(NamedTuple):
     """Its number in the kind's binary table. A type takes two: this one for its tag, the next for its table."""
 
 
-def _properties(kind: type[LogicalType]) -> tuple[BinaryProperty, ...]:
-    """Return the properties of a kind in the standard's order, which is that of the class."""
-    properties: list[BinaryProperty] = []
+def _properties(kind: type[LogicalType]) -> Iterator[BinaryProperty]:
+    """Yield the properties of a kind in the standard's order, which is that of the class."""
     field = 0
     for name, info in kind.model_fields.items():
         if name not in ("kind", "extra"):
-            properties.append(BinaryProperty(name, info.alias or name, field))
+            yield BinaryProperty(name, info.alias or name, field)
             field += 2 if info.annotation is LogicalType else 1
-    return tuple(properties)
 
 
-PROPERTIES = {name: _properties(kind) for name, kind in BY_NAME.items()}
+PROPERTIES = {name: tuple(_properties(kind)) for name, kind in BY_NAME.items()}
 
 
 def standard_properties(field: SchemaField, lose: Lose = ignore) -> list[tuple[BinaryProperty, Any]]:

@@ -206,10 +206,9 @@ def _schema_events(value: Any, name: str | None) -> list[tuple[str | None, Json]
         return [(name, value)]
     headers = value.get("headers")
     named = headers.get("name") if isinstance(headers, dict) else value.get("name", name)
+    name = named if isinstance(named, str) else name
     inner = (value[key] for key in ("content", "spec", "metadata") if key in value)
-    return [
-        item for below in inner for item in _schema_events(below, named if isinstance(named, str) else name)
-    ]
+    return [item for below in inner for item in _schema_events(below, name)]
 
 
 IMPORTER = Importer("odf", "ODF manifest, or SetDataSchema as FlatBuffers", read, read_value)

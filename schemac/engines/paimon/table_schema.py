@@ -73,12 +73,11 @@ class TableSchema:
             "partitionKeys": list(self.partition_keys),
             "primaryKeys": list(self.primary_keys),
             "options": {key: self.options[key] for key in sorted(self.options)},
+            "comment": self.comment,
+            "timeMillis": self.time_millis,
         }
         # A null would be read as the text "null".
-        if self.comment is not None:
-            tree["comment"] = self.comment
-        tree["timeMillis"] = self.time_millis
-        return tree
+        return {key: value for key, value in tree.items() if value is not None}
 
     def to_text(self) -> str:
         """Return the file's text."""

@@ -9,6 +9,7 @@ Source: the language guides of Protocol Buffers, "Scalar Value Types" and "Field
 
 import json
 import re
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -295,14 +296,12 @@ class _Reader:
         return None
 
 
-def _enclosing_messages(message: ProtoMessage) -> list[ProtoMessage]:
-    """Return the messages that a message is declared in, the innermost first, without the root of the file."""
-    enclosing: list[ProtoMessage] = []
+def _enclosing_messages(message: ProtoMessage) -> Iterator[ProtoMessage]:
+    """Yield the messages that a message is declared in, the innermost first, without the root of the file."""
     outer = message.outer
     while outer is not None and outer.outer is not None:
-        enclosing.append(outer)
+        yield outer
         outer = outer.outer
-    return enclosing
 
 
 def _full_name(message: ProtoMessage) -> str:

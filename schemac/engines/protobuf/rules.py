@@ -64,16 +64,14 @@ def rules_of(options: Sequence[ProtoOption], enum: Mapping[str, int] | None = No
         yield from _field_rules(value, (), enum) if value else [ProtoRule((), {}, option.text)]
 
 
-def exempt(options: Sequence[ProtoOption]) -> Collection[str]:
-    """Return the fields of a message whose rules do not hold for zero, because only one of them may be set."""
-    exempt_fields: set[str] = set()
+def exempt(options: Sequence[ProtoOption]) -> Iterator[str]:
+    """Yield the fields of a message whose rules do not hold for zero, because only one of them may be set."""
     for option in options:
         if option.name.startswith("(buf.validate.message)"):
             value = _rules(option, "(buf.validate.message)").get("oneof")
             for one in listed(value):
                 if isinstance(one, dict):
-                    exempt_fields.update(map(str, listed(one.get("fields", []))))
-    return exempt_fields
+                    yield from map(str, listed(one.get("fields", [])))
 
 
 def _rules(option: ProtoOption, name: str = FIELD_RULES) -> Mapping[str, Any]:

@@ -10,7 +10,7 @@ Source: `lancedb.pydantic.pydantic_to_schema` of lancedb 0.30; items of lists an
 """
 
 import ast
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
 from schemac.arrow.from_arrow import from_arrow
@@ -201,27 +201,26 @@ def _dataset(node: ast.ClassDef, module: Module, report: Report) -> ImportedSche
     return ImportedSchema(tree, tuple(_comments(node, module)), node.name, notes)
 
 
-def _comments(node: ast.ClassDef, module: Module) -> list[str]:
-    """Return one line on the model's name, and one for each base, function or setting that is lost."""
-    comments = [f"from the {_BASE} {node.name}"]
+def _comments(node: ast.ClassDef, module: Module) -> Iterator[str]:
+    """Yield one line on the model's name, and one for each base, function or setting that is lost."""
+    yield f"from the {_BASE} {node.name}"
     lineage = module.lineage(node.name)
     bases = dict.fromkeys(base for one in lineage for base in module.bases(one.name) if base)
     foreign = [base for base in bases if base not in _KNOWN and base not in module.classes]
     if foreign:
-        comments.append(f"not read: fields of its bases in other files, {', '.join(foreign)}")
+        yield f"not read: fields of its bases in other files, {', '.join(foreign)}"
     for one in lineage:
         for statement in one.body:
             if isinstance(statement, ast.FunctionDef) and any(
                 name_of(decorator) in _RULES for decorator in statement.decorator_list
             ):
-                comments.append(f"not kept: {statement.name}, which checks or computes values")
+                yield f"not kept: {statement.name}, which checks or computes values"
             elif isinstance(statement, ast.ClassDef) and statement.name == "Config":
-                comments.append("not kept: its Config")
+                yield "not kept: its Config"
             elif isinstance(statement, ast.Assign | ast.AnnAssign) and "model_config" in ast.unparse(
                 statement
             ):
-                comments.append(f"not kept: {ast.unparse(statement)}")
-    return comments
+                yield f"not kept: {ast.unparse(statement)}"
 
 
 def _keywords(member: ModelField) -> dict[str, ast.expr]:

@@ -261,8 +261,7 @@ class SparkTables(Tables):
             message, file, path = f"{impossible}: {judgement.reason}", pair.new.label, impossible.path
             report.add(REFUSED_CHANGE, message, file=file, path=path, help=judgement.way_out)
         lines = [f"  {statement};" for statement in spark_plan.statements]
-        for impossible, judgement in spark_plan.refused:
-            lines.append(f"  -- refused: {impossible}: {judgement.reason}; {judgement.way_out}")
+        lines += [f"  -- refused: {c}: {j.reason}; {j.way_out}" for c, j in spark_plan.refused]
         return PlannedChange(
             title=f"Spark, with {connector}",
             lines=tuple(PlanLine("", line, is_code=True) for line in lines),
