@@ -7,7 +7,7 @@ from itertools import product
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, assume, given, settings
+from hypothesis import HealthCheck, assume, example, given, settings
 from hypothesis import strategies as st
 from ruamel.yaml import YAML
 
@@ -114,6 +114,12 @@ ALL = list(HealthCheck)
 
 @settings(max_examples=25, deadline=None, derandomize=True, suppress_health_check=ALL)
 @given(written())
+@example(
+    "{fields: [{name: a, type: {kind: Binary}, extra: {lance.org/encoding: {compression: none}, example.com/a: "
+    "{'0': {'0': :0}}}}], extra: {paimon.apache.org/primaryKeys: [a]}}"
+)
+@example("fields: [{name: a, type: String, extra: {example.com/a: [:a, ':b', \":c\"]}}]")
+@example("fields:\n- name: a\n  type: String\n  extra:\n    example.com/a: :it's\n      more\n")
 def test_keep_the_meaning_of_any_manifest(text: str) -> None:
     _keep_laws_of_written(text)
 

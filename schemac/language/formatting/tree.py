@@ -176,6 +176,9 @@ class Reader:
             if node.style not in ("|", ">"):
                 node.raw = node.raw.rstrip()
                 self._at = start + len(node.raw)
+                if node.raw.startswith(":"):
+                    # Whether ruamel takes it in brackets depends on how deep these are.
+                    node.style, node.raw = "'", "'" + node.raw.replace("'", "''") + "'"
             elif node.value and not node.value.endswith("\n"):
                 # The end of the file has stripped the last newline, which a layout writes.
                 node.raw = _CLIPPED.sub(r"\1-\2", node.raw)
