@@ -4,6 +4,7 @@ Layer: cli.
 """
 
 import argparse
+import os
 import shlex
 import sys
 from collections.abc import Callable, Sequence
@@ -416,7 +417,7 @@ def _verify_files(
                 compared.columns(report)
         of_rows = f", and their values and rows satisfy it{_unchecked_note(report)}" if options.data else ""
         return f"the columns of {path} can be read as {version.label} of {version.dataset.name}{of_rows}"
-    exists = Path(path).exists()
+    exists = os.path.exists(path)
     format = detect(Path(path)) if exists or "://" not in path else None
     if format is None:
         # The first engine says what is wrong with the path, or opens it where it is on no disk.

@@ -15,6 +15,7 @@ import json
 import os
 import re
 from collections.abc import Callable, Collection, Iterable
+from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -229,11 +230,13 @@ def detect(path: Path) -> str | None:
     """Return the format of a source, by its class, its name or its first bytes."""
     known = formats().values()
     for format in known:
-        if format.recognizes and format.is_source(path):
-            return format.name
+        # A path may be longer than any system takes.
+        with suppress(OSError):
+            if format.recognizes and format.is_source(path):
+                return format.name
     suffix = path.suffix.lower()
     named = next((format.name for format in known if suffix in format.suffixes), None)
-    if named is not None or not path.is_file():
+    if named is not None or not os.path.isfile(path):
         return named
     with path.open("rb") as stream:
         start = stream.read(8)

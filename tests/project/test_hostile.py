@@ -49,12 +49,12 @@ def test_end_with_a_code_of_its_own(tmp_path: Path, start: int, step: int) -> No
 
 
 @pytest.mark.parametrize("command", ["run --dry-run", "verify trips --table", "plan trips --table"])
-@pytest.mark.parametrize("path", ["x" * 5_000, "x/" * 5_000, "loop.yaml"], ids=["long", "deep", "link"])
+@pytest.mark.parametrize("path", ["x" * 5_000, "x/" * 5_000, "loop"], ids=["long", "deep", "link"])
 def test_refuse_a_path_that_no_system_takes(
     command: str, path: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    Path("loop.yaml").symlink_to("loop.yaml")
+    Path("loop").symlink_to("loop")
     Path("trips.yaml").write_text("name: trips\nfields: [{name: a, type: Int8}]\n")
     assert main(["lock", "trips.yaml"]) == 0
     assert main([*command.split(), path]) in SOUND - {0}

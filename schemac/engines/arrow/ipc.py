@@ -8,6 +8,7 @@ Source: Arrow's columnar format, "Encapsulated message format".
       columnar format, "IPC streaming format" and "IPC file format".
 """
 
+import os
 from pathlib import Path
 from typing import Any
 
@@ -102,8 +103,8 @@ def stored_rows(path: str) -> StoredRows:
 
 def _format(path: Path) -> str | None:
     """Return pyarrow's name for the format of a file, or of a folder with Parquet files; None for anything else."""
-    format_name = detect(path) if path.exists() else None
-    if format_name is None and path.is_dir() and next(path.rglob("*.parquet"), None) is not None:
+    format_name = detect(path) if os.path.exists(path) else None
+    if format_name is None and os.path.isdir(path) and next(path.rglob("*.parquet"), None) is not None:
         return "parquet"
     return _FORMATS.get(format_name or "")
 
