@@ -53,7 +53,7 @@ def run_init(options: argparse.Namespace) -> int:
         put("\n".join(wrapped(f"{name:<10} ", what) for name, what in TEMPLATES.items()))
         return ExitCode.CLEAN
     folder = Path(options.folder)
-    if folder.exists() and not folder.is_dir():
+    if os.path.exists(folder) and not folder.is_dir():
         notify(f"schemac: {folder} is a file; name a folder")
         return ExitCode.USAGE
     template = _template_files(options)

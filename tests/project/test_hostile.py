@@ -48,7 +48,7 @@ def test_end_with_a_code_of_its_own(tmp_path: Path, start: int, step: int) -> No
     assert wrong == []
 
 
-@pytest.mark.parametrize("command", ["run --dry-run", "verify trips --table", "plan trips --table"])
+@pytest.mark.parametrize("command", ["run --dry-run", "verify trips --table", "plan trips --table", "init"])
 @pytest.mark.parametrize("path", ["x" * 5_000, "x/" * 5_000, "loop"], ids=["long", "deep", "link"])
 def test_refuse_a_path_that_no_system_takes(
     command: str, path: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
