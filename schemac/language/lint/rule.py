@@ -41,6 +41,11 @@ class Subject:
         return [field for field in self.all_fields if field.is_member]
 
     @cached_property
+    def words(self) -> "list[tuple[SchemaField, Words]]":
+        """All places of types, each with the words of its name; items, keys and values have none."""
+        return [(field, words_of(str(field.segment)) if field.is_member else ()) for field in self.all_fields]
+
+    @cached_property
     def constraints(self) -> "list[tuple[SchemaField, tuple[Constraint, ...]]]":
         """All constraints of values, by the field that they apply to."""
         constrained = [field for field in self.all_fields if field.extra and are_constrained(field.extra)]
@@ -132,8 +137,9 @@ def field_rule(
     def rule_of(check: FieldCheck) -> Rule:
         @wraps(check)
         def check_each(subject: Subject, report: Reporter) -> None:
-            for field in subject.all_fields if with_parts else subject.fields:
-                check(field, words_of(str(field.segment)) if field.is_member else (), report)
+            for field, words in subject.words:
+                if with_parts or field.is_member:
+                    check(field, words, report)
 
         return Rule(code, category, check_each, is_default)
 
