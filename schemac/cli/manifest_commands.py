@@ -150,21 +150,17 @@ def run_list(options: argparse.Namespace) -> int:
     project, files = open_project(options, report)
     compiled = _without_errors(files if not report.has_errors else [], project, report)
     fields: list[Json] = []
-    rows: list[tuple[str, ...]] = [_HEAD]
     for dataset in (dataset for file in compiled for dataset in file.datasets):
         for field in (field for field in preorder(dataset.columns) if field.is_member):
             owned = Ownership.of(field, dataset.schema)
             if _is_asked(owned, options):
                 fields.append(_field_json(dataset, field, owned))
-                until = (owned.deprecation.remove_after or "yes") if owned.deprecation is not None else ""
-                cells = (owned.owner or "", ", ".join(owned.tags), owned.classification or "", until)
-                rows.append((f"{dataset.name}.{field.path_text}", type_text_of(field), *cells))
     project.cache.save()
     code = show(report.diagnostics, options, **({} if report.has_errors else {"fields": fields}))
     if report.has_errors or options.format == "json":
         return code
     if fields:
-        put_rendered(table(rows) + "\n")
+        put_rendered(table([_HEAD, *map(_row, fields)]) + "\n")
     datasets = counted(len({one["dataset"] for one in fields}), "dataset")
     print_status(f"{counted(len(fields), 'field')} of {datasets}", options)
     return code
@@ -196,6 +192,13 @@ def _field_json(dataset: LogicalDataset, field: SchemaField, owned: Ownership) -
         "file": place.source.name,
         "line": place.region.line,
     }
+
+
+def _row(field: Json) -> tuple[str, ...]:
+    """Return the cells of a field for a person, out of its JSON."""
+    until = (field["deprecated"]["removeAfter"] or "yes") if field["deprecated"] else ""
+    cells = (field["owner"] or "", ", ".join(field["tags"]), field["classification"] or "", until)
+    return (f"{field['dataset']}.{field['field']}", field["type"], *cells)
 
 
 # expand
