@@ -16,7 +16,7 @@ from schemac.importers import datasets, declarations
 from schemac.importers.importer import ImportedSchema, Importer
 from schemac.importers.sources import has_top_keys
 from schemac.language.logical.model import FieldPath, Part, dotted
-from schemac.language.physical import pa
+from schemac.language.physical import arrow_type, pa
 from schemac.text.source.json_object import Json
 
 _INTEGERS = {
@@ -166,7 +166,7 @@ class _Reader(declarations.DatasetReader):
                 return datasets.kind_of(pa.decimal128(38, 0))
             if format not in _INTEGERS:
                 raise declarations.MisplacedError(f"there is no format {format} of integers", options.path)
-            return datasets.kind_of(getattr(pa, _INTEGERS[format])())
+            return datasets.kind_of(arrow_type(_INTEGERS[format]))
         if logical == "number":
             return datasets.kind_of(pa.float32() if options.text("format") == "f32" else pa.float64())
         if logical == "timestamp":

@@ -27,9 +27,9 @@ from schemac.pipeline.spark.failures import error_of_text, known_cause
 from schemac.rows.runs.file_systems import LOCAL, FileSystem, LocalFiles, local_file
 from schemac.rows.runs.history import LEDGER, SUFFIX, FileRecord, parse_records
 from schemac.rows.runs.identity import Mode, RunIdentity
-from schemac.rows.runs.staging import AGAIN, JOIN, RENEWED_SECONDS, StagingArea, StagingFolder, heartbeat
+from schemac.rows.runs.staging import JOIN, RENEWED_SECONDS, StagingArea, StagingFolder, heartbeat, overtaken
 from schemac.rows.runs.storage import current_storage, hadoop_address, table_address
-from schemac.text.source.catalogue import CONCURRENT_RUN, UNWRITABLE_TARGET
+from schemac.text.source.catalogue import UNWRITABLE_TARGET
 
 
 def open_files(spark: SparkSession, path: str) -> tuple[FileSystem, str]:
@@ -215,8 +215,7 @@ class FileRuns:
         self.staging.start_commit(folder, run)
         records = self.records()
         if any(record.run.id == run.id for record in records):
-            message = f"another attempt of the run `{run.id}` was committed in the meantime"
-            raise PipelineError.uncommitted(CONCURRENT_RUN, message, AGAIN)
+            raise overtaken(f"another attempt of the run `{run.id}` was committed in the meantime")
         return partial(self.commit, folder, run, records)
 
     def commit(
@@ -240,8 +239,7 @@ class FileRuns:
         else:
             is_there, is_one_step = self.system.exists(self.path), self.system.renames_folders
             if is_there and run.mode == Mode.CREATE and self._data_files(self.path):
-                message = f"another run has created `{self.path}` in the meantime"
-                raise PipelineError.uncommitted(CONCURRENT_RUN, message, JOIN)
+                raise overtaken(f"another run has created `{self.path}` in the meantime", JOIN)
             # Runs of former rows stay recorded.
             for known in (*records, record) if is_one_step else records:
                 self.system.write(f"{rows}/{LEDGER}/{known.run.id}{SUFFIX}", known.text)
