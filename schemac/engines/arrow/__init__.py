@@ -15,15 +15,15 @@ ENGINE = Engine(
     "Arrow",
     position=10,
     is_default=True,
-    artifacts="schemac.engines.arrow.ipc:TARGET",
+    artifacts="schemac.engines.arrow.artifact:TARGET",
     judge="schemac.engines.arrow.judge:JUDGE",
-    row_reader="schemac.engines.arrow.ipc:ROW_READER",
+    row_reader="schemac.engines.arrow.reader:ROW_READER",
     codes="schemac.engines.arrow:CODES",
     pages="schemac.engines.arrow.pages",
     formats=(
         Format(
             "arrow",
-            "schemac.engines.arrow.ipc:IMPORTER",
+            "schemac.engines.arrow.reader:IMPORTER",
             (".arrow", ".arrows", ".feather", ".ipc"),
             magic=b"ARROW1",
         ),
