@@ -142,20 +142,6 @@ def read_or_report(read: Callable[[], T], path: Path | str, report: Report) -> T
         return None
 
 
-class MalformedDocumentError(Exception):
-    """A place in a document that is not as its format has it."""
-
-    def __init__(self, location: str, reason: str) -> None:
-        super().__init__(f"{location}: {reason}" if location else reason)
-
-
-def expect(value: Any, type_: type[T], location: str, reason: str) -> T:
-    """Return a value that is of a type. Raises MalformedDocumentError with the reason for any other value."""
-    if not isinstance(value, type_):
-        raise MalformedDocumentError(location, reason)
-    return value
-
-
 class UnsupportedColumnError(Exception):
     """A type without a kind in a column, at a path."""
 

@@ -10,10 +10,11 @@ import schemac
 from schemac.cli.main import main
 from schemac.engines.paimon.reader import read_table_schema
 from schemac.engines.paimon.types import parse_type
-from schemac.importers.importer import ImportedVersion, MalformedDocumentError
+from schemac.importers.importer import ImportedVersion
 from schemac.importers.sources import detect, import_source
 from schemac.language.logical.model import Part
 from schemac.text.source.diagnostics import Report
+from schemac.text.source.json_object import MalformedDocumentError
 from schemac.versions.identity.lock import Highest, Numbers
 from tests.compiling import table_record
 

@@ -23,10 +23,8 @@ from schemac.importers.datasets import list_of, map_of, member, optional, struct
 from schemac.importers.importer import (
     ImportedSchema,
     Importer,
-    MalformedDocumentError,
     NumberedVersion,
     UnreadableSourceError,
-    expect,
     json_document,
     numbered_files,
 )
@@ -35,7 +33,7 @@ from schemac.language.attributes.builtin import DESCRIPTION, TABLE_RECORD
 from schemac.language.kinds.registry import kind_of_name
 from schemac.language.logical.model import FieldPath, Part, dotted
 from schemac.text.source.diagnostics import Report
-from schemac.text.source.json_object import Json
+from schemac.text.source.json_object import Json, MalformedDocumentError, expect
 
 METADATA_FILE = re.compile(r"v?([0-9]+)(?:-[0-9A-Za-z-]+)?(?:\.gz)?\.metadata\.json(?:\.gz)?")
 

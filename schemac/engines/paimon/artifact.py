@@ -26,7 +26,6 @@ from schemac.engines.paimon.types import (
     nested_types,
     parse_type,
 )
-from schemac.importers.importer import MalformedDocumentError
 from schemac.language.attributes import builtin
 from schemac.language.attributes.attribute import Family, Role
 from schemac.language.attributes.registry import has_role
@@ -35,6 +34,7 @@ from schemac.language.kinds.temporal import FRACTION_DIGITS
 from schemac.language.logical.model import SchemaField
 from schemac.language.physical import LoweredSchema, pa
 from schemac.text.source.diagnostics import Report
+from schemac.text.source.json_object import MalformedDocumentError
 from schemac.text.source.phrases import Help
 from schemac.versions.identity.compilation import Compilation
 

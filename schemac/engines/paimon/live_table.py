@@ -14,8 +14,15 @@ from pathlib import Path
 from schemac.artifacts.targets import Emission
 from schemac.engines.paimon import PAIMON_LOSS
 from schemac.engines.paimon.artifact import compiled_table_schema
-from schemac.engines.paimon.reader import columns_of, member_ids, members, parts, read_schema_file
-from schemac.engines.paimon.table_schema import TableSchema, ids_of, number_fields, schema_files
+from schemac.engines.paimon.reader import (
+    columns_of,
+    member_ids,
+    members,
+    parts,
+    read_schema_file,
+    schema_files,
+)
+from schemac.engines.paimon.table_schema import TableSchema, ids_of, number_fields
 from schemac.engines.paimon.types import PaimonType, nested_types
 from schemac.importers.importer import read_or_report
 from schemac.language.attributes.builtin import TABLE_IDS, TABLE_RECORD, TABLE_VERSION

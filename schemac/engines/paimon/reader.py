@@ -9,6 +9,7 @@ Source: `ArrowFieldTypeConversion`, `SchemaSerializer` and `TableSchema.fromJson
       paimon-cpp. Java reads a null as the text "null"; pypaimon writes one where there is no comment, so that here it is an absent key.
 """
 
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -17,17 +18,16 @@ from typing import Any
 from schemac.arrow.metadata import compact
 from schemac.engines.paimon import attributes as paimon
 from schemac.engines.paimon.options import is_true
-from schemac.engines.paimon.table_schema import NAME, VERSION, TableSchema, data_of, schema_files
+from schemac.engines.paimon.table_schema import NAME, VERSION, TableSchema, data_of
 from schemac.engines.paimon.types import BITS, LONGEST, DataField, PaimonType, parse_field
 from schemac.importers import importer
 from schemac.importers.datasets import list_of, map_of, member, optional, struct, with_attributes
-from schemac.importers.importer import MalformedDocumentError, expect
 from schemac.importers.sources import ForeignDocument, has_keys, is_json_with
 from schemac.language.attributes.builtin import DESCRIPTION, TABLE_RECORD
 from schemac.language.kinds.registry import kind_of_name
 from schemac.language.logical.model import FieldPath, Part, dotted
 from schemac.text.source.diagnostics import Report
-from schemac.text.source.json_object import Json
+from schemac.text.source.json_object import Json, MalformedDocumentError, expect
 from schemac.versions.identity.lock import EngineData, Highest, Numbers
 
 _NEEDED = ("id", "fields", "highestFieldId", "partitionKeys", "primaryKeys", "options")
@@ -39,6 +39,20 @@ DOCUMENTS = (
     ),
 )
 """What to import in place of such a file."""
+
+
+FILE_NAME = re.compile(r"schema-([0-9]+)")
+"""How Paimon names its schema files."""
+
+
+def schema_files(path: Path) -> list[Path]:
+    """List the schema files of a table, oldest first; of a file, itself."""
+    if path.is_file():
+        return [path]
+    for folder in (path / "schema", path):
+        if numbered := importer.numbered_files(folder, FILE_NAME):
+            return [file for _, file in numbered]
+    return []
 
 
 def is_source(path: Path) -> bool:

@@ -1,4 +1,4 @@
-"""The schema files of a Paimon table, and the numbers of its fields and schemas.
+"""The content of a Paimon table's schema files, and the numbers of its fields and schemas.
 
 Layer: engines.
 Shape: `to_text` gives the bytes that Paimon's Java writes, without a line end after the last brace. JSON around such tables that is
@@ -13,34 +13,17 @@ Source: `SchemaSerializer` of github.com/apache/paimon and Jackson's `DefaultPre
 """
 
 import dataclasses
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import Any
 
 from schemac.engines.paimon import attributes as paimon
 from schemac.engines.paimon.types import DataField, PaimonType
-from schemac.importers.importer import numbered_files
 from schemac.language.attributes.builtin import TABLE_VERSION
 from schemac.language.logical.dataset import LogicalDataset
 from schemac.language.logical.model import SchemaField
 from schemac.text.source.json_object import Json
 from schemac.versions.identity.lock import Former, Numbered, Numbering, Numbers
-
-FILE_NAME = re.compile(r"schema-([0-9]+)")
-"""How Paimon names its schema files."""
-
-
-def schema_files(path: Path) -> list[Path]:
-    """List the schema files of a table, oldest first; of a file, itself."""
-    if path.is_file():
-        return [path]
-    for folder in (path / "schema", path):
-        if numbered := numbered_files(folder, FILE_NAME):
-            return [file for _, file in numbered]
-    return []
-
 
 VERSION = 3
 """What Paimon writes since 0.9."""

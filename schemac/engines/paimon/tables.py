@@ -19,7 +19,8 @@ from pathlib import Path
 from schemac.engines.paimon import live_table
 from schemac.engines.paimon.changes import SchemaChange, changes_between
 from schemac.engines.paimon.judge import OPTION_FACTS
-from schemac.engines.paimon.table_schema import TableSchema, schema_files
+from schemac.engines.paimon.reader import schema_files
+from schemac.engines.paimon.table_schema import TableSchema
 from schemac.language.attributes.builtin import TABLE_VERSION
 from schemac.text.source.catalogue import REFUSED_CHANGE, TABLE_CHANGED, TABLE_DRIFT, WRITE_FAILED
 from schemac.text.source.diagnostics import Report

@@ -13,9 +13,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Self
 
-from schemac.importers.importer import MalformedDocumentError, expect
 from schemac.language.logical.model import SchemaField
-from schemac.text.source.json_object import Json
+from schemac.text.source.json_object import Json, MalformedDocumentError, expect
 
 LONGEST = 2**31 - 1
 """Length of STRING and BYTES, which are a VARCHAR and a VARBINARY without a limit."""

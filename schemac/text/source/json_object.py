@@ -1,10 +1,13 @@
 """JSON objects, at the edges of the compiler, and paths in them.
 
 Layer: text.
+Errors: MalformedDocumentError.
 """
 
 from collections.abc import Callable, Collection, Iterator
-from typing import Any
+from typing import Any, TypeVar
+
+T = TypeVar("T")
 
 Json = dict[str, Any]
 """An object of a JSON, YAML or TOML document, as it was read or is about to be written.
@@ -14,6 +17,20 @@ Its keys are those of the document. What the compiler knows by names of its own 
 
 TreePath = tuple[str | int, ...]
 """The keys and indices that lead from the root of a document to a value."""
+
+
+class MalformedDocumentError(Exception):
+    """A place in a document that is not as its format has it."""
+
+    def __init__(self, location: str, reason: str) -> None:
+        super().__init__(f"{location}: {reason}" if location else reason)
+
+
+def expect(value: Any, type_: type[T], location: str, reason: str) -> T:
+    """Return a value that is of a type. Raises MalformedDocumentError with the reason for any other value."""
+    if not isinstance(value, type_):
+        raise MalformedDocumentError(location, reason)
+    return value
 
 
 def values_in(value: Any, path: TreePath = ()) -> Iterator[tuple[TreePath, Any]]:

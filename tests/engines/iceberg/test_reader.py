@@ -12,7 +12,7 @@ import pytest
 import schemac
 from schemac.cli.main import main
 from schemac.engines.iceberg.reader import parse_metadata, parse_schema
-from schemac.importers.importer import MalformedDocumentError
+from schemac.text.source.json_object import MalformedDocumentError
 from tests.engines.iceberg.test_oracle import IcebergDrawing
 from tests.engines.iceberg.test_tables import ROWS
 
