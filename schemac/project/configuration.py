@@ -54,6 +54,8 @@ class Project:
     @cached_property
     def vocabularies(self) -> "dict[str, Validator]":
         """The vocabularies that its attributes are checked against, by domain."""
+        if not self.vocabulary_contents:
+            return {}
         from schemac.project.settings import vocabulary  # for start-up time: few projects have any
 
         return {domain: vocabulary(content) for domain, content in self.vocabulary_contents.items()}

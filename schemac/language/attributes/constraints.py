@@ -173,12 +173,12 @@ OF_VALUES = (
     *BOUNDS, MULTIPLE_OF, MIN_LENGTH, MAX_LENGTH, PATTERN, ENUM, MIN_ITEMS, MAX_ITEMS, UNIQUE_ITEMS,
 )  # fmt: skip
 """Those of the values at one place."""
-_KEYS_OF_VALUES = frozenset(attribute.key for attribute in OF_VALUES)
+KEYS_OF_VALUES = frozenset(attribute.key for attribute in OF_VALUES)
 
 
 def are_constrained(extra: Mapping[str, Any]) -> bool:
     """Whether one of these attributes is a constraint of values."""
-    return not _KEYS_OF_VALUES.isdisjoint(extra)
+    return not KEYS_OF_VALUES.isdisjoint(extra)
 
 
 UNIQUE = _constraint(
@@ -214,4 +214,5 @@ CHECK = _constraint(
 )
 OF_ROWS = (UNIQUE, REFERENCES, CHECK)
 """Those of whole rows."""
+KEYS_OF_ROWS = tuple(attribute.key for attribute in OF_ROWS)
 ATTRIBUTES = (*OF_VALUES, *OF_ROWS)

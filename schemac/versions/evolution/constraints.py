@@ -15,8 +15,8 @@ from dataclasses import dataclass, fields, is_dataclass
 from decimal import Decimal
 from typing import Any, NamedTuple
 
-from schemac.language.attributes.attribute import NUMBERS, Attribute, Family, Role
-from schemac.language.attributes.constraints import OF_ROWS
+from schemac.language.attributes.attribute import NUMBERS, Family, Role
+from schemac.language.attributes.constraints import KEYS_OF_ROWS
 from schemac.language.attributes.registry import of_role
 from schemac.language.constraints import rows
 from schemac.language.constraints.constraint import EXACT, Constraint, Turn, UnfitValueError, turn_of
@@ -69,7 +69,6 @@ def _paths(marks: Iterable[SchemaField]) -> str:
     return ", ".join(field.path_text for field in marks)
 
 
-RULE_BY_KEY: Mapping[str, Attribute[Any]] = {attribute.key: attribute for attribute in OF_ROWS}
 _EXACT = NUMBERS | {Family.DECIMAL}
 
 
@@ -271,7 +270,7 @@ def every_rule(version: SchemaVersion) -> tuple[ConstraintRule, ...]:
     """Return all constraints of a version."""
     return (
         *[rule for field in preorder(version.dataset.columns) for rule in rules_at(field)],
-        *[rule for key in RULE_BY_KEY for rule in row_rules(version, key)],
+        *[rule for key in KEYS_OF_ROWS for rule in row_rules(version, key)],
     )
 
 

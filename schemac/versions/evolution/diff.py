@@ -15,13 +15,11 @@ from typing import Any
 from schemac.language.attributes import arrow, builtin
 from schemac.language.attributes.attribute import NUMBERS, TEMPORAL, Family, Role
 from schemac.language.attributes.builtin import is_utc
+from schemac.language.attributes.constraints import KEYS_OF_ROWS, KEYS_OF_VALUES
 from schemac.language.attributes.registry import known
-from schemac.language.constraints.field_constraints import BY_KEY as OF_VALUES
 from schemac.language.logical.facts import AnyFact, Fact
 from schemac.language.logical.model import SchemaField, preorder, type_text_of
 from schemac.versions.evolution.changes import Change, attribute_fact, facts
-from schemac.versions.evolution.constraints import RULE_BY_KEY as OF_ROWS
-from schemac.versions.evolution.constraints import constraint_fact, row_fact
 from schemac.versions.evolution.version_pair import SchemaVersion, VersionPair, pair_versions
 
 TypeFact = tuple[Fact, Any, Any]
@@ -79,7 +77,11 @@ def attribute_facts(old: SchemaField, new: SchemaField) -> Iterator[AttributeFac
                 yield (Fact.BUFFER_LAYOUT_CHANGED, kinds[0], kinds[1], key)
             if widths[0] != widths[1]:
                 yield (Fact.OFFSET_WIDTH_CHANGED, widths[0], widths[1], key)
-        elif key in OF_VALUES:
+        elif key in KEYS_OF_VALUES:
+            from schemac.versions.evolution.constraints import (
+                constraint_fact,
+            )  # for start-up time: most changes are others
+
             fact = constraint_fact(key, old, new)
             yield from [(fact, before, after, key)] if fact is not None else []
         elif attribute is not None and attribute.property_facts is not None:
@@ -100,7 +102,9 @@ def schema_facts(
         if attribute is not None and attribute.role is Role.OPTIONS:
             for name, was, is_ in _changed_keys(before or {}, after or {}):
                 yield (_fact(key, was, is_), was, is_, name)
-        elif key in OF_ROWS:
+        elif key in KEYS_OF_ROWS:
+            from schemac.versions.evolution.constraints import row_fact  # for start-up time, as above
+
             fact = row_fact(pair or pair_versions(older, newer), key)
             yield from [(fact, before, after, key)] if fact is not None else []
         else:
@@ -123,7 +127,7 @@ def _changed_keys(old: _Extra, new: _Extra) -> Iterator[tuple[str, Any, Any]]:
         is_different = before != after
         if is_different and attribute is not None and before is not None and after is not None:
             is_different = attribute.read({key: before}) != attribute.read({key: after})
-        if is_different or key in OF_VALUES or key in OF_ROWS:
+        if is_different or key in KEYS_OF_VALUES or key in KEYS_OF_ROWS:
             yield key, before, after
 
 

@@ -27,12 +27,12 @@ from schemac.engines.lance.tables import field_ids
 from schemac.engines.lance.tables.fields import differences, ids_in_files, in_preorder, stale_fields
 from schemac.engines.lance.tables.steps import INDICES_KEY, TableIndex, indices_of, noted_indices
 from schemac.engines.lance.transactions import schema_parts
+from schemac.language.attributes.constraints import KEYS_OF_ROWS
 from schemac.language.logical.dataset import LogicalDataset, Origins
 from schemac.language.logical.model import Schema, columns, preorder
 from schemac.text.source.catalogue import UNUSABLE_TABLE
 from schemac.text.source.diagnostics import Diagnostic, Report
 from schemac.text.source.files import install_help
-from schemac.versions.evolution.constraints import RULE_BY_KEY as ROW_KEYS
 from schemac.versions.evolution.tables import Candidate, TableRecord, choose_version, lock_ids, state_version
 from schemac.versions.evolution.version_pair import (
     LockedSchemaVersion,
@@ -120,8 +120,8 @@ class LanceTable:
         if self.dataset is None:
             return version
         schema = version.dataset.schema
-        others = {key: value for key, value in schema.extra.items() if key not in ROW_KEYS}
-        table_rules = {key: json.loads(value) for key, value in self.metadata.items() if key in ROW_KEYS}
+        others = {key: value for key, value in schema.extra.items() if key not in KEYS_OF_ROWS}
+        table_rules = {key: json.loads(value) for key, value in self.metadata.items() if key in KEYS_OF_ROWS}
         with_rules = schema.model_copy(update={"extra": others | table_rules})
         return replace(version, dataset=replace(version.dataset, schema=with_rules))
 
