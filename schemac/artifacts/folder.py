@@ -23,6 +23,7 @@ from typing import Any, NamedTuple, NoReturn
 
 from schemac.text.source.catalogue import DAMAGED_PROVENANCE, FOREIGN_FOLDER, IN_THE_WAY
 from schemac.text.source.diagnostics import Code
+from schemac.text.source.text import read_handle
 from schemac.version import __version__
 
 NAME = "artifacts.json"
@@ -61,12 +62,13 @@ class Provenance(NamedTuple):
 
     def to_json(self) -> bytes:
         """Return the file's content."""
+        from pydantic_core import to_json  # for start-up time: most builds change nothing
+
         datasets = {
-            name: {"files": files, "manifest": manifest, "manifestDigest": digest}
-            for name, (manifest, digest, files) in self.datasets.items()
+            name: {"files": dict(sorted(files.items())), "manifest": manifest, "manifestDigest": digest}
+            for name, (manifest, digest, files) in sorted(self.datasets.items())
         }
-        document = {"compiler": self.compiler, "datasets": datasets}
-        return f"{json.dumps(document, ensure_ascii=False, indent=1, sort_keys=True)}\n".encode()
+        return to_json({"compiler": self.compiler, "datasets": datasets}, indent=1) + b"\n"
 
 
 def digest(content: bytes) -> str:
@@ -133,8 +135,6 @@ _HARMLESS = frozenset({STAGING, ".gitignore", ".gitkeep", ".gitattributes", ".DS
 _READING = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK
 """Neither a link is followed nor a pipe waited for."""
 _WRITING = os.O_WRONLY | os.O_CREAT | os.O_EXCL
-_AT_ONCE = 1 << 20
-"""Bytes that are read at once of a file that changes while it is read."""
 _MAX_LISTED = 3
 """Foreign files that a message names."""
 _SORTS = (
@@ -225,11 +225,7 @@ class OutputFolder:
             status = os.fstat(handle)
             if not stat.S_ISREG(status.st_mode):
                 self._is_there(path, stat.S_ISREG)
-            # One byte more is asked for than there are: mostly that is all of it.
-            parts = [os.read(handle, status.st_size + 1)]
-            while parts[-1] and sum(map(len, parts)) != status.st_size:
-                parts.append(os.read(handle, _AT_ONCE))
-            return b"".join(parts)
+            return read_handle(handle, status.st_size)
         finally:
             os.close(handle)
 

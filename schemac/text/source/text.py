@@ -49,16 +49,21 @@ def read_file(path: str | Path, limit: int | None = None) -> bytes:
             raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
         if not is_open and not stat.S_ISREG(status.st_mode):
             raise OSError(errno.EINVAL, "it is a pipe or a device, not a file")
-        most = sys.maxsize if limit is None else limit + 1
-        first = os.read(handle, min(status.st_size + 1, most))
-        if len(first) in (status.st_size, most):
-            return first
-        parts = [first]
-        while (left := most - sum(map(len, parts))) and (part := os.read(handle, min(left, _AT_ONCE))):
-            parts.append(part)
-        return b"".join(parts)
+        return read_handle(handle, status.st_size, sys.maxsize if limit is None else limit + 1)
     finally:
         os.close(handle)
+
+
+def read_handle(handle: int, size: int, most: int = sys.maxsize) -> bytes:
+    """Return what an open file still has, up to `most` bytes; `size` is how many it said that it has. Raises OSError."""
+    # One byte more is asked for than there are: mostly that is all of it.
+    first = os.read(handle, min(size + 1, most))
+    if len(first) in (size, most):
+        return first
+    parts = [first]
+    while (left := most - sum(map(len, parts))) and (part := os.read(handle, min(left, _AT_ONCE))):
+        parts.append(part)
+    return b"".join(parts)
 
 
 _AT_ONCE = 1 << 20
