@@ -9,6 +9,7 @@ import dataclasses
 import os
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache, partial
 from types import MappingProxyType
 from typing import NamedTuple
 
@@ -56,6 +57,8 @@ class Builds:
         self._options = options
         self._keys = project.cache.keys("build", options)
         self._lost_locks = LostLocks(project)
+        # Of folders, most of which have many manifests.
+        self._from_project = cache(partial(os.path.relpath, start=project.folder))
 
     def cached(self, file: CompiledFile) -> BuiltFile | None:
         """Return the cached build of a manifest; None if there is none for its present content."""
@@ -152,7 +155,8 @@ class Builds:
 
     def _manifest(self, file: CompiledFile) -> str:
         """Return a manifest's path from the project's folder, wherever the command was run."""
-        return os.path.relpath(file.file.path, self._project.folder)
+        folder, name = os.path.split(file.file.path)
+        return os.path.normpath(os.path.join(self._from_project(folder or "."), name))
 
 
 def report_builds(made: Sequence[BuiltFile], report: Report) -> None:

@@ -147,6 +147,7 @@ def find_manifests(
     manifests: dict[str, ManifestFile] = {}
     # Of folders, most of which have many files.
     real_folder = cache(os.path.realpath)
+    below = os.path.join(os.getcwd(), "")
     for path_text in paths:
         path = Path(path_text) if os.path.isabs(path_text) else base / path_text
         try:
@@ -158,14 +159,14 @@ def find_manifests(
         if is_folder:
             for file in walk(path, out, exclusion=exclusion):
                 real = real_path(file, real_folder)
-                where = _display_path(file, real)
+                where = _display_path(file, real, below)
                 if not file.is_symlink() or os.path.exists(file):
                     manifests.setdefault(real, ManifestFile(file, where, is_named=False))
                     continue
                 report.add(UNREADABLE_FILE, f"{where} is a broken link", file=where, help="remove it")
         elif exists:
             real = real_path(path, real_folder)
-            manifests.setdefault(real, ManifestFile(path, _display_path(path, real), is_named=True))
+            manifests.setdefault(real, ManifestFile(path, _display_path(path, real, below), is_named=True))
         else:
             message = f"there is no file or folder {path_text}"
             report.add(UNREADABLE_FILE, message, file=path_text, help="check the path")
@@ -202,7 +203,6 @@ def real_path(path: Path, real_folder: Callable[[str], str] = os.path.realpath) 
     return os.path.join(real_folder(folder), name) if name not in ("", ".", "..") else os.path.realpath(path)
 
 
-def _display_path(path: Path, real: str) -> str:
-    """Return a path from the working folder where it is below that, with `/`; a link is called by its own name."""
-    below = os.path.join(os.getcwd(), "")
+def _display_path(path: Path, real: str, below: str) -> str:
+    """Return a path from the working folder where it is `below` that, with `/`; a link is called by its own name."""
     return real.removeprefix(below) if real.startswith(below) else path.as_posix()

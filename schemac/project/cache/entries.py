@@ -142,17 +142,17 @@ def _framed(value: object) -> bytes:
         content = value.encode("utf-8", "surrogatepass")
     elif isinstance(value, bytes):
         sort, content = b"b", value
-    elif value is None or isinstance(value, bool | int | float):
+    elif value is None or isinstance(value, (bool, int, float)):
         sort, content = type(value).__name__.encode(), repr(value).encode()
-    elif isinstance(value, Mapping):
-        sort, content = b"m", b"".join(sorted(map(_framed, value.items())))
-    elif isinstance(value, AbstractSet):
-        sort, content = b"u", b"".join(sorted(map(_framed, value)))
-    elif isinstance(value, tuple | list):
+    elif isinstance(value, (tuple, list)):
         sort, content = b"l", b"".join(map(_framed, value))
     elif is_dataclass(value) and not isinstance(value, type):
         compared = ((field.name, getattr(value, field.name)) for field in fields(value) if field.compare)
         sort, content = b"d", b"".join(map(_framed, compared))
+    elif isinstance(value, Mapping):
+        sort, content = b"m", b"".join(sorted(map(_framed, value.items())))
+    elif isinstance(value, AbstractSet):
+        sort, content = b"u", b"".join(sorted(map(_framed, value)))
     else:
         raise TypeError(f"a {type(value).__name__} has no digest")
     return b"%s%d\n%s" % (sort, len(content), content)

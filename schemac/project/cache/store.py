@@ -217,12 +217,16 @@ def _write(
         connection.execute(f"PRAGMA user_version = {run}")
         if is_fresh:
             connection.execute("DELETE FROM entries")
-        connection.executemany(f"UPDATE entries SET used = {run} WHERE id = ?", ((_id(key),) for key in used))  # noqa: S608
+        # Marking them writes all of their pages anew: that is left until something may have to go.
+        if _size(connection) > MAX_BYTES // 2:
+            connection.executemany(
+                "UPDATE entries SET used = ? WHERE id = ?", ((run, _id(key)) for key in used)
+            )
         connection.executemany(
             "REPLACE INTO entries VALUES (?, ?, ?, ?, ?)",
             ((_id(key), compiler, run, _digest(key, content), content) for key, content in new.items()),
         )
-        is_too_large = _pragma(connection, "page_count") * _pragma(connection, "page_size") > MAX_BYTES
+        is_too_large = _size(connection) > MAX_BYTES
         if is_too_large:
             connection.execute(_EVICT, (MAX_BYTES // 2,))
         connection.execute("COMMIT")
@@ -240,6 +244,11 @@ def _pragma(connection: sqlite3.Connection, name: str) -> int:
     """Return the number that a PRAGMA of the database answers."""
     (number,) = connection.execute(f"PRAGMA {name}").fetchone()
     return int(number)
+
+
+def _size(connection: sqlite3.Connection) -> int:
+    """Return how many bytes a database has."""
+    return _pragma(connection, "page_count") * _pragma(connection, "page_size")
 
 
 def _is_file(path: str) -> bool:
