@@ -18,10 +18,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from schemac.cli.terminal import ExitCode, carry_out, clear_screen, notify
-from schemac.project.cache.store import FOLDER, NO_CACHE, Cache
+from schemac.project.cache.store import FOLDER, NO_CACHE, Cache, tracked_files
 from schemac.project.configuration import SETTINGS_FILES, Project, find_project
 from schemac.project.discovery import SUFFIXES, ManifestFile, find_manifests, walk
-from schemac.project.git_tree import tracked_files
 from schemac.project.imported import FolderFiles
 from schemac.project.manifests import CompiledFile, read_manifests
 from schemac.project.options import CompileOptions

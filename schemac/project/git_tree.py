@@ -15,7 +15,6 @@ from dataclasses import dataclass, replace
 from functools import cache, cached_property
 from pathlib import Path
 
-from schemac.project.cache.store import FILE
 from schemac.project.discovery import real_path
 
 _LINK, _SUBMODULE = "120000", "160000"
@@ -290,28 +289,3 @@ def git_output(*words: str, input: bytes = b"", environment: Mapping[str, str] |
 def _local_variables() -> frozenset[str]:
     """Return the variables that bind git to one repository; asked once, for each answer is a process."""
     return frozenset(git_output("rev-parse", "--local-env-vars").decode().split())
-
-
-def tracked_files(folder: Path) -> list[str]:
-    """Return the files of a cache that git tracks; none where git is not there or knows no such file."""
-    index = None
-    for git in (one / ".git" for one in folder.parents):
-        if git.is_file():
-            # It names the folder that it stands for.
-            try:
-                line = git.read_text(encoding="utf-8", errors="replace").strip()
-            except OSError:
-                continue
-            git = git.parent / line.removeprefix("gitdir: ")
-        if (git / "index").is_file():
-            index = git / "index"
-            break
-    try:
-        # Git is asked only where its index has the name of one: most runs need no other program.
-        if index is None or FILE.encode() not in index.read_bytes():
-            return []
-        output = git_output("-C", str(folder), "ls-files", "-z")
-    except (OSError, GitError):
-        return []
-    names = output.decode("utf-8", "surrogateescape").split("\0")[:-1]
-    return [f"{folder.name}/{name}" for name in names]

@@ -13,8 +13,8 @@ from ruamel.yaml.nodes import CollectionNode, Node
 from schemac.language.attributes.attribute import Attribute
 from schemac.language.attributes.registry import ATTRIBUTES
 from schemac.language.kinds.registry import KINDS
-from schemac.language.manifest.foreign import flow
 from schemac.text.source.diagnostics import Diagnostic
+from schemac.text.syntax.events import flow
 from tests.fixing import Sort, Text, corpus, errors, findings_of, pages
 
 _WRITE = re.compile(

@@ -22,12 +22,13 @@ from schemac.importers.importer import ImportedSchema, Importer, ImportNotes, Un
 from schemac.language.attributes.builtin import DESCRIPTION
 from schemac.language.logical.model import Schema
 from schemac.language.manifest.bind import Binder, read_datasets
-from schemac.language.manifest.foreign import flow, suggest_meaning
+from schemac.language.manifest.foreign import suggest_meaning
 from schemac.language.manifest.write import write_fields
 from schemac.text.source.diagnostics import Located, Report, SourceText, Span
 from schemac.text.source.json_object import Json, TreePath
 from schemac.text.source.text import decode_text
 from schemac.text.syntax.document import Document, parse
+from schemac.text.syntax.events import flow
 from schemac.text.syntax.type_text import ColumnText, MalformedTypeError, TypeReader, type_words
 
 _KEYS = ("schema", "ddlSchema")

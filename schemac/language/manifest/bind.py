@@ -25,7 +25,6 @@ from schemac.language.logical.dataset import LogicalDataset, Origins, with_disti
 from schemac.language.logical.model import PART_KEYS, TYPE_KEYS, Field, Part, Schema, columns, dotted
 from schemac.language.manifest.documents import Body, Documents, is_library, is_meant
 from schemac.language.manifest.expansion import Expander, replaced
-from schemac.language.manifest.foreign import suggest_type
 from schemac.language.manifest.library import GroupScope, Reuse, scope_of
 from schemac.language.manifest.standard import Standardizer, complete_type
 from schemac.text.source.catalogue import DUPLICATE_DATASET, EMPTY_DOCUMENT, NO_SCHEMA, UNKNOWN_DOCUMENT
@@ -132,6 +131,13 @@ class DocumentFindings:
         return dotted(tuple(segments))
 
 
+def _suggest_type(text: str, is_nested: bool = False) -> str | None:
+    """Return what to write for the text of a type that is no kind."""
+    from schemac.language.manifest.foreign import suggest_type  # for start-up time: most types are kinds
+
+    return suggest_type(text, is_nested)
+
+
 def _advise_option(key: str, field: Mapping[str, Any]) -> str:
     """Return what to write for a flag of nullability."""
     kind = field["type"].get("kind") if isinstance(field.get("type"), dict) else None
@@ -176,7 +182,7 @@ _WORDS = KnownWords(
         ),
         **{fold(key): _advise_attribute(a) for a in ATTRIBUTES.values() for key in a.foreign_keys},
     },
-    type_help=suggest_type,
+    type_help=_suggest_type,
     complete_type=complete_type,
     nouns={"Field": "a field", "Schema": "a schema", **dict.fromkeys(BY_NAME, "a type")},
     examples={

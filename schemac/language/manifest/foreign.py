@@ -24,7 +24,7 @@ from schemac.language.kinds.temporal import ARROW_UNITS, FOREIGN_UNITS
 from schemac.language.logical.model import LogicalType
 from schemac.text.source.json_object import Json
 from schemac.text.source.phrases import Help, closest, fold
-from schemac.text.syntax.events import scalar
+from schemac.text.syntax.events import flow
 from schemac.text.syntax.type_text import ColumnText, TypeText, read_type
 
 _UNITS = {**FOREIGN_UNITS, **{fold(unit): unit for unit in ARROW_UNITS}}
@@ -105,19 +105,6 @@ def meaning(written: TypeText, *, are_parts_marked: bool = False) -> Meaning:
     """Return the type of a text."""
     meaning = _Reader(are_parts_marked).of(written)
     return meaning._replace(tree=_optional(meaning.tree, is_nullable=bool(written.is_nullable)))
-
-
-def flow(value: Any) -> str:
-    """Return a value as YAML on one line; a type that is only a kind, as its name."""
-    if isinstance(value, dict):
-        if set(value) == {"kind"}:
-            return scalar(str(value["kind"]))
-        return "{" + ", ".join(f"{key}: {flow(item)}" for key, item in value.items()) + "}"
-    if isinstance(value, list):
-        return "[" + ", ".join(map(flow, value)) + "]"
-    if value is None or isinstance(value, bool):
-        return "null" if value is None else str(value).lower()
-    return scalar(value) if isinstance(value, str) else str(value)
 
 
 def _optional(tree: Json, *, is_nullable: bool) -> Json:

@@ -25,12 +25,12 @@ from schemac.language.kinds.registry import BY_NAME, SPELLINGS
 from schemac.language.kinds.temporal import ARROW_UNITS
 from schemac.language.logical.dataset import VARIANTS, LogicalDataset
 from schemac.language.logical.model import TYPE_KEYS, Field, LogicalType, Member, Schema, SchemaField
-from schemac.language.manifest.foreign import flow
 from schemac.text.source import catalogue as codes
 from schemac.text.source.diagnostics import Report, SourceText
 from schemac.text.source.json_object import Json, TreePath
 from schemac.text.source.phrases import Help, closest
 from schemac.text.syntax.document import Document, parse
+from schemac.text.syntax.events import flow
 from schemac.text.syntax.model import sort_of
 
 AddFinding = Callable[..., None]

@@ -147,6 +147,32 @@ def remove_cache(project: Path) -> int | None:
     return size
 
 
+def tracked_files(folder: Path) -> list[str]:
+    """Return the files of a cache that git tracks; none where git is not there or knows no such file."""
+    index = None
+    for git in (one / ".git" for one in folder.parents):
+        if git.is_file():
+            # It names the folder that it stands for.
+            try:
+                line = git.read_text(encoding="utf-8", errors="replace").strip()
+            except OSError:
+                continue
+            git = git.parent / line.removeprefix("gitdir: ")
+        if (git / "index").is_file():
+            index = git / "index"
+            break
+    with suppress(OSError):
+        # Git is asked only where its index has the name of one: most runs need no other program.
+        if index is not None and FILE.encode() in index.read_bytes():
+            from schemac.project.git_tree import GitError, git_output
+
+            with suppress(GitError):
+                output = git_output("-C", str(folder), "ls-files", "-z")
+                names = output.decode("utf-8", "surrogateescape").split("\0")[:-1]
+                return [f"{folder.name}/{name}" for name in names]
+    return []
+
+
 def _is_link(project: Path) -> bool:
     """Whether the folder is in truth elsewhere, where nothing of a project is to be written or removed."""
     return os.path.islink(project / FOLDER) or os.path.islink(project / FOLDER / _CACHE)

@@ -144,6 +144,19 @@ def scalar(text: str, like: str = "") -> str:
     return _with_quotes(text, like, _NAME.fullmatch(text) is not None and text.lower() not in _OLD_WORDS)
 
 
+def flow(value: Any) -> str:
+    """Return a value as YAML on one line; a type that is only a kind, as its name."""
+    if isinstance(value, dict):
+        if set(value) == {"kind"}:
+            return scalar(str(value["kind"]))
+        return "{" + ", ".join(f"{key}: {flow(item)}" for key, item in value.items()) + "}"
+    if isinstance(value, list):
+        return "[" + ", ".join(map(flow, value)) + "]"
+    if value is None or isinstance(value, bool):
+        return "null" if value is None else str(value).lower()
+    return scalar(value) if isinstance(value, str) else str(value)
+
+
 def scalar_of_name(name: str, like: str = "") -> str:
     """Return a name as `scalar` does; one of several parts, such as a path or a key of attributes, may be plain too."""
     return name if _PLAIN_PATH.fullmatch(name) and like[:1] not in ("'", '"') else scalar(name, like)
