@@ -8,23 +8,17 @@ and both print what they find; where it says "again", the same edits are judged 
 import itertools
 import shutil
 import subprocess
-import sys
 import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
-from tests.bench.measure import Run, interleave, run
+from tests.bench.measure import SCHEMAC, Run, interleave, run
 from tests.bench.workload import write_manifests, write_protos
 
 FILES, FIELDS, EDITED = 1_000, 50, 10
 ENGINES = ("arrow", "lance", "spark")
 _TYPES = (("Int64", "int64"), ("Int16", "sint32"), ("Int8", "sint64"), ("UInt32", "uint32"))
 Cases = dict[str, Callable[[], Run]]
-
-
-def schemac(*words: str) -> list[str]:
-    """The command of this tree."""
-    return [sys.executable, "-m", "schemac", *words]
 
 
 class Workload:
@@ -36,7 +30,7 @@ class Workload:
         self.protos = write_protos(root / "protos", FILES, FIELDS)
         targets = ", ".join(f'"{name}"' for name in ENGINES)
         (self.repository / "schemac.toml").write_text(f'manifests = ["tables"]\ntargets = [{targets}]\n')
-        self._do(*schemac("lock", "--format", "json"))
+        self._do(SCHEMAC, "lock", "--format", "json")
         self.before = shutil.copytree(self.manifests, root / "tables-before")
         self.protos_before = shutil.copytree(self.protos, root / "protos-before")
         for words in (["init"], ["add", "."], ["commit", "-m", "before"]):
@@ -75,7 +69,7 @@ def _build_cases(buf: str, work: Workload) -> Cases:
         def case() -> Run:
             if edited:
                 work.edit(edited)
-            return run(schemac("build", "--format", "json"), work.repository)
+            return run([SCHEMAC, "build", "--format", "json"], work.repository)
 
         return case
 
@@ -90,7 +84,7 @@ def _breaking_cases(buf: str, work: Workload, image: Path) -> Cases:
     """Ten of the files edited, each time otherwise than before; findings are the expected end, for the type of some edits an error."""
 
     def judge(against: str, *, is_edited: bool) -> Callable[[], Run]:
-        words = schemac("breaking", "--against", against, "tables", "--format", "json")
+        words = [SCHEMAC, "breaking", "--against", against, "tables", "--format", "json"]
 
         def case() -> Run:
             if is_edited:
@@ -115,8 +109,8 @@ def report_again(buf: str, scratch: Path, rounds: int) -> dict[str, float]:
     work, image = Workload(root), root / "before.binpb"
     subprocess.run([buf, "build", "-o", str(image)], cwd=work.protos, check=True)
     # What was built and judged before somebody edits something.
-    run(schemac("build", "--format", "json"), work.repository)
-    run(schemac("breaking", "--against", "lock:1", "tables", "--format", "json"), work.repository)
+    run([SCHEMAC, "build", "--format", "json"], work.repository)
+    run([SCHEMAC, "breaking", "--against", "lock:1", "tables", "--format", "json"], work.repository)
     found = interleave(_build_cases(buf, work), rounds)
     found |= {
         (name if name.startswith("buf") else f"breaking {name}"): one

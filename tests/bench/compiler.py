@@ -9,7 +9,6 @@ import json
 import platform
 import shutil
 import subprocess
-import sys
 import tempfile
 from collections.abc import Callable
 from functools import partial
@@ -18,10 +17,9 @@ from math import log
 from pathlib import Path
 
 from tests.bench.again import report_again
-from tests.bench.measure import Run, interleave, run
+from tests.bench.measure import SCHEMAC, Run, interleave, run
 from tests.bench.workload import write_manifests, write_protos
 
-SCHEMAC = str(Path(sys.executable).with_name("schemac"))
 BUF_VERSION = "1.75.0"
 
 

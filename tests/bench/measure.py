@@ -2,11 +2,15 @@
 
 import os
 import subprocess
+import sys
 import time
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
+
+SCHEMAC = str(Path(sys.executable).with_name("schemac"))
+"""The command as it is installed in this environment."""
 
 
 @dataclass(frozen=True, slots=True)
