@@ -35,7 +35,13 @@ class Build:
     """Makes the contents of datasets that are known by their digests alone."""
 
     def merged(self, before: Provenance) -> Provenance:
-        """Return the provenance afterwards: a build of some manifests leaves the datasets of the others."""
+        """Return the provenance afterwards: a build of some manifests leaves the datasets of the others. Raises RefusedError."""
+        for dataset in self.built.values():
+            try:
+                dataset.manifest.encode()
+            except UnicodeEncodeError:
+                message = f"{NAME} cannot list the manifest {dataset.manifest!a}: its path is not UTF-8"
+                raise RefusedError(WRITE_FAILED, message, "rename it") from None
         if self.is_whole:
             return Provenance(self.built)
         read = {dataset.manifest for dataset in self.built.values()}

@@ -251,6 +251,15 @@ def test_touch_nothing_by_a_provenance_that_is_not_ours(
     assert tree(project / "build") == before
 
 
+def test_refuse_a_manifest_whose_path_is_not_utf_8(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    before = tree(project / "build")
+    (project / "rides.yaml").rename(project / "rides\udcff.yaml")
+    for command in (["build"], ["build", "--check"]):
+        assert main(command) == 1
+        assert "the manifest 'rides\\udcff.yaml': its path is not UTF-8" in capsys.readouterr().out
+    assert tree(project / "build") == before
+
+
 def test_remove_the_artifacts_of_a_removed_manifest(
     project: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
