@@ -54,11 +54,16 @@ class _Bar:
         self._command = command
         self._progress_bar: Progress | None = None
         self._task: Any = None
+        self._is_cleared = False
 
     def ring(self, _signal: int, frame: FrameType | None) -> None:
         """Redraw the bar, and set the timer again."""
         import signal  # for start-up time: most commands end before anything rings
 
+        # A signal that came just before the timer was stopped is handled after it: it would start the timer again,
+        # which kills the program once nobody handles the signal any more.
+        if self._is_cleared:
+            return
         try:
             # rich loads modules, and Python cannot do that in the middle of loading another.
             if not _is_loading(frame):
@@ -90,6 +95,7 @@ class _Bar:
         """Take the bar away for good."""
         import signal  # as above
 
+        self._is_cleared = True
         signal.setitimer(signal.ITIMER_REAL, 0)
         if self._progress_bar is not None:
             with suppress(OSError):

@@ -189,6 +189,17 @@ def test_show_nothing_in_the_middle_of_an_import(tmp_path: Path, monkeypatch: py
     assert rung == [(signal.ITIMER_REAL, NEXT_SECONDS)]
 
 
+def test_never_ring_again_once_it_is_cleared(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Python handles a signal a little after it comes: it may be when the timer is stopped already."""
+    rung: list[object] = []
+    monkeypatch.setattr(signal, "setitimer", lambda *given: rung.append(given))
+    bar = _Bar("check")
+    bar.clear()
+    bar.ring(signal.SIGALRM, None)
+    assert rung == [(signal.ITIMER_REAL, 0)]
+    assert bar._progress_bar is None
+
+
 def test_count_the_steps() -> None:
     work = Progress()
     work.expect(4)
