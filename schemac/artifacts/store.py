@@ -41,7 +41,7 @@ class Build:
                 dataset.manifest.encode()
             except UnicodeEncodeError:
                 message = f"{NAME} cannot list the manifest {dataset.manifest!a}: its path is not UTF-8"
-                raise RefusedError(WRITE_FAILED, message, "rename it") from None
+                raise RefusedError(WRITE_FAILED, message, "rename the file or the folder") from None
         if self.is_whole:
             return Provenance(self.built)
         read = {dataset.manifest for dataset in self.built.values()}
@@ -196,7 +196,9 @@ class OutputStore:
         return None if is_same else unchanged
 
     def _compare(self, build: Build, before: Provenance, report: Report) -> None:
-        """Report artifacts that are missing or different, datasets and staging that remain, and a different provenance."""
+        """Report artifacts that are missing or different, datasets and staging that remain, and a different provenance. Raises RefusedError."""
+        # Checked first: where a build is refused, `schemac build` is no way out of stale files.
+        after = build.merged(before)
         for path, expected_digest in (file for one in build.built.values() for file in one.files.items()):
             try:
                 present = self._folder.read(path)
@@ -207,7 +209,6 @@ class OutputStore:
                 self._report_stale(report, path, "is missing")
             elif not build.has(path, expected_digest, present):
                 self._report_stale(report, path, "differs from what its manifest compiles to")
-        after = build.merged(before)
         for name in before.datasets.keys() - after.datasets.keys():
             self._report_stale(report, name, "belongs to a dataset that no longer exists")
         if self._folder.is_folder(STAGING) and os.listdir(self._folder.at(STAGING)):

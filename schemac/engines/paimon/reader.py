@@ -41,7 +41,7 @@ DOCUMENTS = (
 """What to import in place of such a file."""
 
 
-FILE_NAME = re.compile(r"schema-([0-9]+)")
+_FILE_NAME = re.compile(r"schema-([0-9]+)")
 """How Paimon names its schema files."""
 
 
@@ -50,7 +50,7 @@ def schema_files(path: Path) -> list[Path]:
     if path.is_file():
         return [path]
     for folder in (path / "schema", path):
-        if numbered := importer.numbered_files(folder, FILE_NAME):
+        if numbered := importer.numbered_files(folder, _FILE_NAME):
             return [file for _, file in numbered]
     return []
 

@@ -78,9 +78,8 @@ def attribute_facts(old: SchemaField, new: SchemaField) -> Iterator[AttributeFac
             if widths[0] != widths[1]:
                 yield (Fact.OFFSET_WIDTH_CHANGED, widths[0], widths[1], key)
         elif key in KEYS_OF_VALUES:
-            from schemac.versions.evolution.constraints import (
-                constraint_fact,
-            )  # for start-up time: most changes are others
+            # For start-up time, here and below: most changes are of other attributes.
+            from schemac.versions.evolution.constraints import constraint_fact
 
             fact = constraint_fact(key, old, new)
             yield from [(fact, before, after, key)] if fact is not None else []
@@ -103,7 +102,7 @@ def schema_facts(
             for name, was, is_ in _changed_keys(before or {}, after or {}):
                 yield (_fact(key, was, is_), was, is_, name)
         elif key in KEYS_OF_ROWS:
-            from schemac.versions.evolution.constraints import row_fact  # for start-up time, as above
+            from schemac.versions.evolution.constraints import row_fact
 
             fact = row_fact(pair or pair_versions(older, newer), key)
             yield from [(fact, before, after, key)] if fact is not None else []
