@@ -17,6 +17,7 @@ import re
 import stat
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
+from functools import lru_cache
 from hashlib import sha256
 from pathlib import Path
 from typing import Any, NamedTuple, NoReturn
@@ -88,10 +89,10 @@ def parse_provenance(content: bytes) -> Provenance:
         document: Any = json.loads(content)
         compiler = str(document["compiler"])
         datasets = {
-            str(name): Built(
+            name: Built(
                 str(built["manifest"]),
                 str(built["manifestDigest"]),
-                {str(path): str(digest) for path, digest in built["files"].items()},
+                {path: str(digest) for path, digest in built["files"].items()},
             )
             for name, built in document["datasets"].items()
         }
@@ -124,8 +125,14 @@ def are_inside(paths: Iterable[str], dataset: str) -> bool:
     """Whether these are paths that artifacts of a dataset may have, below the folder of the dataset."""
     start = f"{dataset}/"
     return _DATASET.fullmatch(dataset) is not None and all(
-        path.startswith(start) and _BELOW_DATASET.fullmatch(path, len(start)) for path in paths
+        path.startswith(start) and _is_below_dataset(path[len(start) :]) for path in paths
     )
+
+
+@lru_cache(maxsize=1024)
+def _is_below_dataset(path: str) -> bool:
+    """Whether a path may be that of an artifact from the folder of its dataset on; mostly all datasets have the same ones."""
+    return _BELOW_DATASET.fullmatch(path) is not None
 
 
 STAGING = ".schemac-new"

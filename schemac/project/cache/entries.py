@@ -17,7 +17,7 @@ from collections.abc import Callable, Iterator, Mapping
 from collections.abc import Set as AbstractSet
 from dataclasses import fields, is_dataclass
 from enum import Enum
-from functools import cache
+from functools import cache, partial
 from hashlib import sha256
 from types import NoneType, UnionType
 from typing import Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
@@ -95,7 +95,7 @@ def _reader(type_: Any) -> Callable[[Any], Any]:
         )
     if issubclass(type_, Enum):
         return lambda value: type_(value)
-    return lambda value: _of_type(type_, value)
+    return partial(_of_type, type_)
 
 
 @cache
