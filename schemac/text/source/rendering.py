@@ -8,7 +8,6 @@ Shape: Tables as fragments of HTML, for notebooks: texts of others are escaped h
 import unicodedata
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
-from difflib import unified_diff
 
 from schemac.text.source.diagnostics import Diagnostic, Label, Severity
 from schemac.text.source.phrases import pictured, printable
@@ -129,6 +128,8 @@ _NO_END = "\\ No newline at end of file\n"
 
 def render_diff(name: str, before: str, after: str) -> str:
     """Return what changed in a file; nothing where it is the same."""
+    from difflib import unified_diff  # for start-up time: few commands show what changed in a file
+
     lines = unified_diff(before.splitlines(keepends=True), after.splitlines(keepends=True), name, name)
     return "".join(line if line.endswith("\n") else f"{line}\n{_NO_END}" for line in lines)
 
