@@ -217,7 +217,7 @@ def findings_of(text: Text, content: bytes | None = None) -> tuple[Diagnostic, .
 def _placed(found: Diagnostic, file: str) -> Diagnostic:
     fix = found.fix
     if fix is not None:
-        fix = replace(fix, edits=tuple(edit._replace(file=file) for edit in fix.edits))
+        fix = fix._replace(edits=tuple(edit._replace(file=file) for edit in fix.edits))
     return replace(found, file=file, fix=fix)
 
 

@@ -10,7 +10,6 @@ the new ones after the last, so that every file of ours is listed at any moment.
 import os
 from collections.abc import Callable, Collection, Iterable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import NamedTuple
 
@@ -22,8 +21,7 @@ from schemac.text.source.diagnostics import Report
 _HELP = "run `schemac build`"
 
 
-@dataclass(frozen=True, slots=True)
-class Build:
+class Build(NamedTuple):
     """The content that a build gives an output folder."""
 
     built: Mapping[str, Built]
@@ -68,7 +66,7 @@ class Build:
     def completed(self, datasets: Iterable[str]) -> "Build":
         """Return the build with the contents of these datasets, which are made if only their digests are known."""
         missing = {name for name in datasets if any(path not in self.contents for path in self.files(name))}
-        return replace(self, contents={**self.contents, **self.missing(missing)}) if missing else self
+        return self._replace(contents={**self.contents, **self.missing(missing)}) if missing else self
 
 
 class BuildResult(NamedTuple):
@@ -247,9 +245,9 @@ def _union(before: Provenance, after: Provenance) -> Provenance:
     """Return the provenance of everything that may be in the folder while it changes."""
     datasets = {**before.datasets, **after.datasets}
     for name in before.datasets.keys() & after.datasets.keys():
-        new = after.datasets[name]
-        files = {**before.datasets[name].files, **new.files}
-        datasets[name] = Built(new.manifest, new.manifest_digest, files)
+        old_files, new = before.datasets[name].files, after.datasets[name]
+        if not old_files.keys() <= new.files.keys():
+            datasets[name] = new._replace(files={**old_files, **new.files})
     return Provenance(datasets)
 
 

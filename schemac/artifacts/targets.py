@@ -6,7 +6,6 @@ Layer: artifacts.
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
 from functools import cache
 from posixpath import normpath
 from typing import NamedTuple
@@ -83,8 +82,7 @@ class Emission:
                 self.findings.at_type(field, code, f"{loss.path}: {message}")
 
 
-@dataclass(frozen=True, slots=True)
-class ArtifactTarget:
+class ArtifactTarget(NamedTuple):
     """An engine: checks what it cannot hold, and writes its files."""
 
     name: str

@@ -273,7 +273,7 @@ def _next_lock(
             report_returned_names(locked, changes, report)
             what = summary(changes)
         lines.append(f"{lock_file.name}: version {after.newest.number} of {dataset.name}: {what}")
-    return replace(lock_file, lock=lock), lines
+    return lock_file._replace(lock=lock), lines
 
 
 def _restored_ids(

@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib.machinery import PathFinder
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 if TYPE_CHECKING:
     import pyarrow
@@ -127,8 +127,7 @@ class LoweredField:
             yield from child.preorder()
 
 
-@dataclass(frozen=True, slots=True)
-class LoweredSchema:
+class LoweredSchema(NamedTuple):
     """All columns of a dataset with the schema's own metadata (Arrow's form: text to text)."""
 
     fields: tuple[LoweredField, ...]

@@ -151,7 +151,7 @@ class Builds:
         lock = content_of(lock_path(file.file.path))
         if lock is None and has_lock(file.file.path):
             return None
-        return self._keys.key(file.key, self._manifest(file), lock, file.named)
+        return self._keys.key(file.key, self._manifest(file), lock, [named.name for named in file.named])
 
     def _manifest(self, file: CompiledFile) -> str:
         """Return a manifest's path from the project's folder, wherever the command was run."""

@@ -311,7 +311,7 @@ def _compare(
         pair.old.label,
         pair.new.label,
         tuple(map(_without_fields, changes)),
-        tuple(replace(verdict, change=_without_fields(verdict.change)) for verdict in verdicts),
+        tuple(verdict._replace(change=_without_fields(verdict.change)) for verdict in verdicts),
         concerns(pair),
         tuple(rename._replace(field=None) for rename in undeclared_renames(pair)),
     )

@@ -8,7 +8,7 @@ import os
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from schemac.project.configuration import Project, find_project, repository_of
 from schemac.project.discovery import is_within
@@ -78,8 +78,7 @@ class FolderFiles:
         return os.path.abspath(self.place(path))
 
 
-@dataclass(frozen=True, slots=True)
-class ManifestImports:
+class ManifestImports(NamedTuple):
     """What one manifest took from elsewhere."""
 
     files: tuple[tuple[str, str], ...] = ()

@@ -13,9 +13,9 @@ import re
 import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
+from typing import NamedTuple
 
 from schemac.language.logical.dataset import Findings, LogicalDataset
 from schemac.language.logical.facts import Fact
@@ -35,8 +35,7 @@ from schemac.versions.identity.match import lost
 from schemac.versions.identity.opening import open_version
 
 
-@dataclass(frozen=True, slots=True)
-class LockFile:
+class LockFile(NamedTuple):
     """A lock file on disk, with the lock in it, or the one that it is to have."""
 
     path: Path

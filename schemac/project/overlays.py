@@ -7,7 +7,7 @@ Errors: SC101 unreadable-file, SC237 invalid-overlay, SC216 duplicate-dataset.
 """
 
 from collections.abc import Collection
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from schemac.language.checks.run import check
@@ -43,8 +43,7 @@ class RunOverlay:
         if locked is None:
             return overlaid, None
         same = dict(zip(preorder(dataset.columns), preorder(overlaid.columns), strict=True))
-        return overlaid, replace(
-            locked,
+        return overlaid, locked._replace(
             dataset=overlaid,
             ids={same[field]: id for field, id in locked.ids.items()},
             numbers={same[field]: numbers for field, numbers in locked.numbers.items()},

@@ -150,7 +150,7 @@ def _renamed_field(target: FieldTarget, new: str, texts: ProjectTexts, report: R
             now = next(one for one in after[key_of(path)].datasets if one.name == dataset_name)
             former_paths = {now: before for before, now in paths[dataset_name].items()}
             locked = freeze(identify(now, locked, renamed=former_paths))
-            locks[path] = replace(locks[path], lock=locks[path].lock.with_dataset(locked))
+            locks[path] = locks[path]._replace(lock=locks[path].lock.with_dataset(locked))
         name = manifest.file.name if renamed else place.source.name
         renamed.append(Renamed(name, new_path, locked.newest.number if locked.newest else None))
     return Rewriting(tuple(renamed), edited, tuple(one for one in locks.values() if one.text is not None))
@@ -314,7 +314,7 @@ def _renamed_lock(name: str, new: str, texts: ProjectTexts, report: Report) -> t
     if lock_file.lock.dataset(new).newest is not None:
         raise NoEditError(f"{lock_file.name} has the versions of a former dataset {new}. Use another name")
     others = Lock(tuple(one for one in lock_file.lock.datasets if one.name != name))
-    return (replace(lock_file, lock=others.with_dataset(replace(locked, name=new))),)
+    return (lock_file._replace(lock=others.with_dataset(replace(locked, name=new))),)
 
 
 # Edited texts and what they say

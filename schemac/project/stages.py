@@ -14,7 +14,6 @@ Which engines a dataset is emitted for is settled in `project/targets.py`, many 
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from schemac.language.checks.run import check
@@ -123,7 +122,7 @@ def emit(
 
     with stage("lower", dataset.origins.file):
         compilation = Compilation.of(dataset, options.arrow_options, options.versions, locked)
-        compilation = replace(compilation, optional_artifacts=options.optional_artifacts)
+        compilation = compilation._replace(optional_artifacts=options.optional_artifacts)
     with stage("emit", dataset.origins.file):
         return emit_targets(compilation, options, report, is_large=is_large)
 

@@ -101,7 +101,7 @@ def tables(draw: st.DrawFn) -> TableSchema:
     dealt = iter(ids)
     numbered = tuple([_numbered(field, dealt) for field in found])
     defaulted = tuple(
-        [replace(f, default_value="5") if f.type.root in ("INT", "DOUBLE") else f for f in numbered]
+        [f._replace(default_value="5") if f.type.root in ("INT", "DOUBLE") else f for f in numbered]
     )
     keys = [f.name for f in defaulted if f.type.root in ("INT", "DATE") and not f.type.is_nullable]
     primary = tuple(keys) if keys and "photo" not in {f.name for f in found} and draw(st.booleans()) else ()
@@ -115,7 +115,7 @@ def tables(draw: st.DrawFn) -> TableSchema:
 
 def _numbered(field: DataField, ids: Iterator[int]) -> DataField:
     id = next(ids)
-    return replace(field, id=id, type=_inside(field.type, ids))
+    return field._replace(id=id, type=_inside(field.type, ids))
 
 
 def _inside(type_: PaimonType, ids: Iterator[int]) -> PaimonType:

@@ -5,7 +5,6 @@ Shape: random histories in which names come back; tables made at every version b
        and then every row has it. A table that says which version it has is never asked about.
 """
 
-import dataclasses
 import json
 import random
 import shutil
@@ -257,7 +256,7 @@ def fresh(dataset: schemac.Dataset, text: bytes, number: int | None) -> bytes:
     pairs = zip(member_ids(schema.fields), own, strict=True)
     schema = schema.renumbered({old: new for (_, old), new in pairs})
     options = {} if number is None else {"schemac.version": str(number)}
-    return dataclasses.replace(schema, schema_id=0, options=options).to_text().encode()
+    return schema._replace(schema_id=0, options=options).to_text().encode()
 
 
 def hold_paimon(seed: int, capsys: pytest.CaptureFixture[str]) -> int:

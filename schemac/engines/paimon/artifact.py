@@ -7,7 +7,6 @@ Source: github.com/apache/paimon, `SchemaSerializer`, `ArrowFieldTypeConversion`
 """
 
 from collections.abc import Mapping
-from dataclasses import replace
 from types import MappingProxyType
 from typing import Any
 
@@ -67,7 +66,7 @@ def to_table_schema(
         # Paimon makes the columns of the key nullable by this option.
         if field.name in table.primary_names and not field.type.is_nullable:
             emission.lose(columns[place], "a value that may not be null", "one that may")
-            fields[place] = replace(field, type=field.type.required(False))
+            fields[place] = field._replace(type=field.type.required(False))
     PaimonLimits(columns, fields, table, emission).check()
     comment = (paimon.COMMENT if paimon.COMMENT.key in extra else builtin.DESCRIPTION).read(extra)
     version = table_schema.FIRST_VERSION if table.is_of_first_version else table_schema.VERSION

@@ -7,7 +7,7 @@ Errors: SC421 unusable-table, SC551.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
@@ -116,7 +116,7 @@ def newest_schema(path: str, report: Report) -> tuple[Path, TableSchema] | None:
     if schema is None:
         return None
     number = int(files[-1].name.removeprefix("schema-"))
-    return files[-1].parent, replace(schema, schema_id=number)
+    return files[-1].parent, schema._replace(schema_id=number)
 
 
 def open_paimon_table(
@@ -184,7 +184,7 @@ def schema_in_table(expected: TableSchema, ids: Mapping[int, int], highest: int)
             table_ids[id] = highest
     renumbered = expected.renumbered(table_ids)
     options = {**renumbered.options, TABLE_IDS: digest_of_ids(id for _, id in member_ids(renumbered.fields))}
-    return replace(renumbered, highest_field_id=highest, options=options)
+    return renumbered._replace(highest_field_id=highest, options=options)
 
 
 def differences(expected: TableSchema, actual: TableSchema) -> Iterator[str]:

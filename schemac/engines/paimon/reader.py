@@ -11,7 +11,6 @@ Source: `ArrowFieldTypeConversion`, `SchemaSerializer` and `TableSchema.fromJson
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -200,7 +199,7 @@ def _nullable_keys(table: TableSchema) -> list[str]:
 def columns_of(table: TableSchema) -> list[DataField]:
     """Return the columns as Paimon reads them: those of the primary key as NOT NULL, unless an option says otherwise."""
     nullable = _nullable_keys(table)
-    return [replace(f, type=f.type.required()) if f.name in nullable else f for f in table.fields]
+    return [f._replace(type=f.type.required()) if f.name in nullable else f for f in table.fields]
 
 
 def _version(table: TableSchema, conversion: "_FromPaimon") -> importer.ImportedVersion:

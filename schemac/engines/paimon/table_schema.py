@@ -12,10 +12,10 @@ Source: `SchemaSerializer` of github.com/apache/paimon and Jackson's `DefaultPre
       before their parent.
 """
 
-import dataclasses
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import Any
+from dataclasses import replace
+from types import MappingProxyType
+from typing import Any, NamedTuple
 
 from schemac.engines.paimon import attributes as paimon
 from schemac.engines.paimon.types import DataField, PaimonType
@@ -31,8 +31,7 @@ FIRST_VERSION = 1
 """What it wrote up to 0.7, and still reads."""
 
 
-@dataclass(frozen=True, slots=True)
-class TableSchema:
+class TableSchema(NamedTuple):
     """The content of a schema file."""
 
     schema_id: int
@@ -41,7 +40,7 @@ class TableSchema:
     """The highest id that was ever given to a field of the table; -1 for none."""
     partition_keys: tuple[str, ...] = ()
     primary_keys: tuple[str, ...] = ()
-    options: Mapping[str, str] = dataclasses.field(default_factory=dict)
+    options: Mapping[str, str] = MappingProxyType({})
     comment: str | None = None
     time_millis: int = 0
     version: int = VERSION
@@ -68,17 +67,17 @@ class TableSchema:
 
     def of_version(self, table_record: str) -> "TableSchema":
         """Return the schema with its locked version among its options."""
-        return replace(self, options={**self.options, TABLE_VERSION: table_record})
+        return self._replace(options={**self.options, TABLE_VERSION: table_record})
 
     def renumbered(self, ids: Mapping[int, int]) -> "TableSchema":
         """Return the schema with other ids for all of its columns and members."""
         fields = _renumbered(PaimonType("ROW", fields=self.fields), ids).fields
-        return replace(self, fields=fields, highest_field_id=max(ids.values(), default=-1))
+        return self._replace(fields=fields, highest_field_id=max(ids.values(), default=-1))
 
 
 def _renumbered(type_: PaimonType, ids: Mapping[int, int]) -> PaimonType:
     """Return a type with other ids for all members of ROWs in it."""
-    members = [replace(one, id=ids[one.id], type=_renumbered(one.type, ids)) for one in type_.fields]
+    members = [one._replace(id=ids[one.id], type=_renumbered(one.type, ids)) for one in type_.fields]
     return replace(
         type_, fields=tuple(members), parts=tuple([_renumbered(part, ids) for part in type_.parts])
     )

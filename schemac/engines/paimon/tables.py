@@ -13,7 +13,7 @@ import os
 import time
 import uuid
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
 from schemac.engines.paimon import live_table
@@ -116,7 +116,7 @@ def plan_paimon(
             ids |= live_table.SCHEMAS.ids_between(live_table.table_schema(after), expected)
         notes = notes_of(judged, (Outcome.DATA, Outcome.REWRITE, Outcome.NEW_FILES))
         changes = changes_between(schema, expected)
-        version, schema = after, replace(expected, schema_id=schema.schema_id + 1, time_millis=0)
+        version, schema = after, expected._replace(schema_id=schema.schema_id + 1, time_millis=0)
         steps.append(PaimonStep(after, changes, notes, schema))
     return PaimonPlan(table, tuple(steps))
 
@@ -142,7 +142,7 @@ def apply_paimon(
     if report.has_errors:
         return False
     for step in plan.steps:
-        text = replace(step.schema, time_millis=now()).to_text()
+        text = step.schema._replace(time_millis=now()).to_text()
         try:
             is_made = create(folder / step.file, text.encode())
         except OSError as error:
@@ -241,7 +241,7 @@ class PaimonTables(VersionedTables[live_table.PaimonTable]):
         if chosen is not None and tables.lock_ids(chosen.version) == tables.lock_ids(expected):
             # A table that was made at this version never had the fields that were dropped before.
             highest = min(schema.highest_field_id, actual.highest_field_id)
-            schema = replace(schema, highest_field_id=highest)
+            schema = schema._replace(highest_field_id=highest)
         tables.report_differences(path, live_table.differences(schema, actual), report)
         return tables.TableState(f"matches {expected.label}", {})
 

@@ -11,7 +11,7 @@ import dataclasses
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 
 from schemac.language.logical.model import SchemaField
 from schemac.text.source.json_object import Json, MalformedDocumentError, expect
@@ -110,8 +110,7 @@ STRING = PaimonType("VARCHAR", (LONGEST,))
 BYTES = PaimonType("VARBINARY", (LONGEST,))
 
 
-@dataclass(frozen=True, slots=True)
-class DataField:
+class DataField(NamedTuple):
     """A column, or a member of a ROW."""
 
     id: int

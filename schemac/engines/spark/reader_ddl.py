@@ -12,7 +12,6 @@ Source: SqlBaseParser.g4 of Spark 4 (`dataType`) and the table properties of lan
 """
 
 import re
-from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -114,7 +113,7 @@ def _imported(table: CreateTable, name: str | None, file: str, report: Report) -
     # Spark makes the columns of a key required, whatever the case of their names in it.
     folded_key = {name.casefold() for name in table.key}
     columns = [
-        _column(replace(c, is_required=True) if c.name.casefold() in folded_key else c, (), notes)
+        _column(c._replace(is_required=True) if c.name.casefold() in folded_key else c, (), notes)
         for c in table.columns
     ]
     head = list(table.head)

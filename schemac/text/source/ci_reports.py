@@ -56,8 +56,7 @@ def from_root(diagnostics: Iterable[Diagnostic], here: Path) -> list[Diagnostic]
             file=place(diagnostic.file),
             labels=tuple([replace(label, file=place(label.file)) for label in diagnostic.labels]),
             fix=diagnostic.fix
-            and replace(
-                diagnostic.fix,
+            and diagnostic.fix._replace(
                 edits=tuple([edit._replace(file=place(edit.file)) for edit in diagnostic.fix.edits]),
             ),
         )

@@ -132,8 +132,7 @@ class Edit(NamedTuple):
     """The new text."""
 
 
-@dataclass(frozen=True, slots=True)
-class Fix:
+class Fix(NamedTuple):
     """A fix of a finding that can be applied automatically."""
 
     title: str

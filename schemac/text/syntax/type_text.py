@@ -10,7 +10,6 @@ Source: SQL:2016, 6.1; the type texts of pyarrow, Flink, Iceberg, protobuf, Pyth
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 from schemac.text.source.diagnostics import Span
@@ -64,8 +63,7 @@ _OPTIONS = (
 )  # fmt: skip
 
 
-@dataclass(frozen=True, slots=True)
-class TypeText:
+class TypeText(NamedTuple):
     """A head with its arguments; a number, a text or a unit among them is a head as well."""
 
     head: str
@@ -83,8 +81,7 @@ class TypeText:
         return tuple(argument.type for argument in self.arguments)
 
 
-@dataclass(frozen=True, slots=True)
-class ColumnText:
+class ColumnText(NamedTuple):
     """A column, a member of a struct, or an argument of a type, which may have no name."""
 
     name: str
@@ -145,11 +142,11 @@ class TypeReader:
         start = self._at
         if self._takes("NOT"):
             self._wants("NULL")
-            return replace(column, is_required=True)
+            return column._replace(is_required=True)
         if self._takes("NULL"):
             return column
         if self._takes("COMMENT"):
-            return replace(column, comment=self._string())
+            return column._replace(comment=self._string())
         if self._takes("CONSTRAINT"):
             self._name()
         is_key = self._takes("PRIMARY", "KEY")
@@ -160,8 +157,8 @@ class TypeReader:
             )
         self.characteristics()
         if is_key:
-            return replace(column, is_key=True)
-        return replace(column, others=(*column.others, self._excerpt(start)))
+            return column._replace(is_key=True)
+        return column._replace(others=(*column.others, self._excerpt(start)))
 
     def characteristics(self) -> None:
         """Read what follows a constraint: whether it is enforced, and whether the optimizer relies on it."""
@@ -204,10 +201,10 @@ class TypeReader:
             word = self._next().text.lower()
             inner = self.type()
             if word in ("unsigned", "national"):
-                return replace(inner, head=f"{word} {inner.head}")
+                return inner._replace(head=f"{word} {inner.head}")
             if word == "repeated":
                 return TypeText("repeated", (ColumnText("", inner),), "<")
-            return replace(inner, is_nullable=word != "required")
+            return inner._replace(is_nullable=word != "required")
         if self._takes("["):
             return self._suffixed(self._bracketed())
         if self.ends() or self._is_mark():
@@ -231,12 +228,12 @@ class TypeReader:
         """Return a type with the brackets, words and marks behind it."""
         while not self.ends():
             if self._word() in _SUFFIXES:
-                type_ = replace(type_, head=f"{type_.head} {self._next().text.lower()}")
+                type_ = type_._replace(head=f"{type_.head} {self._next().text.lower()}")
             elif self._takes("?") or self._takes("|", "NONE") or self._takes("|", "NULL") or self._is("NULL"):
                 self._takes("NULL")
-                type_ = replace(type_, is_nullable=True)
+                type_ = type_._replace(is_nullable=True)
             elif self._takes("NOT", "NULL") or self._takes("!"):
-                type_ = replace(type_, is_nullable=False)
+                type_ = type_._replace(is_nullable=False)
             elif self._takes("ARRAY") or self._takes("MULTISET"):
                 type_ = TypeText(self._words[self._at - 1].text, (ColumnText("", type_),), "<")
             elif self._is("[") and (
@@ -245,7 +242,7 @@ class TypeReader:
             ):
                 type_ = self._with_length(type_)
             elif self._is("WITH") or self._is("WITHOUT"):
-                type_ = replace(type_, head=self._zone(type_.head))
+                type_ = type_._replace(head=self._zone(type_.head))
             elif not type_.arguments and any(self._is(mark) for mark in "<([") and not type_.is_quoted:
                 type_ = self._with_arguments(type_)
             else:
@@ -259,7 +256,7 @@ class TypeReader:
         self._wants("]")
         has_length = type_.head.lower() in _LENGTHS or type_.head == "List"
         if has_length and length:
-            return replace(type_, arguments=(*type_.arguments, *length), bracket=type_.bracket or "[")
+            return type_._replace(arguments=(*type_.arguments, *length), bracket=type_.bracket or "[")
         return TypeText("[]", (ColumnText("", type_), *length), "[")
 
     def _with_arguments(self, type_: TypeText) -> TypeText:
@@ -267,7 +264,7 @@ class TypeReader:
         opening = self._next().text
         closing = {"<": ">", "(": ")", "[": "]"}[opening]
         read = self.column if type_.head.lower() in _MEMBERS else self._argument
-        return replace(type_, arguments=tuple([read() for _ in self._items(closing)]), bracket=opening)
+        return type_._replace(arguments=tuple([read() for _ in self._items(closing)]), bracket=opening)
 
     def _argument(self) -> ColumnText:
         """Return a type, or one behind its name: `item: int32`, `tz=UTC`."""

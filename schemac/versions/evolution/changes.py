@@ -61,8 +61,7 @@ PROPERTY_FACTS = (
 """What a schema says of its fields besides their types; a format of messages has it as a property, or not at all."""
 
 
-@dataclass(frozen=True, slots=True)
-class SourceLocation:
+class SourceLocation(NamedTuple):
     """A location in a file; line 0 for a source without lines."""
 
     file: str
@@ -245,8 +244,7 @@ def of_another_unit(change: Change, _pair: object, otherwise: Judgement = METADA
     )
 
 
-@dataclass(frozen=True, slots=True)
-class Verdict:
+class Verdict(NamedTuple):
     """The verdict of one engine on one change, for old data and for old readers of new data."""
 
     change: Change

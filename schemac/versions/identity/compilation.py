@@ -3,12 +3,10 @@
 Layer: versions.
 """
 
-import dataclasses
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import partial
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 if TYPE_CHECKING:
     # For start-up time: every command asks which targets there are, and not all of them make anything.
@@ -19,8 +17,7 @@ if TYPE_CHECKING:
     from schemac.versions.identity.lock import FieldShape, LockedDataset, Numbers, Version
 
 
-@dataclass(frozen=True, slots=True)
-class Compilation:
+class Compilation(NamedTuple):
     """All that a target may see: what was meant, and what it was lowered to."""
 
     dataset: "LogicalDataset"
@@ -31,7 +28,7 @@ class Compilation:
     """The locked version that this is, or would be the next time."""
     past: "Callable[[], Sequence[Compilation]]" = tuple
     """The versions before it, rebuilt for those targets that write them all."""
-    versions: Mapping[str, str] = dataclasses.field(default_factory=dict)
+    versions: Mapping[str, str] = MappingProxyType({})
     """Versions of engines, where somebody named one."""
     optional_artifacts: frozenset[str] = frozenset()
     """Those of the engines' `optional_artifacts` that are asked for, by path."""
@@ -84,8 +81,7 @@ class Identities(Protocol):
         """The version; without its digest if it is not locked yet."""
 
 
-@dataclass(frozen=True)
-class Locked:
+class Locked(NamedTuple):
     """A dataset with its lock, by which its fields have ids and numbers."""
 
     dataset: "LogicalDataset"

@@ -10,7 +10,6 @@ Shape: an unchanged field keeps its line; a changed one gets a new line, and its
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
 from decimal import Decimal
 from itertools import count
 
@@ -74,13 +73,13 @@ def advance(
             states.append(before)
             continue
         if before is not None:
-            states.append(replace(before, last=version.number - 1))
+            states.append(before._replace(last=version.number - 1))
         states.append(locks.FieldState(id, version.number, None, shape, numbers))
-    states += [replace(state, last=version.number - 1) for state in lasting.values()]
+    states += [state._replace(last=version.number - 1) for state in lasting.values()]
     states.sort(key=lambda state: (state.id, state.first))
     present = [state for state in states if state.last is None]
     digest = digest_of(version, present)
-    version = replace(version, digest=digest, seal=digest)
+    version = version._replace(digest=digest, seal=digest)
     return locks.LockedDataset(locked.name, (*locked.versions, version), tuple(states))
 
 
@@ -208,8 +207,8 @@ def adopt(
         known = known.with_value(engine, max(most, *used, -1))
     version = next_version(before.version if before is not None else None, known, extra_of(dataset))
     for engine, text in data.entries:
-        version = replace(version, data=version.data.with_value(engine, text))
-    return freeze(replace(identities, numbers=numbers, version=version, is_changed=True))
+        version = version._replace(data=version.data.with_value(engine, text))
+    return freeze(identities._replace(numbers=numbers, version=version, is_changed=True))
 
 
 def _ids_by_number(
@@ -243,7 +242,7 @@ def adopt_ids(
     known_ids = before.states_by_id if before is not None else {}
     matched = {field: id for field, id in ids.items() if id in known_ids}
     identities = number_fields(dataset, locked, before, matched, assigned_ids=ids, above=highest)
-    return freeze(replace(identities, version=replace(identities.version, highest_id=highest)))
+    return freeze(identities._replace(version=identities.version._replace(highest_id=highest)))
 
 
 class RestoreError(Exception):
@@ -271,7 +270,7 @@ def restored(
     for path_text, id in requested_ids.items():
         present = _with_dropped_field(locked, present, path_text, id)
     # A version as there was none: the newest, and what is given back.
-    states = tuple(replace(state, first=newest.number, last=None) for state in present.values())
+    states = tuple(state._replace(first=newest.number, last=None) for state in present.values())
     before = open_version(locks.LockedDataset(locked.name, locked.versions, states), opened.version)
     path_texts = {id: dotted(path) for id, path in locks.paths_of(states).items()}
     renamed = {path_text: path_texts[id] for path_text, id in requested_ids.items()}
@@ -336,9 +335,9 @@ def _with_dropped_field(
     names = {state.shape.segment for state in present.values() if state.shape.parent == shape.parent}
     while shape.segment in names:
         # Another field has its name by now; under which name it comes back is no matter, for it is told by its path.
-        shape = replace(shape, segment=f"{shape.segment}'")
+        shape = shape._replace(segment=f"{shape.segment}'")
     depth = len(paths[id])
     back = {
         one: state for one, state in then.items() if paths[one][:depth] == paths[id] and one not in present
     }
-    return {**present, **back, id: replace(then[id], shape=shape)}
+    return {**present, **back, id: then[id]._replace(shape=shape)}

@@ -19,7 +19,7 @@ from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from functools import cache, cached_property
-from typing import Any, Generic, Self, TypeVar
+from typing import Any, Generic, NamedTuple, Self, TypeVar
 
 from schemac.language.logical.dataset import LogicalDataset
 from schemac.language.logical.model import FieldPath, Part, SchemaField, Segment
@@ -29,8 +29,7 @@ from schemac.text.source.json_object import Json
 T = TypeVar("T")
 
 
-@dataclass(frozen=True, slots=True)
-class ByEngine(Generic[T]):
+class ByEngine(NamedTuple, Generic[T]):
     """One value for each of some engines."""
 
     entries: tuple[tuple[str, T], ...] = ()
@@ -55,18 +54,20 @@ class ByEngine(Generic[T]):
         return self.make({**dict(self.entries), engine: value})
 
 
-@dataclass(frozen=True, slots=True)
 class Numbers(ByEngine[tuple[int, ...]]):
     """The numbers that engines gave to one field."""
+
+    __slots__ = ()
 
     def of(self, engine: str) -> tuple[int, ...]:
         """Return the numbers of an engine; none where it does not number the field."""
         return self.get(engine) or ()
 
 
-@dataclass(frozen=True, slots=True)
 class Highest(ByEngine[int]):
     """The highest number that each engine ever gave in a dataset."""
+
+    __slots__ = ()
 
     def of(self, engine: str) -> int:
         """Return the highest number of an engine; -1 for none."""
@@ -74,9 +75,10 @@ class Highest(ByEngine[int]):
         return -1 if highest is None else highest
 
 
-@dataclass(frozen=True, slots=True)
 class EngineData(ByEngine[str]):
     """What engines have to remember of one version, besides the numbers of its fields: JSON objects in compact form."""
+
+    __slots__ = ()
 
     def of(self, engine: str) -> Json:
         """Return what an engine remembers; empty for nothing."""
@@ -85,8 +87,7 @@ class EngineData(ByEngine[str]):
         return data
 
 
-@dataclass(frozen=True, slots=True)
-class FieldShape:
+class FieldShape(NamedTuple):
     """What a field is, apart from its numbers: its place, and canonical texts of its type and attributes."""
 
     parent: int | None
@@ -100,8 +101,7 @@ class FieldShape:
     """Attributes as compact JSON; empty if there are none."""
 
 
-@dataclass(frozen=True, slots=True)
-class FieldState:
+class FieldState(NamedTuple):
     """What a field was from one version to another."""
 
     id: int
@@ -117,8 +117,7 @@ class FieldState:
         return self.first <= version and (self.last is None or version <= self.last)
 
 
-@dataclass(frozen=True, slots=True)
-class Version:
+class Version(NamedTuple):
     """One frozen version of a dataset's schema."""
 
     number: int
@@ -195,8 +194,7 @@ class LockedDataset(Viewed):
         return tuple([state for state in self.states if state.is_in(number)])
 
 
-@dataclass(frozen=True, slots=True)
-class Lock:
+class Lock(NamedTuple):
     """A lock file: the datasets of one manifest."""
 
     datasets: tuple[LockedDataset, ...] = ()
@@ -241,8 +239,7 @@ Numbered = tuple[FieldNumbers, int]
 """The numbers of all fields, and the highest one that was ever given."""
 
 
-@dataclass(frozen=True, slots=True)
-class Old:
+class Old(NamedTuple):
     """A field as it was, with the numbers that an engine gave it."""
 
     field: SchemaField
@@ -251,8 +248,7 @@ class Old:
     """Whether it was dropped in between, and has been given its id back."""
 
 
-@dataclass(frozen=True, slots=True)
-class Former:
+class Former(NamedTuple):
     """The version before, or the newest one of another branch."""
 
     dataset: LogicalDataset
@@ -267,8 +263,7 @@ class Former:
         return above is not None and above.field is self.fields[field].field.parent
 
 
-@dataclass(frozen=True, slots=True)
-class Numbering:
+class Numbering(NamedTuple):
     """An engine's own way to number fields."""
 
     number: Callable[[LogicalDataset, Former | None, int], Numbered]

@@ -13,7 +13,6 @@ import json
 import re
 import shlex
 from collections.abc import Iterable
-from dataclasses import replace
 from decimal import Decimal
 from hashlib import blake2b
 from typing import Any
@@ -368,7 +367,7 @@ class _Reader:
                 _report_damage(number, message, self._file, self._report)
                 break
             seal = version.seal or digest_of(version, [self._states[i] for i in places])
-            versions.append(replace(version, seal=seal))
+            versions.append(version._replace(seal=seal))
         self._datasets.append(locks.LockedDataset(self._name, tuple(versions), tuple(self._states)))
 
 

@@ -10,7 +10,7 @@ Source: the manifest is merged by git; this settles the ids, the next `schemac l
 
 import json
 from collections.abc import Callable, Container, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from decimal import Decimal
 from functools import partial
 from itertools import takewhile
@@ -133,7 +133,7 @@ class _Merge:
     def with_our_parent(self, shape: locks.FieldShape) -> locks.FieldShape:
         """Return a shape of theirs with the parent's id in the merged lock."""
         parent = shape.parent
-        return shape if parent is None else replace(shape, parent=self.new_ids.get(parent, parent))
+        return shape if parent is None else shape._replace(parent=self.new_ids.get(parent, parent))
 
     def add_theirs(self, id: int, ours: Mapping[tuple[int | None, Any], int]) -> None:
         """Take a field that they added; of one that both added by the same name, ours stays."""
@@ -297,13 +297,13 @@ def _merged_lock(merge: _Merge) -> locks.LockedDataset:
         siblings.sort(key=lambda id: (shapes[id].position or Decimal(0), id))
         places = locks.positions([shapes[id].position for id in siblings])
         for id, position in zip(siblings, places, strict=True):
-            shapes[id] = replace(shapes[id], position=position)
+            shapes[id] = shapes[id]._replace(position=position)
     draft = advance(merge.ours, version, {id: (shape, locks.Numbers()) for id, shape in shapes.items()})
     merged = open_version(draft, draft.versions[-1])
     numbers, highest = _numbers(merge, ours, theirs, merged)
     # Of fields that came and went on their branch alone no line is left; their ids are not given again.
     has_line = merge.highest_id in {*shapes, *(state.id for state in merge.ours.states)}
-    version = replace(version, highest=highest, highest_id=0 if has_line else merge.highest_id)
+    version = version._replace(highest=highest, highest_id=0 if has_line else merge.highest_id)
     return advance(merge.ours, version, {id: (shape, numbers[id]) for id, shape in shapes.items()})
 
 

@@ -8,7 +8,7 @@ properties without its children, which have lines of their own; `?` stands for O
 
 import json
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from decimal import Decimal
 from functools import cache, cached_property
 from typing import NamedTuple
@@ -139,14 +139,13 @@ class _Numbered(NamedTuple):
 def _with_numbers(opened: LockedVersion, engine: str, made: _Numbered) -> LockedVersion:
     """Return a version with the numbers of one more engine."""
     version = opened.version
-    version = replace(
-        version,
+    version = version._replace(
         highest=version.highest.with_value(engine, made.highest),
         data=version.data.with_value(engine, made.data) if made.data else version.data,
         carried=tuple([name for name in version.carried if name != engine]),
     )
     states = {
-        field: replace(state, numbers=state.numbers.with_value(engine, made.numbers[state.id]))
+        field: state._replace(numbers=state.numbers.with_value(engine, made.numbers[state.id]))
         for field, state in opened.states.items()
     }
     return LockedVersion(version, opened.logical, states)

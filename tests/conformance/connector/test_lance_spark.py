@@ -7,7 +7,6 @@ connector's version (0.4.0 by default). Without the first these tests are skippe
 import json
 import os
 import subprocess
-from dataclasses import replace
 from pathlib import Path
 
 import lance
@@ -63,7 +62,7 @@ def assert_made_as_said(cases: list[tuple[str, schemac.Dataset]], folder: Path) 
             continue
         assert error is None, (name, error)
         table = lance.dataset(folder / "tables" / f"{dataset.name}.lance")
-        compilation = replace(dataset._compilation, versions={"spark": VERSION})
+        compilation = dataset._compilation._replace(versions={"spark": VERSION})
         emission = Emission(compilation.dataset, "spark", SPARK_LOSS, Report())
         columns = spark.to_fields(
             compilation.lowered, Emission(compilation.dataset, "spark", SPARK_LOSS, Report())

@@ -70,7 +70,7 @@ def _effective_states(
                 for place in range(following, there):
                     shape = states[place].shape
                     mark = "?" if shape.type.endswith("?") else ""
-                    effective[place] = replace(states[place], shape=replace(shape, type=type_ + mark))
+                    effective[place] = states[place]._replace(shape=shape._replace(type=type_ + mark))
                 following = there
             else:
                 _borrow_clock(effective, here)
@@ -94,7 +94,7 @@ def _borrow_clock(states: list[FieldState], here: int) -> None:
         shape = states[place].shape
         extra = json.loads(shape.extra) if shape.extra else {}
         extra = compact({**extra, CLOCK_ZONE.key: later or earlier})
-        states[place] = replace(states[place], shape=replace(shape, extra=extra))
+        states[place] = states[place]._replace(shape=shape._replace(extra=extra))
 
 
 def pair_by_ids(old: LockedSchemaVersion, new: LockedSchemaVersion) -> LockedVersionPair:
