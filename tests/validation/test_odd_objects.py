@@ -13,6 +13,8 @@ from pydantic import ValidationError
 import schemac
 from schemac.arrow.constraints import constraints_of
 from schemac.language.constraints.evaluation import survey
+from schemac.rows.judging.arrays import plain_layout
+from schemac.rows.judging.typed_values import raw_values
 from tests.conformance.manifest_types import TYPES, member, of, option
 from tests.engines.pydantic.test_artifact import model
 
@@ -24,6 +26,11 @@ def dataset_of(type_text: str, extra: str = "") -> schemac.Dataset:
 
 def rules(dataset: schemac.Dataset, source: Any) -> list[tuple[int, str]]:
     return [(one.row, one.rule) for one in dataset.validate(source).reasons]
+
+
+def contents(table: pa.Table) -> dict[str, list[Any]]:
+    arrays = {name: table[name].combine_chunks() for name in table.column_names}
+    return {name: raw_values(plain_layout(array)) for name, array in arrays.items()}
 
 
 def test_read_no_decimal_as_zero() -> None:
@@ -38,6 +45,45 @@ def test_read_no_decimal_as_zero() -> None:
         for several in (values, *([value] for value in values)):
             expected = [(row, "precision") for row in range(len(several))]
             assert rules(dataset, [{"a": value} for value in several]) == expected
+
+
+@pytest.mark.parametrize(
+    ("precision", "scale"), [(4, -2), (38, -38), (76, -1), (76, -76), (4, 6), (38, 76), (1, 2)]
+)
+def test_keep_decimals_whose_digits_are_all_on_one_side(precision: int, scale: int) -> None:
+    """pyarrow counts their digits wrong, and takes none of Python's with more than 76 before the point."""
+    kind = f"{{kind: Decimal, precision: {precision}, scale: {scale}}}"
+    nested = f"{{kind: Struct, fields: [{{name: x, type: {kind}}}, {{name: y, type: {{kind: Option, inner: Date}}}}]}}"
+    dataset = dataset_of(kind)
+    (nested_dataset,) = schemac.compile_text(
+        "name: t\nfields:\n"
+        f"- {{name: list, type: {{kind: List, itemType: {{kind: Option, inner: {kind}}}}}}}\n"
+        f"- {{name: map, type: {{kind: Option, inner: {{kind: Map, keyType: String, valueType: {kind}}}}}}}\n"
+        f"- {{name: struct, type: {{kind: Option, inner: {nested}}}}}\n"
+    )
+    nines, unit = Decimal((0, (9,) * precision, -scale)), Decimal((0, (1,), -scale))
+    values = [nines, nines.copy_negate(), unit, Decimal(0)]
+    assert contents(dataset.validate([{"a": value} for value in values]).good) == {"a": values}
+    columns: dict[str, list[Any]] = {
+        "list": [*([value, None] for value in values), []],
+        "map": [*([("k", value)] for value in values), None],
+        "struct": [*({"x": value, "y": None} for value in values), None],
+    }
+    names, rows = columns.keys(), zip(*columns.values(), strict=True)
+    validation = nested_dataset.validate([dict(zip(names, row, strict=True)) for row in rows])
+    assert contents(validation.good) == columns
+    beyond, between = Decimal((0, (1,), precision - scale)), Decimal((0, (1,), -scale - 1))
+    assert rules(dataset, [{"a": beyond}, {"a": between}]) == [(0, "range"), (1, "precision")]
+    assert nested_dataset.validate(nested_dataset.sample(20)).is_good
+
+
+@pytest.mark.parametrize(("precision", "scale"), [(4, -2), (38, -38), (4, 6), (38, 76), (1, 2)])
+def test_compare_decimals_whose_digits_are_all_on_one_side(precision: int, scale: int) -> None:
+    type_text = (
+        f"{{kind: Decimal, precision: {precision}, scale: {scale}}}, extra: {{schemac.dev/minimum: 0}}"
+    )
+    unit = Decimal((0, (1,), -scale))
+    assert rules(dataset_of(type_text), [{"a": unit}, {"a": -unit}]) == [(1, "minimum")]
 
 
 @pytest.mark.parametrize("kind", ["Int32", "Float64", "{kind: Decimal, precision: 10, scale: 2}"])

@@ -64,6 +64,10 @@ def comparable_array(values: Any) -> Any:
         return values.cast(pa.float32())
     if is_.is_integer(type_) and not is_.is_uint64(type_):
         return values.cast(pa.int64())
+    if is_.is_decimal(type_) and type_.scale > type_.precision:
+        # pyarrow makes no such scalar; with more digits in all the values are the same.
+        make = pa.decimal128 if type_.scale <= 38 else pa.decimal256
+        return comparable_array(values.cast(make(type_.scale, type_.scale)))
     if is_.is_decimal(type_) and type_.bit_width != 128 and type_.precision <= 38:
         return comparable_array(values.cast(pa.decimal128(type_.precision, type_.scale)))
     if is_.is_decimal128(type_) and type_.scale < 0:

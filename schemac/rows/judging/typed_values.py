@@ -9,6 +9,7 @@ Errors: UnreadableTypeError for a column that can never become its field; Missin
 
 import uuid
 from collections.abc import Callable, Sequence
+from decimal import Decimal
 from fractions import Fraction
 from typing import Any
 
@@ -68,6 +69,9 @@ def raw_values(array: pa.Array) -> list[Any]:
         return [None if v is None else _days_of_millis(v) for v in array.view(pa.int64()).to_pylist()]
     if is_.is_temporal(type_) and not is_.is_interval(type_):
         return array.view(pa.int64()).to_pylist()  # type: ignore[no-any-return]  # likewise
+    if _is_odd_decimal(type_):
+        # pyarrow writes none of 128 bits whose scale is above 38.
+        array = array.cast(pa.decimal256(76, type_.scale))
     return array.to_pylist()  # type: ignore[no-any-return]  # likewise
 
 
@@ -300,13 +304,35 @@ def _struct_reader(member: pa.Field, source_type: pa.DataType, settings: Validat
 def nullable_array(values: Sequence[Any], member: pa.Field, source: pa.Field | None = None) -> pa.Array:
     """Make an array of values that were read, also of those that do not fit."""
     type_ = nullable_type(member, source)
-    wide_type = _wide_decimals(type_)
-    array = pa.array(values, wide_type)
-    return array if wide_type == type_ else array.cast(type_)
+    count_type = _with_odd_decimals(type_, lambda _: pa.decimal256(76, 0))
+    if count_type == type_:
+        return pa.array(values, type_)
+    # A decimal is stored as a count of its last digit; pyarrow counts the digits of these wrong, or takes none of that many.
+    counts = pa.array([_counts(value, type_) for value in values], count_type)
+    return counts.view(_with_odd_decimals(type_, lambda odd: pa.decimal256(76, odd.scale))).cast(type_)
 
 
-def _wide_decimals(type_: pa.DataType) -> pa.DataType:
-    """Return a type with wide decimals for those whose scale is not within their precision, whose digits pyarrow counts wrong."""
-    if pa.types.is_decimal(type_) and not 0 <= type_.scale <= type_.precision:
-        return pa.decimal256(76, max(type_.scale, 0))
-    return with_parts(type_, lambda part: part.with_type(_wide_decimals(part.type)))
+def _is_odd_decimal(type_: pa.DataType) -> bool:
+    """Whether the last digit of a decimal is before its point, or its first one behind the point."""
+    return pa.types.is_decimal(type_) and not 0 <= type_.scale <= type_.precision
+
+
+def _with_odd_decimals(type_: pa.DataType, other: Callable[[pa.DataType], pa.DataType]) -> pa.DataType:
+    """Return a type with other types in place of odd decimals."""
+    if _is_odd_decimal(type_):
+        return other(type_)
+    return with_parts(type_, lambda part: part.with_type(_with_odd_decimals(part.type, other)))
+
+
+def _counts(value: Any, type_: pa.DataType) -> Any:
+    """Return a value with the counts of odd decimals in their place."""
+    if value is None:
+        return None
+    if _is_odd_decimal(type_):
+        digits = value.as_tuple()
+        return Decimal(digits._replace(exponent=digits.exponent + type_.scale))
+    if pa.types.is_struct(type_):
+        return {part.name: _counts(value[part.name], part.type) for part in type_}
+    if pa.types.is_map(type_):
+        return [(_counts(key, type_.key_type), _counts(item, type_.item_type)) for key, item in value]
+    return [_counts(item, type_.value_type) for item in value] if is_list(type_) else value
