@@ -1,6 +1,7 @@
 """What `verify` says of tables that somebody else made or changed."""
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -137,10 +138,14 @@ def made(dataset: schemac.Dataset) -> pa.Schema:
     return pa.schema(made_table(KNOWN, columns, properties, key))
 
 
+KEPT_IN_TABLES = "view|time in ns"
+"""Lance has no views, and tables have Spark's times of six digits in nanoseconds."""
+
+
 def test_find_drift_where_the_losses_name_it_and_nowhere_else(capsys: pytest.CaptureFixture[str]) -> None:
     """The two are found in two ways: one beside the statement, the other in a table."""
     stood_for = 0
-    for name, type_ in list(TYPES.items())[::2]:
+    for name, type_ in TYPES.items():
         for place in ("column", "optional member of an optional Struct", "item"):
             try:
                 dataset = write(
@@ -148,7 +153,7 @@ def test_find_drift_where_the_losses_name_it_and_nowhere_else(capsys: pytest.Cap
                     POSITIONS[place](type_),
                 )
                 dataset.to_lance()
-                lost = [loss for loss in dataset.losses("spark") if "view" not in loss.lost]
+                lost = [loss for loss in dataset.losses("spark") if not re.search(KEPT_IN_TABLES, loss.lost)]
             except schemac.SchemaError:
                 continue
             try:
@@ -157,7 +162,7 @@ def test_find_drift_where_the_losses_name_it_and_nowhere_else(capsys: pytest.Cap
                 continue
             assert bool(verified(capsys)) == bool(lost), (name, place, lost)
             stood_for += 1
-    assert stood_for > 60
+    assert stood_for > 120
 
 
 def test_keep_the_version_where_nobody_asks_for_one(capsys: pytest.CaptureFixture[str]) -> None:
