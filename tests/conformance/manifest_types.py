@@ -90,6 +90,7 @@ TYPES: dict[str, Manifest] = {
     "Decimal of 50 digits": of("Decimal", precision=50, scale=5),
     "Decimal with negative scale": of("Decimal", precision=5, scale=-3),
     "Decimal with scale above precision": of("Decimal", precision=3, scale=7),
+    "Decimal with negative scale and 76 digits": of("Decimal", precision=76, scale=-10),
     **{
         f"Decimal in {bits} bits": of(
             "Decimal", {f"{ARROW}/decimalEncoding": {"bitWidth": bits}}, precision=9, scale=2
