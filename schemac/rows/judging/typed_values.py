@@ -313,7 +313,7 @@ def nullable_array(values: Sequence[Any], member: pa.Field, source: pa.Field | N
 
 
 def _is_odd_decimal(type_: pa.DataType) -> bool:
-    """Whether the last digit of a decimal is before its point, or its first one behind the point."""
+    """Whether a decimal has zeros between its digits and its point: its scale is negative, or above its precision."""
     return pa.types.is_decimal(type_) and not 0 <= type_.scale <= type_.precision
 
 
