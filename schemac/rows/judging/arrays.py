@@ -328,8 +328,8 @@ def _with_zeros_below_null(array: pa.Array, field: pa.Field, is_valid: pa.Array)
     if not array.null_count or is_short or is_.is_string_view(type_) or is_.is_binary_view(type_):
         return array
     zero = _zero_value(type_, field.type)[0]
-    if is_.is_decimal(type_):
-        # `if_else` would give them a scale of 0 or more, for which there may not be enough digits.
+    if is_.is_decimal(type_) and type_.scale < 0:
+        # `if_else` would give it a scale of 0, for which there may not be enough digits.
         return pc.replace_with_mask(array, pc.invert(is_valid), zero)
     return pc.if_else(is_valid, array, zero)
 
