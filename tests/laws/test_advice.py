@@ -3,6 +3,7 @@
 import re
 from collections import Counter
 from collections.abc import Iterator
+from functools import cache
 from itertools import chain
 from typing import Any
 
@@ -87,7 +88,7 @@ def _written(content: str, node: Node, advice: str) -> Iterator[str]:
 
 
 def _is_accepted(text: Text, found: Diagnostic, advice: str) -> bool:
-    before = Counter(errors(findings_of(text)))
+    before = Counter(errors(_findings(text)))
     content = text.content.decode()
     for node in _around(content, found):
         for new in _written(content, node, advice):
@@ -98,11 +99,17 @@ def _is_accepted(text: Text, found: Diagnostic, advice: str) -> bool:
     return False
 
 
-def _advice(text: Text) -> Iterator[tuple[Diagnostic, str]]:
+@cache
+def _findings(text: Text) -> tuple[Diagnostic, ...]:
+    return findings_of(text)
+
+
+@cache
+def _advice(text: Text) -> list[tuple[Diagnostic, str]]:
     """The errors of a manifest whose help has a text to write, but for fixes, which have laws of their own."""
     advice = [
         (found, match["text"])
-        for found in findings_of(text)
+        for found in _findings(text)
         if found.fix is None and found.severity == "error"
         for match in (_WRITE.fullmatch(found.help),)
         if match is not None
@@ -110,9 +117,8 @@ def _advice(text: Text) -> Iterator[tuple[Diagnostic, str]]:
     try:
         documents = list(YAML(typ="rt", pure=True).compose_all(text.content.decode())) if advice else ()
     except (YAMLError, UnicodeDecodeError):
-        return
-    if len(documents) == 1:
-        yield from advice
+        return []
+    return advice if len(documents) == 1 else []
 
 
 def test_accept_what_authors_are_told_to_write() -> None:
@@ -147,7 +153,7 @@ def test_try_every_text_to_write() -> None:
     """It is a fix, is tried above, or is known to leave something to the author."""
     others = set()
     for text in (*corpus(), *pages()):
-        for found in findings_of(text) if text.sort is Sort.MANIFEST else ():
+        for found in _findings(text) if text.sort is Sort.MANIFEST else ():
             is_tried = found.fix is not None or any(found == one for one, _ in _advice(text))
             if "write `" in found.help and not is_tried:
                 others.add(found.code)
@@ -166,6 +172,6 @@ def test_accept_the_examples_of_attributes() -> None:
                 is_accepted = any(_is_accepted(*one) for one in chain((first,), advice))
                 assert is_accepted, (attribute.key, value, first[1].help)
     for attribute in ATTRIBUTES.values():
-        wrong = [d for text in _of_attribute(attribute, "5") for d in findings_of(text)]
+        wrong = [d for text in _of_attribute(attribute, "5") for d in _findings(text)]
         has_parts = any("has to be a mapping" in d.message or "has to be a list" in d.message for d in wrong)
         assert not has_parts or attribute.key in shown, attribute.key
