@@ -59,7 +59,7 @@ def _is_told_apart(case: Case, value: Any) -> bool:
 
 
 @pytest.mark.parametrize(
-    "case", [case for case in CASES if issubclass(case.kind, Bound | MultipleOf)][::3], ids=str
+    "case", [case for case in CASES if issubclass(case.kind, Bound | MultipleOf)], ids=str
 )
 def test_agree_with_exact_numbers(case: Case) -> None:
     """Python's integers and decimals are exact."""

@@ -50,7 +50,7 @@ def walk(manifest: Path, folder: Path, stops: int) -> None:
             list(workspace_symbols(checked, "a", lambda _, lines=lines: lines))  # type: ignore[misc]
 
 
-@pytest.mark.parametrize("manifest", MANIFESTS[::2], ids=lambda path: f"{path.parent.name}/{path.stem}")
+@pytest.mark.parametrize("manifest", MANIFESTS, ids=lambda path: f"{path.parent.name}/{path.stem}")
 def test_answer_while_a_manifest_is_typed(manifest: Path, tmp_path: Path) -> None:
     walk(manifest, tmp_path, 1)
 
@@ -96,7 +96,7 @@ EDITS = (
 
 
 @pytest.mark.parametrize("first", EDITS, ids=str)
-@pytest.mark.parametrize("second", EDITS[::3], ids=str)
+@pytest.mark.parametrize("second", EDITS, ids=str)
 def test_find_after_an_edit_what_a_new_session_finds(
     first: tuple[str, str], second: tuple[str, str], tmp_path: Path
 ) -> None:

@@ -58,7 +58,7 @@ def test_values_that_break_constraints_are_those_of_the_corpus() -> None:
     """Where the corpus has the value of a row, in records and in columns."""
     verdicts = constraint_corpus.read()
     compared = 0
-    for case in [*cases()][::3]:
+    for case in cases():
         dataset, name = dataset_of([case]), case.kind.attribute.name
         try:
             wrong = wrong_rows(dataset, 0, {})
