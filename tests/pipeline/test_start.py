@@ -6,6 +6,7 @@ import shutil
 import subprocess
 import sys
 import sysconfig
+from collections.abc import Iterator
 from pathlib import Path
 from zipfile import ZipFile
 
@@ -24,12 +25,15 @@ JOB = Job.model_validate({"source": {"path": "a.parquet", "format": "parquet"}, 
 
 
 @pytest.fixture
-def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     """The user's cache."""
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     monkeypatch.delenv("SPARK_HOME", raising=False)
     startup._writable_folder.cache_clear()  # pytest uses the name of a folder again once it has removed it
-    return tmp_path / "schemac"
+    # The folder of Java may be in the cache.
+    startup.java_home.cache_clear()
+    yield tmp_path / "schemac"
+    startup.java_home.cache_clear()
 
 
 def loaded_by(module: str) -> set[str]:
