@@ -10,7 +10,6 @@ import os
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, partial
-from types import MappingProxyType
 from typing import NamedTuple
 
 from schemac.artifacts.folder import Built, are_inside
@@ -34,16 +33,16 @@ from schemac.versions.identity.lock import Lock
 
 
 class BuiltFile(NamedTuple):
-    """The artifacts of one manifest."""
+    """The artifacts of one manifest; a process hands it to another."""
 
     of_locks: tuple[Diagnostic, ...] = ()
     """Findings about its lock, and about locks of other manifests that may belong to it."""
     of_targets: tuple[Diagnostic, ...] = ()
     """Findings of targets; they are reported only if no manifest of the run has an error."""
-    datasets: Mapping[str, Built] = MappingProxyType({})
+    datasets: Mapping[str, Built] = {}
     losses: int = 0
     """How many losses the targets have in all."""
-    contents: Mapping[str, bytes] = MappingProxyType({})
+    contents: Mapping[str, bytes] = {}
     """The artifacts by path, unless they were kept as digests alone."""
     searched_locks: str | None = None
     """The digest of the locks that a lost one was looked for in; None if none was looked for."""

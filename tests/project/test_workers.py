@@ -17,6 +17,8 @@ from tests.bench.workload import write_manifests
 # Lance, which other tests load into this process, warns of every fork; the command line never loads it.
 pytestmark = pytest.mark.filterwarnings("ignore:lance is not fork-safe")
 
+CORPUS = Path(__file__).parents[1] / "corpus"
+
 
 def compiled(
     folder: Path, monkeypatch: pytest.MonkeyPatch, shared_from: int
@@ -45,6 +47,25 @@ def test_find_the_same_in_many_files(tmp_path: Path, monkeypatch: pytest.MonkeyP
     shared = compiled(folder, monkeypatch, 0)[2]
     assert shared == compiled(folder, monkeypatch, 1 << 40)[2]
     assert {d.code for d in shared} >= {"SC201", "SC216", "SC308"}  # type: ignore[attr-defined]
+
+
+def test_find_the_same_where_locks_are_damaged(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder = write_manifests(tmp_path / "m", 6, 4)
+    for number in range(1, 4):
+        (folder / f"table_{number}.lock").write_text("no lock at all\n")
+    shared = compiled(folder, monkeypatch, 0)[2]
+    assert shared == compiled(folder, monkeypatch, 1 << 40)[2]
+    assert len(shared) == 3  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("sort", ["accepted", "rejected"])
+def test_find_the_same_in_the_corpus(sort: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whatever is said of a manifest can be handed to another process."""
+    for manifest in CORPUS.glob(f"{sort}/**/*.yaml"):
+        (tmp_path / f"{manifest.parent.name}-{manifest.name}").write_bytes(manifest.read_bytes())
+    shared = compiled(tmp_path, monkeypatch, 0)[2]
+    assert shared == compiled(tmp_path, monkeypatch, 1 << 40)[2]
+    assert shared
 
 
 def test_pass_on_what_a_task_raises() -> None:

@@ -14,7 +14,6 @@ Source: `SchemaSerializer` of github.com/apache/paimon and Jackson's `DefaultPre
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from schemac.engines.paimon import attributes as paimon
@@ -40,7 +39,7 @@ class TableSchema(NamedTuple):
     """The highest id that was ever given to a field of the table; -1 for none."""
     partition_keys: tuple[str, ...] = ()
     primary_keys: tuple[str, ...] = ()
-    options: Mapping[str, str] = MappingProxyType({})
+    options: Mapping[str, str] = {}
     comment: str | None = None
     time_millis: int = 0
     version: int = VERSION

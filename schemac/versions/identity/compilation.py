@@ -28,7 +28,7 @@ class Compilation(NamedTuple):
     """The locked version that this is, or would be the next time."""
     past: "Callable[[], Sequence[Compilation]]" = tuple
     """The versions before it, rebuilt for those targets that write them all."""
-    versions: Mapping[str, str] = MappingProxyType({})
+    versions: Mapping[str, str] = {}
     """Versions of engines, where somebody named one."""
     optional_artifacts: frozenset[str] = frozenset()
     """Those of the engines' `optional_artifacts` that are asked for, by path."""
