@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 from functools import cache
 from itertools import chain
 from types import MappingProxyType
-from typing import Any
+from typing import Any, TypeVar
 
 from schemac.language.attributes import arrow
 from schemac.language.attributes.attribute import Extra, Role
@@ -20,6 +20,8 @@ from schemac.language.attributes.registry import ATTRIBUTES, are_telling, domain
 from schemac.language.physical import ArrowType, LoweredSchema
 from schemac.registry.engine import Capability, engines
 from schemac.text.source.json_object import Json
+
+T = TypeVar("T")
 
 Tree = Json
 
@@ -138,6 +140,11 @@ def extension_metadata(extension: arrow.ExtensionType) -> dict[str, str]:
     """Return the metadata of a field with an extension type that pyarrow does not know."""
     metadata = {EXTENSION_NAME: extension.name}
     return metadata if extension.metadata is None else {**metadata, EXTENSION_METADATA: extension.metadata}
+
+
+def without_empty_metadata(entries: Mapping[str, T]) -> dict[str, T]:
+    """Return metadata without that of an extension type if it is empty, which is the same as none."""
+    return {key: value for key, value in entries.items() if value or key != EXTENSION_METADATA}
 
 
 def registered_extension_metadata(type_: Any) -> dict[str, str]:

@@ -15,7 +15,12 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
-from schemac.arrow.metadata import EXTENSION_METADATA, EXTENSION_NAME, compact, registered_extension_metadata
+from schemac.arrow.metadata import (
+    EXTENSION_NAME,
+    compact,
+    registered_extension_metadata,
+    without_empty_metadata,
+)
 from schemac.artifacts.targets import Artifact, ArtifactTarget, Emission
 from schemac.artifacts.type_writer import MOST_DIGITS, ArrowTypeWriter, is_lost
 from schemac.engines.spark import SPARK_LOSS, SPARK_PROPERTY, SPARK_TYPE
@@ -163,7 +168,7 @@ class _Writer(ArrowTypeWriter[SparkType]):
         metadata = type_.metadata
         comment: str | None = None
         if field.extra:
-            metadata = {**metadata, **_without_empty_metadata(lowered.metadata)}
+            metadata = {**metadata, **without_empty_metadata(lowered.metadata)}
             comment = field.extra.get(DESCRIPTION.key)
             if comment is not None:
                 metadata[lance_spark.COMMENT] = comment
@@ -193,7 +198,7 @@ class _Writer(ArrowTypeWriter[SparkType]):
             return SparkType("binary", "BINARY", mark)
         type_ = super().type(field)
         if isinstance(arrow_type, pa.BaseExtensionType):
-            mark = {**_without_empty_metadata(registered_extension_metadata(arrow_type))}
+            mark = without_empty_metadata(registered_extension_metadata(arrow_type))
             if arrow_type.extension_name == "arrow.json" and field.parent is not None:
                 # Lance gives JSON back with large offsets, and below the top the connector reads it as it was marked.
                 mark[lance_spark.LARGE_STRING] = "true"
@@ -263,7 +268,7 @@ class _Writer(ArrowTypeWriter[SparkType]):
             metadata[lance_spark.FLOAT16] = "true"
         if is_brain or lance_spark.FLOAT16 in metadata:
             # The metadata of the vector marks its items.
-            float_, marks = SparkType("float", "FLOAT"), {**_without_empty_metadata(lowered.metadata)}
+            float_, marks = SparkType("float", "FLOAT"), without_empty_metadata(lowered.metadata)
             item = SparkField("element", float_, child.is_nullable, marks, None)
         else:
             item = self.field(child)
@@ -307,13 +312,6 @@ class _Writer(ArrowTypeWriter[SparkType]):
             self.emission.findings.at_type(field, SPARK_TYPE, message, help=help)
             return {}, quotations
         return {key: compact(child.metadata) for key, child in marked.items()}, quotations
-
-
-def _without_empty_metadata(texts: Mapping[str, str]) -> Mapping[str, str]:
-    """Return metadata without that of an extension type if it is empty, for which Spark has no entry."""
-    if texts.get(EXTENSION_METADATA) != "":
-        return texts
-    return {key: text for key, text in texts.items() if text or key != EXTENSION_METADATA}
 
 
 def types(compilation: Compilation, emission: Emission) -> dict[SchemaField, str]:

@@ -9,13 +9,12 @@ Errors: UnreadableTypeError for a column that can never become its field; Missin
 
 import uuid
 from collections.abc import Callable, Sequence
-from decimal import Decimal
 from fractions import Fraction
 from typing import Any
 
 import pyarrow as pa
 
-from schemac.language.constraints.constraint import lists_of
+from schemac.language.constraints.constraint import EXACT, lists_of
 from schemac.language.kinds.temporal import ARROW_PER_SECOND
 from schemac.language.physical import with_parts
 from schemac.rows.judging.arrays import (
@@ -329,8 +328,7 @@ def _counts(value: Any, type_: pa.DataType) -> Any:
     if value is None:
         return None
     if _is_odd_decimal(type_):
-        digits = value.as_tuple()
-        return Decimal(digits._replace(exponent=digits.exponent + type_.scale))
+        return value.scaleb(type_.scale, EXACT)
     if pa.types.is_struct(type_):
         return {part.name: _counts(value[part.name], part.type) for part in type_}
     if pa.types.is_map(type_):

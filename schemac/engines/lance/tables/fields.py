@@ -15,7 +15,7 @@ import pyarrow as pa
 
 import schemac.language.kinds.registry  # noqa: F401 — without it no kind is known
 from schemac.arrow.from_arrow import from_arrow
-from schemac.arrow.metadata import EXTENSION_METADATA, compact, forms
+from schemac.arrow.metadata import compact, forms, without_empty_metadata
 from schemac.engines.lance import attributes as lance
 from schemac.engines.lance._generated.lance import file_pb2 as pb
 from schemac.engines.lance.artifact import UnreadableMessageError, to_arrow
@@ -220,15 +220,10 @@ def _field_differences(path: str, expected: pb.Field, actual: pb.Field, *, ids: 
         yield f"`{path}` has the id {actual.id} in the table, and {expected.id} in the schema"
     elif ids and expected.parent_id != actual.parent_id:
         yield f"`{path}` is inside a different field in the table"
-    # What steers the build does not count, nor do the marks that other engines leave next to the type. An extension type without
-    # metadata is the one with empty metadata.
+    # What steers the build does not count, nor do the marks that other engines leave next to the type.
     left_out = STEERING.union(*(form.repeated for form in forms().values()))
     ours, theirs = (
-        {
-            key: value
-            for key, value in message.metadata.items()
-            if key not in left_out and (value or key != EXTENSION_METADATA)
-        }
+        {key: value for key, value in without_empty_metadata(message.metadata).items() if key not in left_out}
         for message in (expected, actual)
     )
     for word in filter(None, (form.description for form in forms().values())):
