@@ -8,14 +8,17 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import cache
 from posixpath import normpath
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
-from schemac.language.logical.dataset import Findings, LogicalDataset
-from schemac.language.logical.model import SchemaField
 from schemac.registry.codes import codes_of
 from schemac.registry.engine import Capability, EngineError, blamed, engine, engines
 from schemac.text.source.diagnostics import Code, Report, Severity
-from schemac.versions.identity.compilation import Compilation
+
+if TYPE_CHECKING:
+    # For start-up time: every command asks which targets there are, and not all of them emit.
+    from schemac.language.logical.dataset import LogicalDataset
+    from schemac.language.logical.model import SchemaField
+    from schemac.versions.identity.compilation import Compilation
 
 
 class Artifact(NamedTuple):
@@ -49,13 +52,15 @@ class Loss(NamedTuple):
 class Emission:
     """Findings in the manifest and losses that a target reports while it emits."""
 
-    def __init__(self, dataset: LogicalDataset, target: str, loss_code: Code, report: Report) -> None:
+    def __init__(self, dataset: "LogicalDataset", target: str, loss_code: Code, report: Report) -> None:
+        from schemac.language.logical.dataset import Findings  # for start-up time, as above
+
         self.findings = Findings(report, dataset.origins)
         self._target = target
         self._loss_code = loss_code
         self._losses: list[tuple[Loss, SchemaField | None]] = []
 
-    def lose(self, field: SchemaField | None, lost: str, becomes: str, *, artifact: str = "") -> None:
+    def lose(self, field: "SchemaField | None", lost: str, becomes: str, *, artifact: str = "") -> None:
         """Enter a loss at a field, or of the schema as a whole; of one file where the others keep it."""
         path = field.path_text if field is not None else ""
         self._losses.append((Loss(self._target, path, lost, becomes, artifact), field))
@@ -66,7 +71,7 @@ class Emission:
         return tuple(loss for loss, _ in self._losses)
 
     @property
-    def entries(self) -> tuple[tuple[Loss, SchemaField | None], ...]:
+    def entries(self) -> "tuple[tuple[Loss, SchemaField | None], ...]":
         """All losses with their fields, None for the schema as a whole; for a target that is made of another."""
         return tuple(self._losses)
 
@@ -87,15 +92,15 @@ class ArtifactTarget(NamedTuple):
 
     name: str
     loss_code: Code
-    emit: Callable[[Compilation, Emission], list[Artifact]]
+    emit: "Callable[[Compilation, Emission], list[Artifact]]"
     """The artifacts; after an error finding they are not used."""
-    interop: Callable[[Compilation, Emission, frozenset[str]], None] | None = None
+    interop: "Callable[[Compilation, Emission, frozenset[str]], None] | None" = None
     """Reports problems between this engine and other requested engines."""
-    of_storage: Callable[[Compilation, Emission], None] | None = None
+    of_storage: "Callable[[Compilation, Emission], None] | None" = None
     """Reports findings about its tables, whichever engine creates them."""
     left_out_code: Code | None = None
     """The warning if a dataset is built without an optional engine."""
-    types: Callable[[Compilation, Emission], Mapping[SchemaField, str]] | None = None
+    types: "Callable[[Compilation, Emission], Mapping[SchemaField, str]] | None" = None
     """What the engine has in place of each field, as its users write types, for those who look at a field. Fields that it
     has nothing for are left out; after an error finding the result is not used."""
 
@@ -130,7 +135,7 @@ class TargetRun(NamedTuple):
     """The findings in the manifest; losses are no findings unless somebody reports them."""
 
 
-def run_target(name: str, compilation: Compilation) -> TargetRun:
+def run_target(name: str, compilation: "Compilation") -> TargetRun:
     """Emit a compilation for one target. Raises EngineError for a file that is not below the folder of the target's name."""
     target, report = load_target(name), Report()
     emission = Emission(compilation.dataset, name, target.loss_code, report)
@@ -157,7 +162,9 @@ _MOST_CALLS = 5000
 """Calls inside each other: 200 levels, and 25 calls for each."""
 
 
-def types_in_target(name: str, compilation: Compilation) -> tuple[Mapping[SchemaField, str], Report] | None:
+def types_in_target(
+    name: str, compilation: "Compilation"
+) -> "tuple[Mapping[SchemaField, str], Report] | None":
     """Return the type of each field in a target, with its findings; None for a target without this capability."""
     target, report = load_target(name), Report()
     if target.types is None:

@@ -8,7 +8,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from schemac.artifacts.targets import target_names
-from schemac.language.logical.dataset import VARIANTS
+from schemac.language.logical.names import VARIANTS
 from schemac.registry.engine import Capability, VersionSetting, engines, named_versions, version_settings
 
 if TYPE_CHECKING:

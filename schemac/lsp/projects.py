@@ -24,8 +24,8 @@ from schemac.project.imported import FolderFiles
 from schemac.project.manifests import CompiledFile, ManifestChecks, with_distinct_datasets
 from schemac.project.options import CompileOptions
 from schemac.project.overlays import overlay_of
+from schemac.project.project_checks import check_across
 from schemac.project.project_texts import key_of, name_in
-from schemac.project.referring import check_across
 from schemac.project.shared_work import collector_paused
 from schemac.text.source.catalogue import NOTHING_TO_COMPILE, UNLOCKED_CHANGE
 from schemac.text.source.diagnostics import Diagnostic, Report

@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING
 
 from schemac.engines.api import Dataset, from_source
 from schemac.importers.datasets import from_arrow_schema, from_tree
-from schemac.language.logical.dataset import LogicalDataset, Variant
+from schemac.language.logical.dataset import LogicalDataset
 from schemac.language.logical.model import FieldPath, dotted
+from schemac.language.logical.names import Variant
 from schemac.language.manifest.library import Reuse
 from schemac.project.configuration import Project, find_project
 from schemac.project.discovery import has_lock

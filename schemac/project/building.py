@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from schemac.artifacts.folder import Built, are_inside
 from schemac.artifacts.store import built
-from schemac.language.logical.dataset import DatasetName
+from schemac.language.logical.names import DatasetName
 from schemac.project.cache import WrongEntryError
 from schemac.project.cache.entries import digest
 from schemac.project.configuration import Project
@@ -23,13 +23,12 @@ from schemac.project.imported import FolderFiles
 from schemac.project.lock_index import LostLocks
 from schemac.project.manifests import CompiledFile, ManifestChecks, with_distinct_datasets
 from schemac.project.options import CompileOptions
-from schemac.project.referring import check_across
+from schemac.project.project_checks import check_across
 from schemac.project.shared_work import LARGE_FROM, SharedWork, collector_paused
 from schemac.text.source.diagnostics import Diagnostic, Report
 from schemac.text.source.files import Contents
 from schemac.text.source.text import decode_text
 from schemac.versions.identity.compilation import Locked
-from schemac.versions.identity.lock import Lock
 
 
 class BuiltFile(NamedTuple):
@@ -88,6 +87,7 @@ class Builds:
     def _build(self, file: CompiledFile) -> BuiltFile:
         """Return the build of a manifest, made without the cache."""
         from schemac.project.stages import emit  # for start-up time, as above
+        from schemac.versions.identity.lock import Lock
 
         locks, targets = Report(), Report()
         locked: Mapping[str, Locked] = {}

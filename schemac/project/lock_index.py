@@ -12,8 +12,8 @@ import shlex
 from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from schemac.language.logical.dataset import Findings, LogicalDataset
 from schemac.project.cache.entries import digest
 from schemac.project.configuration import SETTINGS_FILES, Project
 from schemac.project.discovery import ManifestFile, content_of, has_lock, lock_path, manifests_of_lock, walk
@@ -21,9 +21,11 @@ from schemac.project.manifests import CompiledFile, read_manifests
 from schemac.text.source.catalogue import LOST_LOCK
 from schemac.text.source.diagnostics import Report
 from schemac.text.source.phrases import listed
-from schemac.versions.identity.lock import Lock
-from schemac.versions.identity.lockfile import read_lock
-from schemac.versions.identity.match import are_similar
+
+if TYPE_CHECKING:
+    # For start-up time: few locks are lost.
+    from schemac.language.logical.dataset import LogicalDataset
+    from schemac.versions.identity.lock import Lock
 
 _MARKS = (".git", *SETTINGS_FILES)
 _START = b"# schemac lock "
@@ -66,7 +68,7 @@ class LostLocks:
         ]
         return digest(contents).hex()
 
-    def report(self, file: CompiledFile, lock: Lock | None, report: Report) -> str | None:
+    def report(self, file: CompiledFile, lock: "Lock | None", report: Report) -> str | None:
         """Report the datasets of a manifest whose lock is elsewhere; return the digest of what was looked through, None if nothing was.
 
         `lock` is the one next to the manifest; None if it cannot be read, which is reported where it is opened.
@@ -80,8 +82,11 @@ class LostLocks:
                     self._report_lock_of(dataset, file, report)
         return self.digest_for(manifest) if lost else None
 
-    def _report_lock_of(self, dataset: LogicalDataset, file: CompiledFile, report: Report) -> None:
+    def _report_lock_of(self, dataset: "LogicalDataset", file: CompiledFile, report: Report) -> None:
         """Report the lock that has the ids of a dataset, if there is one that may be its own."""
+        from schemac.language.logical.dataset import Findings  # for start-up time, as above
+        from schemac.versions.identity.match import are_similar
+
         expected_path = lock_path(file.file.path)
         names = {one.name for one in file.datasets}
         news = {str(field.segment) for field in dataset.columns}
@@ -108,9 +113,16 @@ class LostLocks:
 
 
 def _report_lost_lock(
-    file: CompiledFile, dataset: LogicalDataset, expected_path: Path, path: Path, renamed: str, report: Report
+    file: CompiledFile,
+    dataset: "LogicalDataset",
+    expected_path: Path,
+    path: Path,
+    renamed: str,
+    report: Report,
 ) -> None:
     """Report that a dataset has no lock where it is expected, but another lock, at `path`, has its ids; `renamed` is its name there if it differs."""
+    from schemac.language.logical.dataset import Findings  # for start-up time, as above
+
     mine, other = os.path.relpath(expected_path), os.path.relpath(path)
     steps: list[str] = []
     if renamed:
@@ -133,8 +145,11 @@ def _report_lost_lock(
     Findings(report, dataset.origins).at_dataset(LOST_LOCK, message, help)
 
 
-def _read(path: Path) -> Lock:
+def _read(path: Path) -> "Lock":
     """Return a lock; an empty one if the file is invalid or cannot be read, which is reported elsewhere."""
+    from schemac.versions.identity.lock import Lock  # for start-up time, as above
+    from schemac.versions.identity.lockfile import read_lock
+
     content = content_of(path) or b""
     is_lock = content.removeprefix(b"\xef\xbb\xbf").startswith(_START)
     lock = read_lock(content.decode("utf-8", "replace"), path.name, Report()) if is_lock else None

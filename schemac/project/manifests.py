@@ -12,7 +12,7 @@ from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
 
 from schemac.language.lint.settings import LintSettings
-from schemac.language.logical.dataset import DatasetName, LogicalDataset, Variant, with_distinct_names
+from schemac.language.logical.names import DatasetName, Variant, with_distinct_names
 from schemac.project.cache import WrongEntryError
 from schemac.project.configuration import Project
 from schemac.project.discovery import ManifestFile
@@ -23,6 +23,7 @@ from schemac.text.source.files import Contents
 from schemac.text.source.text import decode_text
 
 if TYPE_CHECKING:
+    from schemac.language.logical.dataset import LogicalDataset
     from schemac.language.manifest.library import Library
 
 _MARK = b"\xef\xbb\xbf"

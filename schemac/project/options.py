@@ -11,8 +11,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from schemac.artifacts.targets import target_names
-from schemac.language.attributes.arrow import ArrowDefaults
-from schemac.language.logical.dataset import Variant
+from schemac.language.logical.names import Variant
 from schemac.project.configuration import Project
 from schemac.project.discovery import ManifestFile
 from schemac.registry.engine import default_targets
@@ -98,5 +97,6 @@ class CompileOptions:
     def arrow_options(self) -> "ArrowOptions":
         """The encodings and metadata of Arrow schemas."""
         from schemac.arrow.to_arrow import ArrowOptions  # for start-up time, as above
+        from schemac.language.attributes.arrow import ArrowDefaults
 
         return ArrowOptions(ArrowDefaults(**self.encodings), self.has_metadata)

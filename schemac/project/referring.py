@@ -1,15 +1,14 @@
-"""References between datasets of a run, and groups and vocabularies that nothing in the project uses.
+"""References between datasets of a run.
 
 Layer: project.
 Shape: each manifest is valid by itself; a finding is at the reference, and shows the referenced field at its own
 location.
 Rule: a table may exist for a dataset without a manifest, so an unknown dataset is a finding only if its name is similar
 to a known one.
-Errors: SC342, SC343; warning SC344; SC803 unused-vocabulary.
+Errors: SC342, SC343; warning SC344.
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Sequence
 from operator import attrgetter
 from typing import Any
 
@@ -17,10 +16,7 @@ from schemac.language.attributes.attribute import Family
 from schemac.language.attributes.constraints import REFERENCES, UNIQUE, Reference
 from schemac.language.logical.dataset import Findings, LogicalDataset, named_key, primary_key
 from schemac.language.logical.model import LogicalType, dotted
-from schemac.project.configuration import Project
-from schemac.project.imported import NOTHING, FolderFiles
 from schemac.project.manifests import CompiledFile
-from schemac.project.options import CompileOptions
 from schemac.text.source.catalogue import REFERENCE_TO_NO_KEY, UNFIT_REFERENCE, UNKNOWN_REFERRED
 from schemac.text.source.diagnostics import Report, labels_at
 from schemac.text.source.phrases import Help
@@ -36,38 +32,6 @@ _COMPARED_BY: dict[Family, Callable[[Any], object]] = {
     Family.TIMESTAMP: lambda type_: (type_.timezone is None, type_.unit == "Nanosecond"),
 }
 """What has to be the same in two types of a family for a run to compare their values."""
-
-
-def check_across(
-    files: Sequence[CompiledFile],
-    project: Project,
-    options: CompileOptions,
-    report: Report,
-    *,
-    is_whole: bool,
-) -> None:
-    """Report what is wrong between checked manifests, but for what their comments ignore.
-
-    With `is_whole` they are all manifests of the project, so what none of them uses is reported too.
-    """
-    across = Report()
-    if not report.has_errors:
-        check_references(files, across)
-    if is_whole:
-        around = [(FolderFiles(f.file.path, f.file.name), f.imported) for f in files if f.imported != NOTHING]
-        used = {(at.key(path), name) for at, imported in around for path, name in imported.used}
-        for at, imported in around:
-            across.extend(
-                diagnostic for name, diagnostic in imported.defined_groups if (at.key(""), name) not in used
-            )
-        if options.has_rules:
-            _report_unused_vocabularies(files, project, options.edited, across)
-    if not across.diagnostics:
-        return
-    from schemac.project.fixing import without_ignored  # for start-up time: little is found so
-
-    contents = {file.file.name: file.content for file in files}
-    report.extend(without_ignored(across.diagnostics, contents.get, project))
 
 
 def check_references(files: Sequence[CompiledFile], report: Report) -> None:
@@ -135,30 +99,3 @@ def _check_fields(
 def _comparable(type_: LogicalType) -> tuple[Family, object]:
     """Return what two fields of a reference must have alike: the family and, for some families, a property of it."""
     return type_.family, _COMPARED_BY.get(type_.family, lambda _: None)(type_)
-
-
-def _report_unused_vocabularies(
-    files: Iterable[CompiledFile], project: Project, edited: Mapping[str, bytes], report: Report
-) -> None:
-    """Report the vocabularies that no manifest of the project uses; `edited` are texts in place of files."""
-    file = project.file
-    if file is None or not project.vocabulary_contents:
-        return
-    # For start-up time: few projects have vocabularies.
-    from schemac.language.lint.structure import UNUSED_VOCABULARY_RULE, unused_domains
-
-    if UNUSED_VOCABULARY_RULE not in project.selection.rules_for(""):
-        return
-    texts: list[bytes] = []
-    for one in files:
-        texts.append(one.content)
-        around = FolderFiles(one.file.path, one.file.name, edited)
-        for path, _ in one.imported.files:
-            with suppress(OSError):
-                texts.append(around.read(path))
-    code = project.selection.code(UNUSED_VOCABULARY_RULE)
-    for domain in unused_domains(project.vocabulary_contents, texts):
-        keys = ("vocabularies", domain)
-        help = Help.remove(help="check how the domain is written, or remove it", is_safe=False)
-        message = f"no manifest has an attribute of {domain}"
-        file.report(message, keys, report, help, on_key=True, code=code)

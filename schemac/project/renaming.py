@@ -39,6 +39,7 @@ from schemac.project.occurrences import (
     place_of_name,
 )
 from schemac.project.options import CompileOptions
+from schemac.project.project_checks import check_across
 from schemac.project.project_texts import (
     DatasetField,
     DatasetTarget,
@@ -51,7 +52,6 @@ from schemac.project.project_texts import (
     key_of,
     texts_of,
 )
-from schemac.project.referring import check_across
 from schemac.project.rewriting import Renamed, Rewriting, Rewritten
 from schemac.text.source.catalogue import REFUSED_EDIT, UNKNOWN_COLUMN
 from schemac.text.source.diagnostics import Diagnostic, Report, Span

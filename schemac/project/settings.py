@@ -15,7 +15,7 @@ from pydantic import AfterValidator, ConfigDict, Field, ValidationError, create_
 from schemac.language.attributes.builtin import TargetName
 from schemac.language.attributes.registry import DOMAINS
 from schemac.language.lint.settings import LintSettings
-from schemac.language.logical.dataset import Variant
+from schemac.language.logical.names import Variant
 from schemac.language.manifest.json_schema_conditions import json_schema
 from schemac.project.discovery import is_pattern, is_within
 from schemac.project.settings_file import Configuration, SettingsFile

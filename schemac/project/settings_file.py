@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from schemac.language.lint.settings import LintSettings
-from schemac.language.logical.dataset import Variant
+from schemac.language.logical.names import Variant
 from schemac.registry.engine import default_targets
 from schemac.text.source.catalogue import INVALID_CONFIGURATION
 from schemac.text.source.diagnostics import WHOLE_FILE, Code, Edit, Fix, Report, SourceText, Span

@@ -12,7 +12,7 @@ from functools import partial
 from pathlib import Path
 from typing import Generic, NamedTuple, Protocol, TypeVar
 
-from schemac.language.logical.dataset import DatasetName
+from schemac.language.logical.names import DatasetName
 from schemac.project.discovery import ManifestFile
 from schemac.project.imported import NOTHING, ManifestImports
 from schemac.project.manifests import CompiledFile, ManifestChecks

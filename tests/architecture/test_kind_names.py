@@ -28,7 +28,7 @@ NAMING: Listed = {
         "engines/paimon/artifact.py": "Binary Int32 Int64 String Time Timestamp",
     },
     "the standard says of which kinds its system columns are": {
-        "language/logical/dataset.py": "Int32 Int64 UInt8 UInt64",
+        "language/logical/names.py": "Int32 Int64 UInt8 UInt64",
     },
     "type tables of engines, the way back: their types into those of a manifest": {
         "engines/avro/reader.py": "Binary Date Decimal List Map Option String Struct Time Timestamp",

@@ -8,7 +8,7 @@ import pytest
 
 from schemac.cli.main import main
 from schemac.language.lint.settings import LintSettings
-from schemac.language.logical.dataset import VARIANTS
+from schemac.language.logical.names import VARIANTS
 from schemac.project.cache.entries import EntryKeys, digest
 from schemac.project.cache.store import Cache
 from schemac.project.comparing import ComparisonRequest

@@ -24,8 +24,9 @@ from schemac.language.attributes.builtin import DEPRECATED
 from schemac.language.attributes.constraints import OF_ROWS, are_constrained
 from schemac.language.attributes.registry import ATTRIBUTES, are_telling, domain_of, of_role
 from schemac.language.checks.attributes import check_field_attributes, check_hints, sound_attributes
-from schemac.language.logical.dataset import VARIANTS, Findings, LogicalDataset, Other, SystemColumns
+from schemac.language.logical.dataset import Findings, LogicalDataset, Other
 from schemac.language.logical.model import SchemaField, preorder
+from schemac.language.logical.names import VARIANTS, SystemColumns
 from schemac.registry.engine import Capability, Trait, blamed, engines, with_trait
 from schemac.text.source import catalogue as codes
 from schemac.text.source.diagnostics import Report

@@ -1,22 +1,21 @@
-"""A dataset as it was declared: its key, the names of resources, the locations in its text, and findings at its fields.
+"""A dataset as it was declared: its key, the locations in its text, and findings at its fields.
 
 Layer: language.
 Shape: the fields of a key are ordered by their position; those without one follow, as they are in the schema.
 Source: Lance's table format, "Unenforced Primary Key".
-      The standard's DatasetVocabulary and SetVocab for names and their defaults. RFC-016 and the standard's Parquet table have UInt64
-      and UInt8; the reference implementation builds and expects Int64 and Int32.
 """
 
 import dataclasses
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Literal, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, NamedTuple
 
 from schemac.language.attributes.attribute import Role
 from schemac.language.attributes.builtin import DESCRIPTION
 from schemac.language.attributes.registry import are_telling, of_role
 from schemac.language.logical.model import Schema, SchemaField, preorder
+from schemac.language.logical.names import Naming
 from schemac.text.source.diagnostics import Code, Label, Report, labels_at
 from schemac.text.source.json_object import TreePath
 
@@ -57,31 +56,6 @@ class Origins(NamedTuple):
         """Whether the text has a value at exactly this path."""
         location = self.location(path)
         return location is not None and location.is_exact
-
-
-Variant = Literal["rfc", "kamu"]
-VARIANTS: dict[str, tuple[str, str]] = {"rfc": ("UInt64", "UInt8"), "kamu": ("Int64", "Int32")}
-"""Kinds of the offset and of the operation, as the standard has them and as the reference implementation has."""
-
-
-class SystemColumns(NamedTuple):
-    """What the system columns of a dataset are called, in their order."""
-
-    offset: str = "offset"
-    operation: str = "op"
-    system_time: str = "system_time"
-    event_time: str = "event_time"
-
-
-SETTINGS = ("offsetColumn", "operationTypeColumn", "systemTimeColumn", "eventTimeColumn")
-"""The properties of SetVocab, in the same order."""
-
-
-class Naming(NamedTuple):
-    """The names of a dataset's system columns, and which of them its manifest gives."""
-
-    names: SystemColumns = SystemColumns()
-    explicit: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True)
@@ -128,28 +102,6 @@ def named_key(dataset: LogicalDataset) -> tuple[SchemaField, ...]:
         name for attribute in of_role(Role.PRIMARY_KEY) for name in attribute.read(dataset.schema.extra) or ()
     }
     return tuple([field for field in dataset.columns if field.segment in names])
-
-
-@dataclass(frozen=True, slots=True)
-class DatasetName:
-    """The name of a dataset, and where it is, without its schema."""
-
-    name: str
-    is_source: bool = False
-
-
-R = TypeVar("R", DatasetName, "LogicalDataset")
-
-
-def with_distinct_names(resources: Sequence[R]) -> list[R]:
-    """Return the resources, where a Source with the name of a Dataset is called `<name>.source`."""
-    dataset_names = {resource.name.casefold() for resource in resources if not resource.is_source}
-    return [
-        replace(resource, name=f"{resource.name}.source")
-        if resource.is_source and resource.name.casefold() in dataset_names
-        else resource
-        for resource in resources
-    ]
 
 
 class Other(NamedTuple):

@@ -21,8 +21,9 @@ from schemac.language.attributes.attribute import Attribute
 from schemac.language.attributes.registry import ATTRIBUTES
 from schemac.language.kinds.registry import BY_NAME, FOREIGN_NAMES
 from schemac.language.kinds.temporal import FOREIGN_UNITS
-from schemac.language.logical.dataset import LogicalDataset, Origins, with_distinct_names
+from schemac.language.logical.dataset import LogicalDataset, Origins
 from schemac.language.logical.model import PART_KEYS, TYPE_KEYS, Field, Part, Schema, columns, dotted
+from schemac.language.logical.names import with_distinct_names
 from schemac.language.manifest.documents import Body, Documents, is_library, is_meant
 from schemac.language.manifest.expansion import Expander, replaced
 from schemac.language.manifest.library import GroupScope, Reuse, scope_of

@@ -16,7 +16,7 @@ from itertools import islice
 from typing import Any, NamedTuple, get_args
 
 from schemac.language.attributes.attribute import spellings
-from schemac.language.logical.dataset import SETTINGS, Naming, SystemColumns
+from schemac.language.logical.names import SETTINGS, Naming, SystemColumns
 from schemac.language.manifest.standard import (
     DOCUMENT_KINDS,
     EVENTS,

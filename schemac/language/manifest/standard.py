@@ -23,8 +23,9 @@ from schemac.language.attributes.builtin import DESCRIPTION
 from schemac.language.kinds.nested import OPTIONAL_NULL, Option
 from schemac.language.kinds.registry import BY_NAME, SPELLINGS
 from schemac.language.kinds.temporal import ARROW_UNITS
-from schemac.language.logical.dataset import VARIANTS, LogicalDataset
+from schemac.language.logical.dataset import LogicalDataset
 from schemac.language.logical.model import TYPE_KEYS, Field, LogicalType, Member, Schema, SchemaField
+from schemac.language.logical.names import VARIANTS
 from schemac.text.source import catalogue as codes
 from schemac.text.source.diagnostics import Report, SourceText
 from schemac.text.source.json_object import Json, TreePath
