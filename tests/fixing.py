@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from enum import StrEnum
-from functools import cache
+from functools import cache, lru_cache
 from pathlib import Path
 from shutil import rmtree
 from tempfile import mkdtemp
@@ -196,21 +196,21 @@ class Outcome(NamedTuple):
     fixing: Fixing
 
 
-def findings_of(text: Text, content: bytes | None = None) -> tuple[Diagnostic, ...]:
+@lru_cache(maxsize=5_000)
+def findings_of(text: Text) -> tuple[Diagnostic, ...]:
     """Return what a build finds; of a pipeline what its check does, of an overlay what it says over `MANIFEST`."""
-    given = text.content if content is None else content
     report = Report()
     if text.sort is Sort.PIPELINE:
-        checked_job(Path(text.file), report, edited={text.file: given})
+        checked_job(Path(text.file), report, edited={text.file: text.content})
     elif text.sort is Sort.OVERLAY:
-        _check_overlay(text.file, given, report)
+        _check_overlay(text.file, text.content, report)
     elif text.sort is Sort.SETTINGS:
         folder = _around()
-        find_project(folder, report, Path(text.file), edited={text.file: given}, base=folder)
+        find_project(folder, report, Path(text.file), edited={text.file: text.content}, base=folder)
         # They are named from their folder.
         return tuple(_placed(d, text.file) for d in report.diagnostics)
     else:
-        return compile_bytes(given, text.file, strict=text.is_strict, folder=text.folder).diagnostics
+        return compile_bytes(text.content, text.file, strict=text.is_strict, folder=text.folder).diagnostics
     return tuple(d for d in report.diagnostics if d.file in ("", text.file))
 
 
@@ -234,7 +234,9 @@ def fixed(text: Text, *, is_unsafe: bool) -> Outcome:
     """Fix a text in memory."""
     place = os.path.abspath(text.file)
     fixing = Fixing(is_unsafe)
-    after = fixing.run(lambda edited: findings_of(text, edited[place]), {place: text.content})
+    after = fixing.run(
+        lambda edited: findings_of(text._replace(content=edited[place])), {place: text.content}
+    )
     content = fixing.text(text.file).encode() if text.file in fixing.after else text.content
     return Outcome(findings_of(text), after, content, fixing)
 

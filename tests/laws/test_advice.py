@@ -88,11 +88,11 @@ def _written(content: str, node: Node, advice: str) -> Iterator[str]:
 
 
 def _is_accepted(text: Text, found: Diagnostic, advice: str) -> bool:
-    before = Counter(errors(_findings(text)))
+    before = Counter(errors(findings_of(text)))
     content = text.content.decode()
     for node in _around(content, found):
         for new in _written(content, node, advice):
-            after = Counter(errors(findings_of(text, new.encode())))
+            after = Counter(errors(findings_of(text._replace(content=new.encode()))))
             # What engines say comes to light once the manifest is sound.
             if after[found.code] < before[found.code] and all(code >= "SC5" for code in after - before):
                 return True
@@ -100,16 +100,11 @@ def _is_accepted(text: Text, found: Diagnostic, advice: str) -> bool:
 
 
 @cache
-def _findings(text: Text) -> tuple[Diagnostic, ...]:
-    return findings_of(text)
-
-
-@cache
 def _advice(text: Text) -> list[tuple[Diagnostic, str]]:
     """The errors of a manifest whose help has a text to write, but for fixes, which have laws of their own."""
     advice = [
         (found, match["text"])
-        for found in _findings(text)
+        for found in findings_of(text)
         if found.fix is None and found.severity == "error"
         for match in (_WRITE.fullmatch(found.help),)
         if match is not None
@@ -153,7 +148,7 @@ def test_try_every_text_to_write() -> None:
     """It is a fix, is tried above, or is known to leave something to the author."""
     others = set()
     for text in (*corpus(), *pages()):
-        for found in _findings(text) if text.sort is Sort.MANIFEST else ():
+        for found in findings_of(text) if text.sort is Sort.MANIFEST else ():
             is_tried = found.fix is not None or any(found == one for one, _ in _advice(text))
             if "write `" in found.help and not is_tried:
                 others.add(found.code)
@@ -172,6 +167,6 @@ def test_accept_the_examples_of_attributes() -> None:
                 is_accepted = any(_is_accepted(*one) for one in chain((first,), advice))
                 assert is_accepted, (attribute.key, value, first[1].help)
     for attribute in ATTRIBUTES.values():
-        wrong = [d for text in _of_attribute(attribute, "5") for d in _findings(text)]
+        wrong = [d for text in _of_attribute(attribute, "5") for d in findings_of(text)]
         has_parts = any("has to be a mapping" in d.message or "has to be a list" in d.message for d in wrong)
         assert not has_parts or attribute.key in shown, attribute.key

@@ -2,6 +2,7 @@
 
 import re
 from collections import Counter
+from functools import cache
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -12,8 +13,6 @@ from schemac.text.source.text import span_of
 from tests.fixing import Sort, Text, beside, corpus, errors, findings_of, fixed, pages
 
 TEXTS = {text.name: text for text in (*corpus(), *pages(), *beside())}
-FOUND = {name: findings_of(text) for name, text in TEXTS.items()}
-SOUND = [t for name, t in TEXTS.items() if t.sort is Sort.MANIFEST and not errors(FOUND[name])]
 
 NOT_EXACT = {
     r".*(, or | or (?=[0-9`])|; otherwise)|keep (one|this)|Spark and Paimon": "a choice for the author",
@@ -43,10 +42,11 @@ EXACT = {
 """Codes with helps that say what to write and that are no fix, and why."""
 
 
-@pytest.mark.parametrize("name", [name for name in TEXTS if any(d.fix for d in FOUND[name])])
+@pytest.mark.parametrize("name", TEXTS)
 def test_fix_what_is_said_to_be_fixed(name: str) -> None:
-    for is_unsafe in {not d.fix.is_safe for d in FOUND[name] if d.fix is not None}:
-        keep_laws(TEXTS[name], is_unsafe=is_unsafe)
+    text = TEXTS[name]
+    for is_unsafe in {not d.fix.is_safe for d in findings_of(text) if d.fix is not None}:
+        keep_laws(text, is_unsafe=is_unsafe)
 
 
 def keep_laws(text: Text, *, is_unsafe: bool) -> None:
@@ -86,8 +86,8 @@ def _what(found: Diagnostic) -> tuple[str, str, str, int]:
 
 def test_change_nothing_outside_of_edits() -> None:
     count = 0
-    for name, text in TEXTS.items():
-        for found in FOUND[name]:
+    for text in TEXTS.values():
+        for found in findings_of(text):
             if found.fix is None:
                 continue
             source = SourceText(text.content.decode(), text.file)
@@ -105,8 +105,8 @@ def test_say_why_a_help_has_no_fix() -> None:
     codes: set[str] = set()
     sorts: set[str] = set()
     with_fix = 0
-    for findings in FOUND.values():
-        for found in findings:
+    for text in TEXTS.values():
+        for found in findings_of(text):
             sort = next((p for p in NOT_EXACT if re.match(p, found.help)), None)
             with_fix += found.fix is not None
             if found.help and found.fix is None:
@@ -131,10 +131,16 @@ SLIPS = {
 """Words of the language, and what somebody writes for them."""
 
 
+@cache
+def _sound_manifests() -> list[Text]:
+    """The manifests without errors."""
+    return [t for t in TEXTS.values() if t.sort is Sort.MANIFEST and not errors(findings_of(t))]
+
+
 @st.composite
 def mutated(draw: st.DrawFn) -> Text:
     """A sound manifest with a few slips of the pen."""
-    text = draw(st.sampled_from(SOUND))
+    text = draw(st.sampled_from(_sound_manifests()))
     content = text.content.decode()
     for _ in range(draw(st.integers(1, 3))):
         word = draw(st.sampled_from(sorted(SLIPS)))
