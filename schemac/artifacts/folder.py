@@ -63,13 +63,12 @@ class Provenance(NamedTuple):
 
     def to_json(self) -> bytes:
         """Return the file's content."""
-        from pydantic_core import to_json  # for start-up time: most builds change nothing
-
         datasets = {
             name: {"files": dict(sorted(files.items())), "manifest": manifest, "manifestDigest": digest}
             for name, (manifest, digest, files) in sorted(self.datasets.items())
         }
-        return to_json({"compiler": self.compiler, "datasets": datasets}, indent=1) + b"\n"
+        document = {"compiler": self.compiler, "datasets": datasets}
+        return f"{json.dumps(document, indent=1, ensure_ascii=False)}\n".encode()
 
 
 def digest(content: bytes) -> str:

@@ -8,10 +8,10 @@ the new ones after the last, so that every file of ours is listed at any moment.
 """
 
 import os
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 from schemac.artifacts.folder import NAME, STAGING, Built, OutputFolder, Provenance, RefusedError, digest
 from schemac.artifacts.swap import DatasetSwap, recover, remove_if_empty
@@ -19,6 +19,19 @@ from schemac.text.source.catalogue import STALE_ARTIFACT, WRITE_FAILED
 from schemac.text.source.diagnostics import Report
 
 _HELP = "run `schemac build`"
+_SHARED_FROM = 500
+"""Datasets from which on reading their artifacts is shared between the cores; below, a process costs more than it saves."""
+_Unchanged = Collection[str] | None
+"""The paths of a dataset that has to be written which are as they are to be; None if there is nothing to write."""
+
+
+class ShareItems(Protocol):
+    """How work is shared between the cores."""
+
+    def __call__(
+        self, act: Callable[[Sequence[str]], list[_Unchanged]], items: Sequence[str], /
+    ) -> list[_Unchanged]:
+        """Return the results of an action for all items, in their order."""
 
 
 class Build(NamedTuple):
@@ -89,7 +102,9 @@ class OutputStore:
         name: str,
         project: Path | None = None,
         notify: Callable[[str], None] = lambda _: None,
+        share_items: ShareItems = lambda act, items: act(items),
     ) -> None:
+        self._share_items = share_items
         self._folder = OutputFolder(out, name, project)
         self._name = name
         self._notify = notify
@@ -132,7 +147,13 @@ class OutputStore:
         gone = before.datasets.keys() - after.datasets.keys()
         # All is looked at before anything is changed.
         datasets = (*build.built, *sorted(gone))
-        every = {dataset: self._unchanged(dataset, build, before) for dataset in datasets}
+
+        def unchanged_of(part: Sequence[str]) -> list[_Unchanged]:
+            return [self._unchanged(dataset, build, before) for dataset in part]
+
+        is_large = len(datasets) >= _SHARED_FROM
+        looked_at = self._share_items(unchanged_of, datasets) if is_large else unchanged_of(datasets)
+        every = dict(zip(datasets, looked_at, strict=True))
         changes = {dataset: unchanged for dataset, unchanged in every.items() if unchanged is not None}
         written = BuildResult(0, len(gone), len(after.datasets) - len(build.built))
         if not changes and not gone:
@@ -173,8 +194,8 @@ class OutputStore:
         changed = sum(len(build.of(dataset)) - len(unchanged) for dataset, unchanged in changes.items())
         return written._replace(files=changed)
 
-    def _unchanged(self, dataset: str, build: Build, before: Provenance) -> Collection[str] | None:
-        """Return the unchanged paths of a dataset that has to be written; None if all its files are as they are to be. Raises RefusedError."""
+    def _unchanged(self, dataset: str, build: Build, before: Provenance) -> _Unchanged:
+        """Return the unchanged paths of a dataset; None if all its files are as they are to be. Raises RefusedError."""
         files = build.files(dataset)
         if not files:
             return () if self._folder.is_reachable(dataset) else None

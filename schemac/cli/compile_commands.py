@@ -39,7 +39,7 @@ from schemac.project.discovery import ManifestFile, content_of, lock_path
 from schemac.project.manifests import CompiledFile
 from schemac.project.options import CompileOptions
 from schemac.project.shared_work import collector_paused
-from schemac.project.workers import PROGRESS
+from schemac.project.workers import PROGRESS, share_items
 from schemac.project.writing import write_file
 from schemac.text.source.catalogue import STALE_ARTIFACT, WRITE_FAILED
 from schemac.text.source.diagnostics import Diagnostic, Report, Severity
@@ -320,7 +320,9 @@ def _build_once(options: argparse.Namespace) -> Watched:
     written = BuildResult()
     if not report.has_errors:
         folder = out_folder(options, project)
-        store = OutputStore(folder, out, project.folder, lambda text: print_status(text, options))
+        store = OutputStore(
+            folder, out, project.folder, lambda text: print_status(text, options), share_items
+        )
         # Who names manifests builds these and no others; what the others made stays as it is.
         build = Build(output.built, output.contents, not options.paths, output.missing)
         if options.check:

@@ -2,7 +2,8 @@
 
 Layer: project.
 Shape: a process checks its part of the manifests, and works on each of them at once, until something is wrong with one. What is
-called otherwise because of another manifest is worked on once all names are settled.
+called otherwise because of another manifest is worked on once all names are settled. In a large project one process takes what the
+cache has while others make what it lacks, be it a single manifest: loading the compiler takes as long as the cache of hundreds.
 """
 
 import gc
@@ -71,8 +72,12 @@ class SharedWork(Generic[T]):
             for (file, content), result in zip(contents, reports, strict=True)
         ]
         missing = [one for one, result in zip(contents, cached_files, strict=True) if result is None]
-        passes = self._shared(self._check, missing, [len(content) for _, content in missing])
-        self._first_passes = {file.path: one for (file, _), one in zip(missing, passes, strict=True)}
+        present = [file for file in cached_files if file is not None]
+        is_large = sum(len(file.content) for file in present) >= LARGE_FROM
+        meanwhile = partial(self._look_up, present) if is_large and self._work is not None else None
+        sizes = [len(content) for _, content in missing]
+        passes = self._shared(self._check, missing, sizes, meanwhile)
+        self._first_passes |= {file.path: one for (file, _), one in zip(missing, passes, strict=True)}
         compiled: list[CompiledFile] = []
         for (file, content), result, file_report in zip(contents, cached_files, reports, strict=True):
             report.extend(file_report.diagnostics)
@@ -105,6 +110,13 @@ class SharedWork(Generic[T]):
         sizes = [len(file.content) for file in files]
         return self._shared(lambda part: [work.fresh(file) for file in part], files, sizes)
 
+    def _look_up(self, files: Sequence[CompiledFile]) -> None:
+        """Take the cached results of manifests that were checked before."""
+        assert self._work is not None
+        for file in files:
+            result = self._work.cached(file)
+            self._first_passes[file.file.path] = FirstPass(file.named, (), file.imported, result)
+
     def _check(self, part: Sequence[tuple[ManifestFile, bytes]]) -> list[FirstPass[T]]:
         """Check a part of the manifests, and work on each at once until something is wrong with one."""
         PROGRESS.expect(len(part) * (1 if self._work is None else 2))
@@ -124,22 +136,34 @@ class SharedWork(Generic[T]):
         return passes
 
     def _shared(
-        self, act: Callable[[Sequence[P]], list[R]], items: Sequence[P], sizes: Sequence[int]
+        self,
+        act: Callable[[Sequence[P]], list[R]],
+        items: Sequence[P],
+        sizes: Sequence[int],
+        meanwhile: Callable[[], None] | None = None,
     ) -> list[R]:
-        """Return the results for all items, in their order; large work is shared between processes."""
+        """Return the results for all items, in their order; large work is shared between processes.
+
+        `meanwhile` is what this process does while others work on the items, however few these are.
+        """
         workers = min(cores(), len(items)) if sum(sizes) >= LARGE_FROM else 1
-        if workers < 2:
+        if not items or (workers < 2 and meanwhile is None):
             return act(items) if items else []
-        if self._work is not None:
+        if workers > 1 and self._work is not None:
             self._work.prepare()
 
         def act_on(part: Sequence[P]) -> tuple[list[R], Mapping[bytes, bytes]]:
             # A process hands over what it has for the cache, too.
             return act(part), self._checks.cache.new
 
+        def act_here(action: Callable[[], None]) -> tuple[list[R], Mapping[bytes, bytes]]:
+            action()
+            return [], {}
+
         tasks = [partial(act_on, items[n::workers]) for n in range(workers)]
+        here = [partial(act_here, meanwhile)] if meanwhile is not None else []
         results_by_index: dict[int, R] = {}
-        for n, (results, entries) in enumerate(share(tasks)):
+        for n, (results, entries) in enumerate(share([*here, *tasks])[len(here) :]):
             self._checks.cache.new.update(entries)
             results_by_index |= dict(zip(range(n, len(items), workers), results, strict=True))
         return [results_by_index[n] for n in range(len(items))]

@@ -7,13 +7,18 @@ loaded or sent again. Where fork is not available, tasks run one after another w
 
 import os
 import sys
+import traceback
 from collections.abc import Callable, Sequence
-from typing import Any, TypeVar
+from contextlib import suppress
+from functools import partial
+from typing import TYPE_CHECKING, Any, TypeVar
 
+if TYPE_CHECKING:
+    from multiprocessing.connection import Connection
+    from multiprocessing.context import ForkProcess
+
+P = TypeVar("P")
 T = TypeVar("T")
-
-_TASKS: list[Callable[[], Any]] = []
-"""Those that are shared out: a process that is copied has them, so they need no pickle."""
 
 
 def cores() -> int:
@@ -25,28 +30,62 @@ def cores() -> int:
 def share(tasks: Sequence[Callable[[], T]]) -> list[T]:
     """Return the results of all tasks, the first one's made here and each of the others' in a process of its own.
 
-    A task that raises does so here; a process that dies is an OSError.
+    A task that raises does so here; a process that dies is an OSError. A pool would leave processes behind that wait for
+    more for ever where this one is killed.
     """
     if cores() == 1 or len(tasks) < 2:
         return [task() for task in tasks]
     # Imported here for start-up time: small runs have no workers.
     import multiprocessing
-    from concurrent.futures.process import BrokenProcessPool, ProcessPoolExecutor
 
     sys.stdout.flush()
     sys.stderr.flush()
-    _TASKS[:] = tasks
+    context = multiprocessing.get_context("fork")
+    processes: list[tuple[ForkProcess, Connection]] = []
     try:
-        with ProcessPoolExecutor(len(tasks) - 1, multiprocessing.get_context("fork")) as pool:
-            others = [pool.submit(_run, number) for number in range(1, len(tasks))]
-            return [tasks[0](), *(other.result() for other in others)]
-    except BrokenProcessPool as error:
-        raise OSError("a worker process ended") from error
+        for task in tasks[1:]:
+            receiver, sender = context.Pipe(duplex=False)
+            process = context.Process(target=_send_result, args=(task, receiver, sender))
+            process.start()
+            sender.close()
+            processes.append((process, receiver))
+        return [tasks[0](), *(_received(receiver) for _, receiver in processes)]
+    finally:
+        for process, receiver in processes:
+            receiver.close()
+            process.join()
 
 
-def _run(number: int) -> Any:
-    """Return what a task returns, in a forked process: it gets a number, because functions cannot be pickled."""
-    return _TASKS[number]()
+def share_items(act: Callable[[Sequence[P]], list[T]], items: Sequence[P]) -> list[T]:
+    """Return the results of an action for all items, in their order; each core works on a part of them."""
+    size = max(1, -(-len(items) // cores()))
+    parts = [items[start : start + size] for start in range(0, len(items), size)]
+    return [result for results in share([partial(act, part) for part in parts]) for result in results]
+
+
+def _send_result(task: Callable[[], object], receiver: "Connection", sender: "Connection") -> None:
+    """Send what a task returns or raises."""
+    # With this end open here, nobody would notice that the process at the other end is gone.
+    receiver.close()
+    try:
+        sender.send((task(), None))
+    except BrokenPipeError:
+        return
+    except BaseException as error:  # noqa: BLE001 — it is raised in the other process
+        error.add_note(traceback.format_exc())
+        with suppress(BrokenPipeError):
+            sender.send((None, error))
+
+
+def _received(receiver: "Connection") -> Any:
+    """Return the result that a process sends, or raise what its task raised. Raises OSError if it dies."""
+    try:
+        result, error = receiver.recv()
+    except EOFError:
+        raise OSError("a worker process ended") from None
+    if error is not None:
+        raise error
+    return result
 
 
 _STEPS = ("parse", "emit")

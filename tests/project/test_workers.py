@@ -1,11 +1,16 @@
 """Shared between the cores or not: the same files, the same findings."""
 
 import os
+import signal
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
-from schemac.project import shared_work
+from schemac.artifacts import store
+from schemac.cli.main import main
+from schemac.project import shared_work, workers
 from schemac.project.building import compile_files
 from schemac.project.configuration import Project
 from schemac.project.discovery import ManifestFile
@@ -81,3 +86,53 @@ def test_tell_that_a_worker_died(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("schemac.project.workers.cores", lambda: 2)
     with pytest.raises(OSError, match="a worker process ended"):
         share([lambda: 1, lambda: os._exit(9)])
+
+
+def test_leave_no_process_behind(tmp_path: Path) -> None:
+    """Who kills a build leaves nothing that holds the lock of its folder."""
+    script = (
+        "import os, signal, sys, time\n"
+        "from schemac.project.workers import share\n"
+        "def other():\n"
+        "    time.sleep(0.5)\n"
+        "    return b'x' * 1_000_000\n"
+        "share([lambda: os.kill(os.getpid(), signal.SIGKILL), other, other])\n"
+    )
+    # It returns when the last process that has its output ends.
+    done = subprocess.run([sys.executable, "-c", script], cwd=tmp_path, capture_output=True, check=False)
+    assert (done.returncode, done.stdout) == (-signal.SIGKILL, b"")
+
+
+@pytest.mark.parametrize("shared_from", [0, 1 << 40])
+def test_make_the_same_of_an_edited_manifest(
+    shared_from: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One process takes what the cache has while another compiles what was edited."""
+    monkeypatch.setattr(shared_work, "LARGE_FROM", shared_from)
+    monkeypatch.setattr(store, "_SHARED_FROM", shared_from)
+    monkeypatch.setattr(workers, "cores", lambda: 2)
+    monkeypatch.setattr(shared_work, "cores", lambda: 2)
+    folder = write_manifests(tmp_path / "m", 5, 4)
+    (folder / "schemac.toml").touch()
+    monkeypatch.chdir(folder)
+    assert main(["build"]) == 0
+    edited = folder / "table_3.yaml"
+    edited.write_text(edited.read_text().replace("field_2", "other"))
+    assert main(["build"]) == 0
+    assert main(["build", "--out", "anew", "--no-cache"]) == 0
+    assert files_below(folder / "build") == files_below(folder / "anew")
+    assert b"other" in files_below(folder / "build")["table_3/spark/schema.json"]
+    entry = folder / "build/table_4/spark/schema.json"
+    entry.unlink()
+    entry.mkdir()
+    assert main(["build"]) == 1
+    entry.rmdir()
+    assert main(["build"]) == 0
+    assert files_below(folder / "build") == files_below(folder / "anew")
+
+
+def files_below(folder: Path) -> dict[str, bytes]:
+    """Return the contents of all files by their paths below a folder."""
+    return {
+        path.relative_to(folder).as_posix(): path.read_bytes() for path in folder.rglob("*") if path.is_file()
+    }
