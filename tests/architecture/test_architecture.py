@@ -24,7 +24,7 @@ from schemac.registry.codes import builtin_codes
 from schemac.registry.engine import Engine, builtin_engines, engines, load
 from schemac.versions.evolution.judge import JUDGE
 from schemac.versions.identity.lock import NUMBERING
-from tests.architecture.trees import tree_of
+from tests.architecture.trees import nodes_of, tree_of
 
 ROOT = Path(__file__).parents[2]
 PACKAGE = ROOT / "schemac"
@@ -129,7 +129,7 @@ def test_import_in_no_circle() -> None:
     names = {name.removesuffix(".__init__"): path for name, path in names.items()}
 
     def imported(path: Path) -> set[str]:
-        nodes = [n for n in ast.walk(tree_of(path)) if isinstance(n, ast.ImportFrom)]
+        nodes = [n for n in nodes_of(tree_of(path)) if isinstance(n, ast.ImportFrom)]
         pairs = [(node.module or "", alias.name) for node in nodes for alias in node.names]
         return {f"{m}.{name}" if f"{m}.{name}" in names else m for m, name in pairs} & names.keys()
 
@@ -342,7 +342,7 @@ def test_print_through_the_one_way_out() -> None:
     """Who prints past `cli/terminal.py` prints names and arguments as they are, with what a terminal obeys."""
     found = []
     for path in (p for p in MODULES if p.name != "terminal.py"):
-        calls = [node.func for node in ast.walk(tree_of(path)) if isinstance(node, ast.Call)]
+        calls = [node.func for node in nodes_of(tree_of(path)) if isinstance(node, ast.Call)]
         texts = {ast.unparse(call) for call in calls}
         found += [(path, text) for text in ("print", "sys.stdout.write", "sys.stderr.write") if text in texts]
     assert found == []
@@ -352,7 +352,7 @@ def test_give_no_variable_of_a_comprehension_the_name_of_a_builtin_in_use() -> N
     """Python 3.12.0 and 3.12.1 take the two for one, where the builtin is called in another comprehension of the function."""
     found = []
     for path in MODULES:
-        for function in ast.walk(tree_of(path)):
+        for function in nodes_of(tree_of(path)):
             if not isinstance(function, ast.FunctionDef | ast.AsyncFunctionDef):
                 continue
             nodes = list(ast.walk(function))

@@ -14,7 +14,7 @@ import schemac
 from schemac.language.attributes.registry import ATTRIBUTES, DOMAINS, domain_of
 from schemac.registry.engine import engines, load
 from schemac.versions.evolution.changes import facts
-from tests.architecture.trees import tree_of
+from tests.architecture.trees import nodes_of, tree_of
 
 PACKAGE = Path(schemac.__file__).parent
 ENGINES = {path.parent.name for path in (PACKAGE / "engines").glob("*/__init__.py")}
@@ -66,10 +66,10 @@ def texts(tree: ast.Module) -> Iterator[str]:
     # The tree is shared with other tests, and stays as it is.
     docstrings = {
         id(node.value)
-        for node in ast.walk(tree)
+        for node in nodes_of(tree)
         if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
     }
-    for node in ast.walk(tree):
+    for node in nodes_of(tree):
         if id(node) in docstrings:
             continue
         for _, value in ast.iter_fields(node):
@@ -79,7 +79,7 @@ def texts(tree: ast.Module) -> Iterator[str]:
 
 
 def imported(tree: ast.Module) -> Iterator[str]:
-    for node in ast.walk(tree):
+    for node in nodes_of(tree):
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom):

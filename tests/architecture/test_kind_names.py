@@ -10,7 +10,7 @@ from pathlib import Path
 
 import schemac
 from schemac.language.kinds.registry import BY_NAME
-from tests.architecture.trees import tree_of
+from tests.architecture.trees import nodes_of, tree_of
 
 PACKAGE = Path(schemac.__file__).parent
 ROOMS = {"kinds", "_generated"}
@@ -80,10 +80,10 @@ def named(tree: ast.Module) -> Iterator[str]:
     """Every string that is the name of a kind, but for names of classes in annotations."""
     annotations = {
         node.returns if isinstance(node, ast.FunctionDef) else node.annotation
-        for node in ast.walk(tree)
+        for node in nodes_of(tree)
         if isinstance(node, ast.FunctionDef | ast.arg | ast.AnnAssign)
     }
-    for node in ast.walk(tree):
+    for node in nodes_of(tree):
         if isinstance(node, ast.Constant) and node.value in BY_NAME and node not in annotations:
             yield str(node.value)
 

@@ -5,7 +5,7 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-from tests.architecture.trees import tree_of
+from tests.architecture.trees import nodes_of, tree_of
 
 PACKAGE = Path(__file__).parents[2] / "schemac"
 TERMS = {
@@ -28,7 +28,7 @@ TERMS = {
 
 def _defined(tree: ast.Module) -> Iterator[str]:
     """Yield the names that a module defines; those of libraries are theirs."""
-    for node in ast.walk(tree):
+    for node in nodes_of(tree):
         match node:
             case ast.FunctionDef() | ast.AsyncFunctionDef() | ast.ClassDef():
                 yield node.name

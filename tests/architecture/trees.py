@@ -9,3 +9,9 @@ from pathlib import Path
 def tree_of(path: Path) -> ast.Module:
     """Parse a module."""
     return ast.parse(path.read_text(encoding="utf-8"))
+
+
+@cache
+def nodes_of(tree: ast.Module) -> tuple[ast.AST, ...]:
+    """Return all nodes of a module."""
+    return tuple(ast.walk(tree))

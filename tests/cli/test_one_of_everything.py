@@ -62,7 +62,7 @@ def test_commands_with_one_of_everything(
     assert [line for line in output if WRONG.search(line)] == []
 
 
-@pytest.mark.spark
+@pytest.mark.usefixtures("spark")
 def test_report_of_a_run_of_one_row(tmp_path: Path) -> None:
     from schemac.pipeline.runner import run
 
@@ -109,6 +109,9 @@ def numbers_before_plurals(path: Path) -> list[str]:
         ):
             if not (isinstance(value, ast.FormattedValue) and isinstance(text, ast.Constant)):
                 continue
+            noun = re.match(rf" (?:{'|'.join(NOUNS)})\b", str(text.value))
+            if noun is None:
+                continue
             code = ast.unparse(value.value)
             spec = "" if value.format_spec is None else ast.unparse(value.format_spec)
             is_number = (
@@ -116,8 +119,7 @@ def numbers_before_plurals(path: Path) -> list[str]:
                 or code.startswith(("len(", "len "))
                 or re.search(r"\bcount\b|rows\b|files\b", code)
             )
-            noun = re.match(rf" (?:{'|'.join(NOUNS)})\b", str(text.value))
-            if is_number and noun:
+            if is_number:
                 found.append(f"{{{code}}}{noun[0]}")
     return found
 
