@@ -43,7 +43,7 @@ CACHE := $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/schemac
 # Tests start hundreds of programs, each of which would compile the whole compiler anew where the environment says so.
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: help demo test quick test-long test-where test-connectors test-lowest mutants coverage docs bench bench-pipeline lint format lock protos schemas clean
+.PHONY: help demo test pytest quick test-long test-where test-connectors test-lowest mutants coverage docs bench bench-pipeline lint format lock protos schemas clean
 
 help:  ## show the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1\t/' | expand -t 18
@@ -51,7 +51,10 @@ help:  ## show the targets
 demo: $(READY) $(CLASSES)  ## compile a schema, and load records through Spark into a Lance table
 	@$(BIN)/python examples/demo/demo.py
 
-test: $(READY) $(PAIMON_READY) lint  ## lint, types, layers and the tests
+test: $(READY) $(PAIMON_READY)  ## lint, types, layers and the tests, beside each other
+	@$(MAKE) --no-print-directory -j2 lint pytest
+
+pytest: $(READY) $(PAIMON_READY)
 	$(BIN)/python -m pytest $(SPREAD)
 
 quick: $(READY) lint  ## the tests that need neither Spark nor a second environment: under a minute
