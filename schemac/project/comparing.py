@@ -22,7 +22,7 @@ from schemac.project.imported import FolderFiles
 from schemac.project.manifests import CompiledFile, ManifestChecks, with_distinct_datasets
 from schemac.project.moves import DatasetMoves
 from schemac.project.options import CompileOptions
-from schemac.project.referring import check_references
+from schemac.project.project_checks import check_references
 from schemac.project.shared_work import SharedWork, collector_paused
 from schemac.project.targets import engines_of, is_left_out
 from schemac.text.source.catalogue import POSSIBLE_RENAME, UNKNOWN_REFERENCE

@@ -15,7 +15,7 @@ from schemac.text.source.diagnostics import Report
 from schemac.text.source.phrases import Help
 
 _REFERENCES = b"references"
-"""What is in every manifest that refers to another."""
+"""What is in every manifest that refers to another dataset."""
 
 
 def check_across(
@@ -31,11 +31,7 @@ def check_across(
     With `is_whole` they are all manifests of the project, so what none of them uses is reported too.
     """
     across = Report()
-    if not report.has_errors and any(_REFERENCES in file.content for file in files):
-        from schemac.project.referring import (
-            check_references,  # for start-up time: few manifests refer to others
-        )
-
+    if not report.has_errors:
         check_references(files, across)
     if is_whole:
         around = [(FolderFiles(f.file.path, f.file.name), f.imported) for f in files if f.imported != NOTHING]
@@ -52,6 +48,16 @@ def check_across(
 
     contents = {file.file.name: file.content for file in files}
     report.extend(without_ignored(across.diagnostics, contents.get, project))
+
+
+def check_references(files: Sequence[CompiledFile], report: Report) -> None:
+    """Report references to unknown datasets or fields, and to fields that are not a key."""
+    referring = [file for file in files if _REFERENCES in file.content]
+    if not referring or report.has_errors:
+        return
+    from schemac.project.referring import check_referring  # for start-up time: few manifests refer to others
+
+    check_referring(referring, files, report)
 
 
 def _report_unused_vocabularies(

@@ -21,7 +21,6 @@ from schemac.text.source.catalogue import REFERENCE_TO_NO_KEY, UNFIT_REFERENCE, 
 from schemac.text.source.diagnostics import Report, labels_at
 from schemac.text.source.phrases import Help
 
-_WORD = b"references"
 _COMPARED_BY: dict[Family, Callable[[Any], object]] = {
     Family.DECIMAL: attrgetter("precision", "scale"),
     Family.FLOAT: attrgetter("bits"),
@@ -34,11 +33,8 @@ _COMPARED_BY: dict[Family, Callable[[Any], object]] = {
 """What has to be the same in two types of a family for a run to compare their values."""
 
 
-def check_references(files: Sequence[CompiledFile], report: Report) -> None:
-    """Report references to unknown datasets or fields, and to fields that are not a key."""
-    referring = [file for file in files if _WORD in file.content]
-    if not referring or report.has_errors:
-        return
+def check_referring(referring: Sequence[CompiledFile], files: Sequence[CompiledFile], report: Report) -> None:
+    """Report references of some manifests to datasets or fields that none of the run has, and to fields that are not a key."""
     holders = {named.name: file for file in files for named in file.named}
     for dataset in (one for file in referring for one in file.datasets):
         findings = Findings(report, dataset.origins)
