@@ -11,7 +11,7 @@ import os
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
 from schemac.artifacts.folder import NAME, STAGING, Built, OutputFolder, Provenance, RefusedError, digest
 from schemac.artifacts.swap import DatasetSwap, recover, remove_if_empty
@@ -22,16 +22,9 @@ _HELP = "run `schemac build`"
 _SHARED_FROM = 500
 """Datasets from which on reading their artifacts is shared between the cores; below, a process costs more than it saves."""
 _Unchanged = Collection[str] | None
-"""The paths of a dataset that has to be written which are as they are to be; None if there is nothing to write."""
-
-
-class ShareItems(Protocol):
-    """How work is shared between the cores."""
-
-    def __call__(
-        self, act: Callable[[Sequence[str]], list[_Unchanged]], items: Sequence[str], /
-    ) -> list[_Unchanged]:
-        """Return the results of an action for all items, in their order."""
+"""The paths of a dataset that need not be written again; None if none of the dataset has to be written."""
+_ShareItems = Callable[[Callable[[Sequence[str]], list[_Unchanged]], Sequence[str]], list[_Unchanged]]
+"""Shares an action on items between the cores; the results are in the order of the items."""
 
 
 class Build(NamedTuple):
@@ -102,7 +95,7 @@ class OutputStore:
         name: str,
         project: Path | None = None,
         notify: Callable[[str], None] = lambda _: None,
-        share_items: ShareItems = lambda act, items: act(items),
+        share_items: _ShareItems = lambda act, items: act(items),
     ) -> None:
         self._share_items = share_items
         self._folder = OutputFolder(out, name, project)

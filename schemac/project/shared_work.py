@@ -3,7 +3,7 @@
 Layer: project.
 Shape: a process checks its part of the manifests, and works on each of them at once, until something is wrong with one. What is
 called otherwise because of another manifest is worked on once all names are settled. In a large project one process takes what the
-cache has while others make what it lacks, be it a single manifest: loading the compiler takes as long as the cache of hundreds.
+cache has while others make what it lacks, be it a single manifest: loading the compiler takes as long as looking up hundreds.
 """
 
 import gc
@@ -156,14 +156,9 @@ class SharedWork(Generic[T]):
             # A process hands over what it has for the cache, too.
             return act(part), self._checks.cache.new
 
-        def act_here(action: Callable[[], None]) -> tuple[list[R], Mapping[bytes, bytes]]:
-            action()
-            return [], {}
-
         tasks = [partial(act_on, items[n::workers]) for n in range(workers)]
-        here = [partial(act_here, meanwhile)] if meanwhile is not None else []
         results_by_index: dict[int, R] = {}
-        for n, (results, entries) in enumerate(share([*here, *tasks])[len(here) :]):
+        for n, (results, entries) in enumerate(share(tasks, meanwhile)):
             self._checks.cache.new.update(entries)
             results_by_index |= dict(zip(range(n, len(items), workers), results, strict=True))
         return [results_by_index[n] for n in range(len(items))]

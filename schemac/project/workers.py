@@ -27,13 +27,16 @@ def cores() -> int:
     return 1 if sys.platform == "darwin" else len(os.sched_getaffinity(0))
 
 
-def share(tasks: Sequence[Callable[[], T]]) -> list[T]:
-    """Return the results of all tasks, the first one's made here and each of the others' in a process of its own.
+def share(tasks: Sequence[Callable[[], T]], meanwhile: Callable[[], object] | None = None) -> list[T]:
+    """Return the results of all tasks, each made in a process of its own, but for what is done here: `meanwhile`, or else the first task.
 
-    A task that raises does so here; a process that dies is an OSError. A pool would leave processes behind that wait for
-    more for ever where this one is killed.
+    A task that raises does so here; a process that dies is an OSError. It is no pool, whose processes would wait for further
+    tasks for ever if this one were killed.
     """
-    if cores() == 1 or len(tasks) < 2:
+    here, others = ([], tasks) if meanwhile is not None else (tasks[:1], tasks[1:])
+    if cores() == 1 or not others:
+        if meanwhile is not None:
+            meanwhile()
         return [task() for task in tasks]
     # Imported here for start-up time: small runs have no workers.
     import multiprocessing
@@ -43,13 +46,15 @@ def share(tasks: Sequence[Callable[[], T]]) -> list[T]:
     context = multiprocessing.get_context("fork")
     processes: list[tuple[ForkProcess, Connection]] = []
     try:
-        for task in tasks[1:]:
+        for task in others:
             receiver, sender = context.Pipe(duplex=False)
             process = context.Process(target=_send_result, args=(task, receiver, sender))
             process.start()
             sender.close()
             processes.append((process, receiver))
-        return [tasks[0](), *(_received(receiver) for _, receiver in processes)]
+        if meanwhile is not None:
+            meanwhile()
+        return [*(task() for task in here), *(_received(receiver) for _, receiver in processes)]
     finally:
         for process, receiver in processes:
             receiver.close()
@@ -68,23 +73,22 @@ def _send_result(task: Callable[[], object], receiver: "Connection", sender: "Co
     # With this end open here, nobody would notice that the process at the other end is gone.
     receiver.close()
     try:
-        sender.send((task(), None))
+        sender.send((task(), None, ""))
     except BrokenPipeError:
         return
     except BaseException as error:  # noqa: BLE001 — it is raised in the other process
-        error.add_note(traceback.format_exc())
         with suppress(BrokenPipeError):
-            sender.send((None, error))
+            sender.send((None, error, traceback.format_exc()))
 
 
 def _received(receiver: "Connection") -> Any:
     """Return the result that a process sends, or raise what its task raised. Raises OSError if it dies."""
     try:
-        result, error = receiver.recv()
+        result, error, trace = receiver.recv()
     except EOFError:
         raise OSError("a worker process ended") from None
     if error is not None:
-        raise error
+        raise error from RuntimeError(f"in a worker process:\n{trace}")
     return result
 
 

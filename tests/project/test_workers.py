@@ -5,12 +5,14 @@ import signal
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from schemac.artifacts import store
 from schemac.cli.main import main
-from schemac.project import shared_work, workers
+from schemac.cli.terminal import ExitCode
+from schemac.project import shared_work, targets, workers
 from schemac.project.building import compile_files
 from schemac.project.configuration import Project
 from schemac.project.discovery import ManifestFile
@@ -18,6 +20,7 @@ from schemac.project.options import CompileOptions
 from schemac.project.workers import share
 from schemac.text.source.diagnostics import Report
 from tests.bench.workload import write_manifests
+from tests.project.test_store import files
 
 # Lance, which other tests load into this process, warns of every fork; the command line never loads it.
 pytestmark = pytest.mark.filterwarnings("ignore:lance is not fork-safe")
@@ -29,9 +32,9 @@ def compiled(
     folder: Path, monkeypatch: pytest.MonkeyPatch, shared_from: int
 ) -> tuple[object, object, object]:
     monkeypatch.setattr(shared_work, "LARGE_FROM", shared_from)
-    files = [ManifestFile(path, path.name, is_named=True) for path in sorted(folder.glob("*.yaml"))]
+    manifests = [ManifestFile(path, path.name, is_named=True) for path in sorted(folder.glob("*.yaml"))]
     report = Report()
-    output = compile_files(files, Project(folder), CompileOptions(show_losses=True), report)
+    output = compile_files(manifests, Project(folder), CompileOptions(show_losses=True), report)
     return output.contents, output.built, report.diagnostics
 
 
@@ -82,6 +85,35 @@ def test_pass_on_what_a_task_raises() -> None:
     assert share([lambda: 1, os.getpid])[0] == 1
 
 
+def test_say_the_same_of_a_mistake_of_ours(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """An exception that another process hands over is reported like one of this process, and has its traceback."""
+    emit = targets.emit_targets
+
+    def fail_at_the_last(compilation: Any, *others: Any, **settings: Any) -> Any:
+        if compilation.dataset.name == "table_3":
+            raise KeyError("x")
+        return emit(compilation, *others, **settings)
+
+    monkeypatch.setattr(targets, "emit_targets", fail_at_the_last)
+    monkeypatch.setattr(workers, "cores", lambda: 2)
+    monkeypatch.setattr(shared_work, "cores", lambda: 2)
+    monkeypatch.chdir(write_manifests(tmp_path / "m", 4, 3))
+    said = []
+    for shared_from in (0, 1 << 40):
+        monkeypatch.setattr(shared_work, "LARGE_FROM", shared_from)
+        assert main(["build", "--no-cache"]) == ExitCode.INTERNAL
+        said.append(capsys.readouterr())
+    assert said[0] == said[1]
+    assert "internal error: KeyError: 'x', in the stage emit of table_3.yaml\n" in said[0].err
+    monkeypatch.setattr(shared_work, "LARGE_FROM", 0)
+    monkeypatch.setenv("SCHEMAC_TRACEBACK", "1")
+    with pytest.raises(KeyError) as raised:
+        main(["build", "--no-cache"])
+    assert "fail_at_the_last" in str(raised.value.__cause__)
+
+
 def test_tell_that_a_worker_died(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("schemac.project.workers.cores", lambda: 2)
     with pytest.raises(OSError, match="a worker process ended"):
@@ -120,19 +152,12 @@ def test_make_the_same_of_an_edited_manifest(
     edited.write_text(edited.read_text().replace("field_2", "other"))
     assert main(["build"]) == 0
     assert main(["build", "--out", "anew", "--no-cache"]) == 0
-    assert files_below(folder / "build") == files_below(folder / "anew")
-    assert b"other" in files_below(folder / "build")["table_3/spark/schema.json"]
+    assert files(folder / "build") == files(folder / "anew")
+    assert b"other" in files(folder / "build")["table_3/spark/schema.json"]
     entry = folder / "build/table_4/spark/schema.json"
     entry.unlink()
     entry.mkdir()
     assert main(["build"]) == 1
     entry.rmdir()
     assert main(["build"]) == 0
-    assert files_below(folder / "build") == files_below(folder / "anew")
-
-
-def files_below(folder: Path) -> dict[str, bytes]:
-    """Return the contents of all files by their paths below a folder."""
-    return {
-        path.relative_to(folder).as_posix(): path.read_bytes() for path in folder.rglob("*") if path.is_file()
-    }
+    assert files(folder / "build") == files(folder / "anew")
