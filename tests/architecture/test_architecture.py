@@ -239,25 +239,34 @@ def test_load_nothing_heavy_before_it_is_needed(command: str) -> None:
 _LANGUAGE = {"pydantic", "schemac.language.attributes.registry", "schemac.language.logical.model"}
 
 
+_SHOW_MODULES = """
+import sys
+from schemac.cli.main import main
+code = main(sys.argv[1:])
+print("--", code, *sys.modules)
+"""
+
+
+@pytest.fixture(scope="module")
+def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A project in which each of the commands below has run, so that nothing is new to them."""
+    folder = tmp_path_factory.mktemp("built")
+    copy(ROOT / "examples/demo/rides.yaml", folder)
+    (folder / "schemac.toml").touch()
+    for command in ("lock", "build", "check", "fmt --check"):
+        words = [sys.executable, "-m", "schemac", *command.split()]
+        subprocess.run(words, check=True, cwd=folder, capture_output=True)
+    return folder
+
+
 @pytest.mark.parametrize(
     ("command", "loads_language"),
     [("check", False), ("build", False), ("lock --check", True), ("fmt --check", True)],
 )
-def test_load_little_where_nothing_changed(command: str, loads_language: bool, tmp_path: Path) -> None:
+def test_load_little_where_nothing_changed(command: str, loads_language: bool, built: Path) -> None:
     """What joins two modules into one makes fewer modules, and may make a command load more; so those that are loaded are named."""
-    copy(ROOT / "examples/demo/rides.yaml", tmp_path)
-    (tmp_path / "schemac.toml").touch()
-    script = (
-        "import sys\n"
-        "from schemac.cli.main import main\n"
-        "code = main(sys.argv[1:])\n"
-        "print('--', code, *sys.modules)"
-    )
-    for first in ("lock", "build", "check"):
-        subprocess.run([sys.executable, "-c", script, first], check=True, cwd=tmp_path, capture_output=True)
-    run = [sys.executable, "-c", script, *command.split()]
-    subprocess.run(run, check=True, cwd=tmp_path, capture_output=True)
-    done = subprocess.run(run, check=True, cwd=tmp_path, capture_output=True, text=True)
+    run = [sys.executable, "-c", _SHOW_MODULES, *command.split()]
+    done = subprocess.run(run, check=True, cwd=built, capture_output=True, text=True)
     _, code, *loaded = done.stdout.splitlines()[-1].split(" ")
     assert code == "0"
     of_engines = {one for one in loaded if one.startswith("schemac.engines.") and one.count(".") > 2}

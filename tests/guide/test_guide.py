@@ -25,18 +25,18 @@ UNCHECKED = ("text", "diff", "make", "ninja", "kotlin", "lua", "elisp", "")
 
 
 def needs_spark(page: Path) -> bool:
-    text = page.read_text(encoding="utf-8")
-    return (
-        "import fill_columns" in text
-        or needs_session(page)
-        or any(line.startswith("$ schemac run ") and "--dry-run" not in line for line in text.splitlines())
+    lines = page.read_text(encoding="utf-8").splitlines()
+    return needs_session(page) or any(
+        line.startswith("$ schemac run ") and "--dry-run" not in line for line in lines
     )
 
 
 def needs_session(page: Path) -> bool:
-    """Whether code on the page has a session of Spark as `spark`."""
+    """Whether code on the page has a session of Spark as `spark`, or runs in the one that exists."""
     return any(
-        example.language == "python" and not example.name and re.search(r"\bspark\b", example.text)
+        example.language == "python"
+        and not example.name
+        and re.search(r"\bspark\b|import fill_columns", example.text)
         for example in examples(page)
     )
 
