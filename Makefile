@@ -51,7 +51,7 @@ help:  ## show the targets
 demo: $(READY) $(CLASSES)  ## compile a schema, and load records through Spark into a Lance table
 	@$(BIN)/python examples/demo/demo.py
 
-test: $(READY) $(PAIMON_READY)  ## lint, types, layers and the tests, beside each other
+test:  ## lint, types, layers and the tests, beside each other, as are the environments that they need
 	@$(MAKE) --no-print-directory -j2 lint pytest
 
 pytest: $(READY) $(PAIMON_READY)
@@ -165,7 +165,7 @@ $(CLASSES): $(READY)
 	@$(BIN)/python -c 'from schemac.pipeline.class_archive import make_class_archive as make; make()' || true
 	@touch $@
 
-$(PAIMON_READY): $(PAIMON_LOCK) | $(READY)
+$(PAIMON_READY): $(PAIMON_LOCK)
 	@echo "setting up $(PAIMON) (a minute the first time)"
 	@$(PYTHON) -m venv --clear $(PAIMON)
 	@$(PAIMON)/bin/python -m pip install -q --disable-pip-version-check --require-hashes --no-deps -r $(PAIMON_LOCK)

@@ -4,13 +4,14 @@ Shape: a script is cut at the lines that start a plain `schemac` command. Those 
 them goes to the shell in one piece, where `schemac` and `python` are on the path as well.
 """
 
+import io
 import os
 import re
 import shlex
 import subprocess
 import sys
 from collections.abc import Iterator
-from contextlib import chdir
+from contextlib import chdir, redirect_stderr, redirect_stdout
 from pathlib import Path
 from typing import NamedTuple
 
@@ -28,54 +29,64 @@ class Ran(NamedTuple):
 
     code: int
     """Exit code of the last command."""
-    said: str
-    """All that was printed, on both streams."""
+    output: str
+    """All that was printed, on both streams, in the order in which a terminal shows it."""
 
 
 class Shell:
-    """Runs scripts in a folder."""
+    """Runs scripts in a folder, as somebody whose home is new and whose clock stands still."""
 
-    def __init__(
-        self, folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-    ) -> None:
+    def __init__(self, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         self._folder = folder
-        self._capsys = capsys
-        monkeypatch.setenv("NO_COLOR", "1")
-        monkeypatch.setenv("PATH", f"{_programs(folder)}:{os.environ['PATH']}")
-        monkeypatch.setenv("PYTHONPATH", str(ROOT))
+        environment = {
+            "NO_COLOR": "1",
+            "PATH": f"{_programs(folder.with_name(f'{folder.name}.bin'))}:{os.environ['PATH']}",
+            "PYTHONPATH": str(ROOT),
+            "PYTHONUNBUFFERED": "1",
+            "HOME": str(folder.with_name(f"{folder.name}.home")),
+            "SOURCE_DATE_EPOCH": "1767225600",
+            "GIT_CONFIG_COUNT": "2",
+            "GIT_CONFIG_KEY_0": "user.name",
+            "GIT_CONFIG_VALUE_0": "Reader",
+            "GIT_CONFIG_KEY_1": "user.email",
+            "GIT_CONFIG_VALUE_1": "reader@example.org",
+        }
+        for name, value in environment.items():
+            monkeypatch.setenv(name, value)
+        Path(environment["HOME"]).mkdir()
 
     def run(self, script: str) -> Ran:
         """Run all commands of a script, whatever they return."""
         if re.search(r"^cd ", script, re.MULTILINE):
             # Where a script goes, only its own shell knows.
             return self._in_shell(script)
-        code, said = 0, []
+        code, output = 0, []
         for piece in _pieces(script):
             ran = self._in_process(piece) if _PLAIN.fullmatch(piece) else self._in_shell(piece)
             code = ran.code
-            said.append(ran.said)
-        return Ran(code, "".join(said))
+            output.append(ran.output)
+        return Ran(code, "".join(output))
 
     def _in_process(self, command: str) -> Ran:
-        self._capsys.readouterr()
-        with chdir(self._folder):
+        printed = io.TextIOWrapper(io.BytesIO(), encoding="utf-8", write_through=True)
+        with chdir(self._folder), redirect_stdout(printed), redirect_stderr(printed):
             try:
                 code = main(shlex.split(command)[1:])
             except SystemExit as exit_:
                 code = int(exit_.code or 0)
-        printed = self._capsys.readouterr()
-        return Ran(code, printed.out + printed.err)
+        return Ran(code, printed.buffer.getvalue().decode())
 
     def _in_shell(self, script: str) -> Ran:
         run = subprocess.run(
             ["sh", "-c", script],
             cwd=self._folder,
-            capture_output=True,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
             text=True,
             timeout=60,
             check=False,
         )
-        return Ran(run.returncode, run.stdout + run.stderr)
+        return Ran(run.returncode, run.stdout)
 
 
 def _pieces(script: str) -> Iterator[str]:
@@ -94,10 +105,9 @@ def _pieces(script: str) -> Iterator[str]:
 
 
 def _programs(folder: Path) -> Path:
-    """A folder for the path, with the commands that scripts call."""
-    programs = folder / ".bin"
-    programs.mkdir()
+    """Make a folder for the path, with the commands that scripts call."""
+    folder.mkdir()
     for name, words in (("schemac", " -m schemac"), ("python", "")):
-        (programs / name).write_text(f'#!/bin/sh\nexec "{sys.executable}"{words} "$@"\n')
-        (programs / name).chmod(0o755)
-    return programs
+        (folder / name).write_text(f'#!/bin/sh\nexec "{sys.executable}"{words} "$@"\n')
+        (folder / name).chmod(0o755)
+    return folder

@@ -88,24 +88,22 @@ def _found_by_shell(script: str, shell: Shell, folder: Path) -> tuple[set[str], 
     (folder / "trips.yaml").write_text(TRIPS)
     (folder / ".git").mkdir()
     ran = shell.run(script)
-    assert "internal error" not in ran.said
-    found = set(re.findall(r"\[(SC\d{3})\]", ran.said))
+    assert "internal error" not in ran.output
+    found = set(re.findall(r"\[(SC\d{3})\]", ran.output))
     errors = {code for code in found if builtin_codes()[code].severity is Severity.ERROR}
-    assert (ran.code != 0) >= bool(errors), ran.said
-    assert ran.code == 0 or found, ran.said
+    assert (ran.code != 0) >= bool(errors), ran.output
+    assert ran.code == 0 or found, ran.output
     return found, errors
 
 
 @pytest.fixture
-def shells(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> Callable[[str], tuple[Shell, Path]]:
+def shells(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str], tuple[Shell, Path]]:
     """A shell in a folder of its own, for each example of a page."""
 
     def made(name: str) -> tuple[Shell, Path]:
         folder = tmp_path / name
         folder.mkdir()
-        return Shell(folder, capsys, monkeypatch), folder
+        return Shell(folder, monkeypatch), folder
 
     return made
 
@@ -156,9 +154,9 @@ def test_carry_the_code_of_a_run_in_every_format(
         "source: {path: none.csv}\nschema: trips.yaml\ntarget: {path: t.lance}\n"
     )
     (folder / "trips.yaml").write_text(TRIPS)
-    said = shell.run(f"schemac run --dry-run --format {format} pipeline.yaml").said
-    assert INPUT_NOT_FOUND.id in said
-    assert format == "text" or INPUT_NOT_FOUND.slug in said
+    output = shell.run(f"schemac run --dry-run --format {format} pipeline.yaml").output
+    assert INPUT_NOT_FOUND.id in output
+    assert format == "text" or INPUT_NOT_FOUND.slug in output
 
 
 def test_raise_each_pipeline_error_with_a_code_of_the_pipeline() -> None:

@@ -14,7 +14,8 @@ import schemac
 from docs.guide import FOLDER, PARTS
 from schemac.cli.main import parser_with
 from schemac.project.settings import Settings
-from tests.guide.examples import Example, Shell, commands, edited, examples, is_like
+from tests.guide.examples import Example, commands, edited, examples, is_like
+from tests.shell import Shell
 
 PAGES = [
     *(file for part in PARTS for file in sorted((FOLDER / part).glob("*.md"))),
@@ -24,16 +25,11 @@ UNCHECKED = ("text", "diff", "make", "ninja", "kotlin", "lua", "elisp", "")
 """Languages whose blocks without a name are neither run nor read."""
 
 
-def needs_spark(page: Path) -> bool:
-    lines = page.read_text(encoding="utf-8").splitlines()
-    return needs_session(page) or any(
-        line.startswith("$ schemac run ") and "--dry-run" not in line for line in lines
-    )
-
-
 def needs_session(page: Path) -> bool:
-    """Whether code on the page has a session of Spark as `spark`, or runs in the one that exists."""
-    return any(
+    """Whether the page runs a pipeline, or has code that works with a session of Spark."""
+    return re.search(
+        r"^\$ schemac run (?!.*--dry-run)", page.read_text("utf-8"), re.MULTILINE
+    ) is not None or any(
         example.language == "python"
         and not example.name
         and re.search(r"\bspark\b|import fill_columns", example.text)
@@ -44,11 +40,13 @@ def needs_session(page: Path) -> bool:
 def test_run_the_examples_of_a_page(
     page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest
 ) -> None:
-    shell = Shell.of(tmp_path)
-    monkeypatch.chdir(shell.folder)
+    folder = tmp_path / "project"
+    folder.mkdir()
+    shell = Shell(folder, monkeypatch)
+    monkeypatch.chdir(folder)
     names: dict[str, Any] = {"spark": request.getfixturevalue("spark")} if needs_session(page) else {}
     for example in examples(page):
-        carry_out(example, shell, names)
+        carry_out(example, folder, shell, names)
 
 
 def test_links_lead_to_pages_and_headings(page: Path) -> None:
@@ -65,12 +63,13 @@ def _heading_ids(page: Path) -> list[str]:
     return [re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings]
 
 
-def carry_out(example: Example, shell: Shell, names: dict[str, Any]) -> None:
+def carry_out(example: Example, folder: Path, shell: Shell, names: dict[str, Any]) -> None:
+    file = folder / example.name
     if example.language == "diff" and example.name:
-        file = shell.folder / example.name
         file.write_text(edited(file.read_text(encoding="utf-8"), example.text), encoding="utf-8")
     elif example.name:
-        shell.write(example.name, example.text)
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(example.text, encoding="utf-8")
     elif example.language == "console":
         type_commands(example.text, shell)
     elif example.language == "python":
@@ -136,7 +135,7 @@ def read_yaml(text: str) -> None:
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
-    """Make a test of each page; those that run Spark are marked."""
+    """Make a test of each page; those that run Spark are marked, and go where its session is."""
     if "page" in metafunc.fixturenames:
         metafunc.parametrize(
             "page",
@@ -148,9 +147,6 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
 
 
 def _marks(page: Path) -> list[pytest.MarkDecorator]:
-    marks = [pytest.mark.slow]
-    if needs_spark(page):
-        marks.append(pytest.mark.spark)
-    if needs_session(page):  # the fixture is not among the arguments, by which tests/conftest.py groups
-        marks.append(pytest.mark.xdist_group("spark"))
-    return marks
+    # The fixture is not among the arguments, by which tests/conftest.py marks and groups.
+    of_spark = [pytest.mark.spark, pytest.mark.xdist_group("spark")] if needs_session(page) else []
+    return [pytest.mark.slow, *of_spark]
