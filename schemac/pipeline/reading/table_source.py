@@ -10,7 +10,7 @@ Source: PySpark 4.1 to 4.3: a Python data source is told the columns that a quer
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession
@@ -18,7 +18,6 @@ from pyspark.sql.datasource import DataSource, DataSourceReader, DataSourceStrea
 from pyspark.sql.pandas.types import from_arrow_schema
 from pyspark.sql.types import DataType, StructType
 
-from schemac.pipeline.declaration import job
 from schemac.pipeline.errors import PipelineError, did_you_mean
 from schemac.pipeline.reading.inputs import counts_type, with_counts
 from schemac.pipeline.spark.executors import register
@@ -34,6 +33,9 @@ from schemac.text.source.catalogue import (
     SOURCE_TYPE_MISMATCH,
     UNKNOWN_SOURCE_COLUMN,
 )
+
+if TYPE_CHECKING:
+    from schemac.pipeline.declaration import job  # Spark plans without the pipeline file's models
 
 try:
     from pyspark.sql.streaming.datasource import SupportsTriggerAvailableNow
@@ -56,7 +58,7 @@ def _register_reader(spark: SparkSession, reader: "TableReader") -> str:
 
 
 def read_tables(
-    spark: SparkSession, source: job.Source, storage: Storage
+    spark: SparkSession, source: "job.Source", storage: Storage
 ) -> tuple[DataFrame, dict[str, DataType]]:
     """Read the rows of one or more tables of one schema, and the types of columns that hold counts."""
     frames, counts = [], []
@@ -76,7 +78,7 @@ def read_tables(
 
 
 def stream_table(
-    spark: SparkSession, source: job.Source, storage: Storage
+    spark: SparkSession, source: "job.Source", storage: Storage
 ) -> tuple[DataFrame, dict[str, DataType]]:
     """Open the stream of the rows that are added to a table, and the types of columns that hold counts."""
     (path,) = source.path
