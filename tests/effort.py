@@ -13,7 +13,7 @@ from hypothesis import HealthCheck, settings
 FEWEST = 4
 
 # No test judges how long something takes: on a busy machine an example may take any time.
-settings.register_profile("schemac", deadline=None, max_examples=20)
+settings.register_profile("schemac", deadline=None, max_examples=12)
 settings.register_profile("full", deadline=None, max_examples=100)
 
 
